@@ -268,7 +268,7 @@ let package = Package(
                 "LatchkeyAuthCommand",
                 "vault-writer",
             ],
-            exclude: ["hostile_database.py"]),
+            exclude: ["hostile_database.py", "rekey_hosts.py"]),
         .executableTarget(
             name: "keyring-probe", dependencies: ["LatchkeySecretService", "LatchkeyStoreContract"],
             path: "Tests/KeyringProbe"),
@@ -382,7 +382,7 @@ let package = Package(
                 "LatchkeyCommand", "LatchkeyAuthCommand", "LatchkeyStoreCommands", "LatchkeyStoreSelection",
                 "LatchkeyTerminal", "vault-writer",
             ],
-            exclude: ["Transcripts", "kernel_keyring.py", "mix_up.py", "private_endpoint.py"]),
+            exclude: ["Transcripts", "kernel_keyring.py", "mix_up.py", "private_endpoint.py", "rename_race.py"]),
         .testTarget(
             name: "HelperTests",
             dependencies: [

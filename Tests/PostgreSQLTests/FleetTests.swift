@@ -142,6 +142,21 @@ import TestServices
         #expect(refused.status == 77 && refused.errorText.contains("[store.wrong-key]"), "\(refused.errorText)")
         #expect(try await first.run("get", "example.org", "ada").successful("get").outputText == "one")
     }
+
+    /// A host that opened the vault while another one rekeyed it called it corrupted, and later put back, for good.
+    @Test(arguments: [false, true]) func `hosts go on while another one rekeys the vault over and over`(
+        inDatabase: Bool
+    ) async throws {
+        let directory = try TestDirectory()
+        let vault = inDatabase ? try await DatabaseVault().uri : directory / "vault"
+        let run = try await Program("/usr/bin/python3").run(
+            [
+                TestData.folder().appendingPathComponent("rekey_hosts.py").path, try BuiltProducts.latchkey().path,
+                vault, directory.path, "20",
+            ])
+        #expect(
+            run.status == 0 && run.outputText.hasPrefix("20 ") && run.outputText.hasSuffix(" 0\n"), "\(run.outputText)")
+    }
 }
 
 extension RunningProgram {

@@ -25,6 +25,8 @@ final class MemoryRowTable: RowTable {
 
     private let content: Mutex<Content>
     let counter = LookupCounter()
+    /// What others do once a copy was made.
+    let afterCopying = Mutex<(@Sendable () throws(StoreError) -> Void)?>(nil)
 
     init(_ records: [NamedRecord]) {
         var content = Content()
@@ -51,7 +53,15 @@ final class MemoryRowTable: RowTable {
         }
     }
 
-    func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> Self { self }
+    private init(_ content: Content) {
+        self.content = Mutex(content)
+    }
+
+    func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> MemoryRowTable {
+        let copy = MemoryRowTable(content.withLock { $0 })
+        try afterCopying.withLock { $0 }?()
+        return copy
+    }
 
     func damage(_ cancellation: Cancellation) throws(StoreError) -> [TableDamage] { [] }
 }

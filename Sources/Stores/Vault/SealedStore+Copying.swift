@@ -1,6 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import Synchronization
 
 // Copying everything from one vault into another: opened here, sealed anew there, never in clear on the way but in
 // guarded memory.
@@ -27,6 +28,7 @@ extension SealedStore {
         _ cancellation: Cancellation, copyingFrom byteCount: Int = SQLiteRowTable.copiedByteCount,
         _ body: (SealedWalk<Table>) throws(StoreError) -> Void
     ) throws(StoreError) {
+        let last = known.withLock { $0 }
         let table = try cancellation.retry { () throws(StoreError) in
             try self.table.separate(cancellation, copyingFrom: byteCount)
         }
@@ -38,7 +40,7 @@ extension SealedStore {
                 _ = try view.record(Manifest.recordName)
                 do throws(StoreError) {
                     // The walk itself compares all items with the manifest.
-                    try body(SealedWalk(view: view, state: try self.state(of: view, comparing: false)))
+                    try body(SealedWalk(view: view, state: try self.state(of: view, after: last, comparing: false)))
                 } catch {
                     failure = error
                 }

@@ -1,6 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeySecrets
 internal import LatchkeySystem
+internal import Synchronization
 
 // What can still be read of a vault that a disk damaged.
 
@@ -13,15 +14,16 @@ extension SealedStore {
         _ cancellation: Cancellation, _ takeCollections: (CollectionsRecord) throws(StoreError) -> Void,
         _ body: (ItemMetadata, borrowing Secret<StoredSecret>) throws(StoreError) -> Void
     ) throws(StoreError) -> UInt64 {
+        let last = known.withLock { $0 }
         let table = try cancellation.retry { () throws(StoreError) in
             try self.table.separate(cancellation, copyingFrom: .max)
         }
         return try table.read(cancellation) { (view) throws(StoreError) in
-            let state = try self.state(of: view, comparing: false)
+            let state = try self.state(of: view, after: last, comparing: false)
             try takeCollections(Self.collections(in: view, state.keys))
-            var last: Int64?
-            while let heading = try view.nextReadable(after: last, cancellation) {
-                last = heading.place
+            var place: Int64?
+            while let heading = try view.nextReadable(after: place, cancellation) {
+                place = heading.place
                 guard let metadata = state.keys.openMetadata(of: heading) else { continue }
                 let secret = try readable { () throws(StoreError) in
                     try view.withItem(place: heading.place) { (_, sealed) throws(StoreError) in

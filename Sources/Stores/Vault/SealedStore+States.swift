@@ -29,9 +29,10 @@ extension SealedStore {
         return result
     }
 
-    /// The state of a view: checked against what was last seen, and, where it is asked for, item by item.
-    func state(of view: some RowView, comparing: Bool) throws(StoreError) -> KnownState {
-        try refresh(view, after: known.withLock { $0 }, comparing: comparing).state
+    /// The state of a view, checked against what was seen before the view began and, where it is asked for, item by
+    /// item. A look after that could have seen more than the view has.
+    func state(of view: some RowView, after last: KnownState, comparing: Bool) throws(StoreError) -> KnownState {
+        try refresh(view, after: last, comparing: comparing).state
     }
 
     private func refresh(

@@ -57,7 +57,7 @@ final class SealedStore<Table: RowTable>: CredentialStore {
     }
 
     /// Opens a table whose root key is known. Throws `corrupted` when its records or items don't fit that key, `busy`
-    /// at once, and what the memory, which was made before, has to say.
+    /// at once and when others rekeyed the vault meanwhile, and what the memory, which was made before, has to say.
     init(
         table: Table, keys: VaultKeys, slot: OpenedSlot? = nil, identity: StoreIdentity, worker: WorkThread,
         memory: GenerationMemory? = nil, itemCheck: ItemCheck = .whenSmall,
@@ -77,7 +77,7 @@ final class SealedStore<Table: RowTable>: CredentialStore {
             try itemCheck.compare(view, manifest, keys, upTo: table.comparedCount)
             return (KnownState(keys: keys, manifest: manifest, mark: try view.changeMark()), former)
         }
-        rollback = try memory?.check(found.manifest, keys, former) ?? .notAsked
+        rollback = try memory?.check(found.manifest, found.keys, former) ?? .notAsked
         known = Mutex(found)
     }
 

@@ -1,6 +1,7 @@
 public import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 extension VaultStore {
     // MARK: - Making
@@ -119,9 +120,11 @@ extension VaultStore {
         }
         if case .file(let path) = place { try path.status().requireVaultLength() }
         if case .kernelKeyring = source.place {
-            return try open(
-                place, table, try KernelKeyring.vaultKeys(of: vault, table, cancellation), nil, circumstances,
-                cancellation)
+            let keys = try KernelKeyring.vaultKeys(of: vault, table, cancellation)
+            // Rekeyed since this key was tried: the next attempt says that the kernel's key is an old one.
+            return try mapError(
+                { (error: StoreError) in error.code == .wrongKey ? .rekeyedMeanwhile : error },
+                of: open(place, table, keys, nil, circumstances, cancellation))
         }
         let reference = source.reference
         let kind = source.kind
@@ -145,7 +148,7 @@ extension VaultStore {
                 let isThere = try table.read(cancellation) { (view) throws(StoreError) in
                     try view.record(slot.recordName) != nil
                 }
-                throw isThere ? error : StoreError(.busy, "the vault's key slots were changed while it was opened")
+                throw isThere ? error : .rekeyedMeanwhile
             }
         }
         throw .noSlotOpens(source.kind, source.name, tried: slots.count)
@@ -197,6 +200,10 @@ extension VaultKeySource {
 }
 
 extension StoreError {
+    fileprivate static var rekeyedMeanwhile: StoreError {
+        StoreError(.busy, "another process changed the vault's keys while it was opened")
+    }
+
     fileprivate static func noSlotOpens(
         _ kind: KeySlotKind, _ source: LogMessage, tried count: Int
     ) -> StoreError {

@@ -120,7 +120,7 @@
             }
             guard let mark = GenerationMark.decode(input) else { return false }
             guard let sealed = try? mark.seal(vault.keys),
-                GenerationMark.open(sealed, vault.keys, FormerKeys()) == mark
+                GenerationMark.open(sealed, vault.keys, FormerKeys())?.mark == mark
             else { throw Violation("a memory changes on the way") }
             return true
         }

@@ -41,9 +41,13 @@ struct GenerationMark: Sendable, Equatable {
         return decode(plaintext)
     }
 
-    /// The same under a vault's keys or, since it was rekeyed, those of before.
-    static func open(_ bytes: [UInt8], _ keys: VaultKeys, _ former: FormerKeys) -> GenerationMark? {
-        open(bytes, key: keys.rollback, vault: keys.vault) ?? former.first { open(bytes, key: $0, vault: keys.vault) }
+    /// The same under a vault's keys or, since the vault was rekeyed, those of before: the digest of such a mark can't be
+    /// compared.
+    static func open(
+        _ bytes: [UInt8], _ keys: VaultKeys, _ former: FormerKeys
+    ) -> (mark: GenerationMark, hasFormerKey: Bool)? {
+        if let mark = open(bytes, key: keys.rollback, vault: keys.vault) { return (mark, false) }
+        return former.first { open(bytes, key: $0, vault: keys.vault) }.map { ($0, true) }
     }
 
     static func decode(_ plaintext: [UInt8]) -> GenerationMark? {

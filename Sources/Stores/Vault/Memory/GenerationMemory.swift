@@ -32,9 +32,18 @@ final class GenerationMemory: Sendable {
 
     // MARK: - Opening
 
-    /// Compares the manifest of a vault that is opened with what is remembered, and remembers it.
+    /// Compares the manifest of a vault that is opened with the record, and updates the record. Throws `busy` when
+    /// another process wrote the record meanwhile: make another memory, and read the manifest again.
     func check(_ manifest: Manifest, _ keys: VaultKeys, _ former: FormerKeys) throws(StoreError) -> RollbackCheck {
-        let verdict = try verdict(on: manifest, keys, former)
+        let verdict = verdict(on: manifest, keys, former)
+        switch verdict {
+        case .rolledBack, .unreadable:
+            // The record may have been read in the middle of a write.
+            if try file.read() != found {
+                throw StoreError(.busy, "another process has opened the vault at the same time")
+            }
+        default: break
+        }
         if choice == .accept {
             try accept(manifest, keys)
             return verdict
@@ -52,38 +61,19 @@ final class GenerationMemory: Sendable {
         return verdict
     }
 
-    private func verdict(
-        on manifest: Manifest, _ keys: VaultKeys, _ former: FormerKeys
-    ) throws(StoreError) -> RollbackCheck {
+    private func verdict(on manifest: Manifest, _ keys: VaultKeys, _ former: FormerKeys) -> RollbackCheck {
         switch found {
         case .nothing: return .firstSeen
         case .unusable(let error): return .unavailable(error)
         case .bytes(let bytes):
-            guard let seen = try mark(in: bytes, keys, former) else { return .unreadable }
+            guard let (seen, hasFormerKey) = GenerationMark.open(bytes, keys, former) else { return .unreadable }
+            if !hasFormerKey { state.withLock { $0.raised = seen.generation } }
             let now = GenerationMark(manifest, keys)
-            state.withLock { $0.raised = seen.generation }
-            if seen == now || seen.generation < now.generation { return .current }
+            if seen.generation < now.generation || seen == now { return .current }
+            // A version of us wrote what it saw of a rekeyed vault under the key of before.
+            if hasFormerKey && seen.generation == now.generation { return .current }
             return .rolledBack(VaultRollback(generation: now.generation, seenGeneration: seen.generation))
         }
-    }
-
-    /// Opens a mark. One that doesn't open may have been read while it was written: it is read again under the lock.
-    private func mark(
-        in bytes: [UInt8], _ keys: VaultKeys, _ former: FormerKeys
-    ) throws(StoreError) -> GenerationMark? {
-        if let mark = GenerationMark.open(bytes, keys, former) { return mark }
-        var mark: GenerationMark?
-        do throws(StoreError) {
-            try file.update { (content) throws(StoreError) in
-                if case .bytes(let bytes) = content {
-                    mark = GenerationMark.open(bytes, keys, former)
-                }
-                return nil
-            }
-        } catch {
-            guard error.platform != nil || error.code == .busy else { throw error }
-        }
-        return mark
     }
 
     private func accept(_ manifest: Manifest, _ keys: VaultKeys) throws(StoreError) {
@@ -106,11 +96,11 @@ final class GenerationMemory: Sendable {
                 case .unusable(let error): throw error
                 case .nothing: break
                 case .bytes(let bytes):
-                    // What can't be opened stays for the next one who opens the vault to refuse.
-                    guard let there = GenerationMark.open(bytes, keys, former) else {
-                        throw .changedMemory
-                    }
-                    if there.generation >= manifest.generation { return nil }
+                    // Another process may have seen the vault rekeyed meanwhile. A record that was changed without
+                    // the key stays for the next opening to refuse.
+                    guard let (there, hasFormerKey) = GenerationMark.open(bytes, keys, former) else { return nil }
+                    if there.generation > manifest.generation { return nil }
+                    if there.generation == manifest.generation && !hasFormerKey { return nil }
                 }
                 return try GenerationMark(manifest, keys).seal(keys)
             }

@@ -17,9 +17,10 @@ enum RenameCommand {
             ],
             options: [force],
             details: """
-                It is saved under the new name and read back before the old one goes: after an interruption both may be
-                there. A secret that has the new name is replaced after a question at a terminal, and elsewhere with
-                --force alone. Exit status 1: there is no secret under the old name.
+                The copy under the new name is read back before the old secret is deleted. After an interruption both may
+                be there. If the new name has a secret already, rename asks before it replaces that secret; without a
+                terminal, add --force. Exits with 1 if there is no secret under the old name, and with 73 if another
+                process changed one of the two meanwhile: nothing is renamed then.
                 """)
     ) { arguments, context in
         let old = try arguments.credentialKey()
@@ -36,17 +37,12 @@ enum RenameCommand {
             throw try await context.absence(of: old, in: store, view)
         }
         let condition = try await context.conditionToReplace(new, in: store, isForced: arguments.has(force))
-        let options = SaveOptions(
-            label: label(of: record.metadata), contentType: record.contentType, condition: condition)
-        try await store.save(record.secret, for: new, options: options, deadline: context.deadline)
-        guard let saved = try await store.read(new, as: Password.self, deadline: context.deadline),
-            saved.secret.matches(record.secret)
-        else {
-            throw StoreError(
-                .corrupted, "\(store.identity) does not give back what it was given for \(new)",
-                hint: "nothing was deleted; \(Recovery.diagnose)")
+        let deadline = context.deadline
+        try await store.save(
+            copyOf: record, for: new, label: label(of: record.metadata), condition: condition, deadline: deadline
+        ) { () async throws(StoreError) in
+            try await store.delete(old, condition: .matches(record.version), deadline: deadline)
         }
-        try await store.delete(old, condition: .matches(record.version), deadline: context.deadline)
         context.logger.info("renamed \(old) to \(new) in \(store.identity)")
         try await context.warnOfOtherPlaces(of: new, savedIn: store, view)
         return .success

@@ -56,13 +56,13 @@ package struct CredentialTransfer: Sendable {
 
     /// Transfers one credential: its secret, label and content type. Times are the target's own.
     ///
-    /// Throws what the stores throw; `corrupted` when the target gave back something else than it was given, in which
-    /// case the source is as it was.
+    /// Throws what the stores throw. Throws `conflict` when another process changed the credential in one of the stores
+    /// meanwhile, `corrupted` when the target returns another secret than it was given: the source is unchanged then.
     package func transfer(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> Outcome {
         guard let record = try await source.read(key, as: Password.self, deadline: deadline) else { return .vanished }
         let present = try await target.read(key, as: Password.self, deadline: deadline)
-        var condition = WriteCondition.absent
         var outcome: Outcome = mode == .copy ? .copied : .moved
+        var condition = WriteCondition.absent
         if let present {
             if present.secret.matches(record.secret) {
                 try await finish(key, record.version, deadline)
@@ -72,17 +72,9 @@ package struct CredentialTransfer: Sendable {
             condition = .matches(present.version)
             outcome = .replaced
         }
-        let options = SaveOptions(
-            label: record.metadata.label, contentType: record.contentType, condition: condition)
-        try await target.save(record.secret, for: key, options: options, deadline: deadline)
-        guard let kept = try await target.read(key, as: Password.self, deadline: deadline),
-            kept.secret.matches(record.secret)
-        else {
-            throw StoreError(
-                .corrupted, "\(target.identity) does not give back what it was given for \(key)",
-                hint: "nothing was deleted; \(Recovery.diagnose)")
-        }
-        try await finish(key, record.version, deadline)
+        try await target.save(
+            copyOf: record, for: key, label: record.metadata.label, condition: condition, deadline: deadline
+        ) { () async throws(StoreError) in try await finish(key, record.version, deadline) }
         return outcome
     }
 
@@ -105,6 +97,48 @@ package struct CredentialTransfer: Sendable {
 }
 
 extension CredentialStore {
+    /// Saves a copy of a record and reads it back, then does `rest`, such as deleting the original.
+    ///
+    /// Throws `conflict` when another process changed the copy or the original meanwhile. Where `rest` throws that, the
+    /// copy is removed again, or replaced by what it replaced.
+    package func save(
+        copyOf record: borrowing CredentialRecord<Password>, for key: CredentialKey, label: String?,
+        condition: WriteCondition, deadline: Deadline,
+        rest: () async throws(StoreError) -> Void
+    ) async throws(StoreError) {
+        // What a conflict puts back.
+        var before: CredentialRecord<Password>?
+        if case .matches = condition { before = try await read(key, as: Password.self, deadline: deadline) }
+        let version = try await save(
+            record.secret, for: key,
+            options: SaveOptions(label: label, contentType: record.contentType, condition: condition),
+            deadline: deadline)
+        guard let saved = try await read(key, as: Password.self, deadline: deadline), saved.version == version else {
+            throw StoreError(
+                .conflict, "another process changed \(key) in \(identity) at the same time",
+                hint: "the original is unchanged: look at both, then try again")
+        }
+        guard saved.secret.matches(record.secret) else {
+            throw StoreError(
+                .corrupted, "\(identity) returns another secret than it was given for \(key)",
+                hint: "nothing was deleted; \(Recovery.diagnose)")
+        }
+        do throws(StoreError) {
+            try await rest()
+        } catch  where error.code == .conflict {
+            // Unless somebody has changed the copy too: then it is theirs.
+            switch consume before {
+            case .none:
+                _ = try? await delete(key, condition: .matches(version), deadline: deadline)
+            case .some(let before):
+                let options = SaveOptions(
+                    label: before.metadata.label, contentType: before.contentType, condition: .matches(version))
+                _ = try? await save(before.secret, for: key, options: options, deadline: deadline)
+            }
+            throw error
+        }
+    }
+
     /// Moves a credential to another store, and returns whether there was one.
     ///
     /// It is deleted here once the other store gives it back as it was, compared in constant time; what ends the

@@ -311,7 +311,7 @@ def confused():
         "b": lambda: chance.random() < 0.5, "y": lambda: chance.randrange(256), "t": lambda: chance.randrange(1 << 64),
         "d": chance.random, "ay": lambda: chance.randbytes(chance.randrange(40)),
         "as": lambda: ["a", "b"][:chance.randrange(3)], "ao": lambda: [item, collection, ROOT][:chance.randrange(4)],
-        "a{ss}": lambda: {"a": "1"}, "a{sv}": lambda: {"a": ("s", "1")}, "v": lambda: ("s", "x"),
+        "a{ss}": lambda: {"a": "1"}, "a{sv}": lambda: {"a": ("s", "1")}, "v": lambda: ("u", 7),
         "aas": lambda: [["a"], []], "(oayays)": lambda: (session, b"", b"forged", "text/plain"),
         "()": None, "a{s(ov)}": lambda: {"a": (ROOT, ("u", 1))}, "av": lambda: [("v", ("v", ("s", "deep")))],
     }
@@ -366,8 +366,11 @@ def confused():
             if not reads:
                 print("answered", path, interface, member, signature)
         outcomes[outcome] = outcomes.get(outcome, 0) + 1
-    print(state() == before, sum(outcomes.values()) > count // 2, outcomes.get("answered", 0) > 0)
+    after = state()
+    print(after == before, sum(outcomes.values()) > count // 2, outcomes.get("answered", 0) > 0)
     print(sorted(outcomes.items()), file=sys.stderr)
+    if after != before:
+        print(before, after, sep="\n", file=sys.stderr)
 
 
 def split(signature):

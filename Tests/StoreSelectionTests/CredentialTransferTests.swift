@@ -91,17 +91,55 @@ internal import Testing
         await #expect(throws: StoreError.self) { try await transfer.transfer(key, deadline: .standard) }
         #expect(try await holds(source, "one"))
     }
+
+    /// The older value stayed in the target, and the next attempt found two that differ.
+    @Test(arguments: [false, true]) func `a copy is taken back when its original was changed meanwhile`(
+        replacing: Bool
+    ) async throws {
+        try await source.save(secret("one"), for: key)
+        if replacing { try await target.save(secret("before"), for: key, options: SaveOptions(label: "Before")) }
+        let beside = ForgetfulStore(inner: target) { [source, key] in
+            try await source.save(Secret<Password>(copying: Array("newer".utf8).span), for: key)
+        }
+        let transfer = CredentialTransfer(from: source, to: beside, mode: .move, replaces: true)
+        let error = await #expect(throws: StoreError.self) { try await transfer.transfer(key, deadline: .standard) }
+        #expect(error?.code == .conflict)
+        #expect(try await holds(source, "newer"))
+        #expect(try await replacing ? holds(target, "before") : isEmpty(target))
+        if replacing, let record = try await target.read(key, as: Password.self) {
+            #expect(record.metadata.label == "Before")
+        }
+    }
+
+    /// It was called corrupted, in a sound store.
+    @Test func `a copy that others change before it is read back is a conflict, and stays theirs`() async throws {
+        try await source.save(secret("one"), for: key)
+        let beside = ForgetfulStore(inner: target) { [target, key] in
+            try await target.save(Secret<Password>(copying: Array("theirs".utf8).span), for: key)
+        }
+        let transfer = CredentialTransfer(from: source, to: beside, mode: .move)
+        let error = await #expect(throws: StoreError.self) { try await transfer.transfer(key, deadline: .standard) }
+        #expect(error?.code == .conflict)
+        #expect(try await holds(source, "one"))
+        #expect(try await holds(target, "theirs"))
+    }
 }
 
-/// Takes everything and keeps nothing of it.
+/// Takes everything and keeps nothing of it, or keeps it and lets others do something before it says so.
 private struct ForgetfulStore: CredentialStore {
     let inner: InMemoryStore
+    var afterSaving: (@Sendable () async throws -> Void)?
     var identity: StoreIdentity { inner.identity }
     var capabilities: StoreCapabilities { inner.capabilities }
 
     func save<Purpose: SecretPurpose>(
         _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, deadline: Deadline
-    ) async throws(StoreError) -> CredentialVersion { CredentialVersion(bytes: Array(repeating: 0, count: 16)) }
+    ) async throws(StoreError) -> CredentialVersion {
+        guard let afterSaving else { return CredentialVersion(bytes: Array(repeating: 0, count: 16)) }
+        let version = try await inner.save(secret, for: key, options: options, deadline: deadline)
+        try? await afterSaving()
+        return version
+    }
 
     func read<Purpose: SecretPurpose>(
         _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline

@@ -1,6 +1,6 @@
 // free(3) and realloc(3) that overwrite what they give back. glibc's own M_PERTURB (mallopt(3)) leaves out what goes to a
-// thread's cache: everything up to 1,032 bytes. The memory is given back to whose it is: glibc, or an allocator that
-// LD_PRELOAD or ld.so.preload puts before it.
+// thread's cache: everything up to 1,032 bytes. A block is freed by the allocator that it came from: glibc, or one that
+// LD_PRELOAD or ld.so.preload puts before it (jemalloc, mimalloc, tcmalloc, glibc's checker).
 #define _GNU_SOURCE
 #include "program_memory.h"
 
@@ -9,6 +9,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -19,21 +20,65 @@
 #ifdef SANITIZER_ALLOCATES
 int latchkey_freed_memory_is_overwritten(void) { return ENOTSUP; }
 #else
+
+// The version of glibc's functions. Its checker (libc_malloc_debug.so.0) hides them from a look-up without one, and
+// allocators of another making have none.
+#if defined(__x86_64__)
+#define VERSION "GLIBC_2.2.5"
+#else
+#define VERSION "GLIBC_2.17"
+#endif
+
+// The allocator that malloc(3) is bound to in this process.
+static struct {
+    void (*free)(void *);
+    void *(*realloc)(void *, size_t);
+    size_t (*usable_size)(void *);
+    int is_looking, is_known;
+} next;
+
+static int is_of(const void *object, const void *function) {
+    Dl_info info;
+    return function != NULL && dladdr(function, &info) != 0 && info.dli_fbase == object;
+}
+
+static void *find(const char *name, const void *object) {
+    void *function = dlvsym(RTLD_NEXT, name, VERSION);
+    if (is_of(object, function)) return function;
+    function = dlsym(RTLD_NEXT, name);
+    return is_of(object, function) ? function : NULL;
+}
+
+// While there is one thread.
+__attribute__((constructor)) static void find_next(void) {
+    if (next.is_known || next.is_looking) return;
+    next.is_looking = 1;
+    Dl_info info;
+    if (dladdr((void *)malloc, &info) == 0) abort();
+    next.free = (void (*)(void *))find("free", info.dli_fbase);
+    next.realloc = (void *(*)(void *, size_t))find("realloc", info.dli_fbase);
+    next.usable_size = (size_t (*)(void *))find("malloc_usable_size", info.dli_fbase);
+    if (next.free == NULL || next.realloc == NULL || next.usable_size == NULL) {
+        static const char text[] = "latchkey: error: the preloaded allocator has no free, realloc or malloc_usable_size\n"
+                                   "latchkey: hint: run latchkey without it: LD_PRELOAD, /etc/ld.so.preload\n";
+        (void)!write(2, text, sizeof text - 1);
+        _exit(70);
+    }
+    next.is_looking = 0;
+    next.is_known = 1;
+}
+
 int latchkey_freed_memory_is_overwritten(void) { return 0; }
 
 void free(void *memory) {
-    static void (*next)(void *);
-    static int is_looking;
-    // What dlsym(3) itself frees while it looks is kept.
-    if (memory == NULL || is_looking) return;
+    if (memory == NULL) return;
     int number = errno;
-    if (next == NULL) {
-        is_looking = 1;
-        next = (void (*)(void *))dlsym(RTLD_NEXT, "free");
-        is_looking = 0;
+    find_next();
+    // What dlsym(3) itself frees while it looks is kept.
+    if (next.is_known) {
+        explicit_bzero(memory, next.usable_size(memory));
+        next.free(memory);
     }
-    explicit_bzero(memory, malloc_usable_size(memory));
-    next(memory);
     errno = number;
 }
 
@@ -43,7 +88,10 @@ void *realloc(void *memory, size_t count) {
         free(memory);
         return NULL;
     }
-    size_t room = malloc_usable_size(memory);
+    find_next();
+    size_t room = next.usable_size(memory);
+    // tcmalloc doesn't know before its own start.
+    if (room == 0) return next.realloc(memory, count);
     if (count <= room && count >= room / 2) {
         explicit_bzero((char *)memory + count, room - count);
         return memory;

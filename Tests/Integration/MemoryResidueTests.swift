@@ -95,24 +95,6 @@ import TestServices
         }
     }
 
-    /// The programs' own free(3) once gave everything back to glibc, whoever had lent it.
-    @Test func `with another allocator before glibc's, what it lent goes back to it, overwritten`() async throws {
-        let session = try await CommandLineSession(.vault)
-        let allocator = try await SystemCallTests.library("other_allocator", in: session.directory)
-        var environment = session.environment
-        environment["LD_PRELOAD"] = allocator
-        let secret = Self.random()
-        let latchkey = try BuiltProducts.latchkey()
-        try await latchkey.run(["set", "residue", "ada"], environment: environment, input: secret).successful("set")
-        let get = try await latchkey.run(["get", "residue", "ada"], environment: environment).successful("get")
-        #expect(get.output == secret)
-        let brake = try await Brake(in: session.directory)
-        let file = try session.directory.write("planted", secret)
-        try await brake.run(
-            ["get", "residue", "ada"], environment: environment, planting: (file, .freed)
-        ) { pid in try Self.expectNoPiece(of: secret, in: pid) }
-    }
-
     /// A call that is bound when it is first made saves all vector registers on the stack, with what the last copy
     /// moved through them (`_dl_runtime_resolve_xsavec`): with 64 bytes of a token on processors with AVX-512, with
     /// fewer on others.

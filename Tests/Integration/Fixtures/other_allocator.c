@@ -31,6 +31,10 @@ void *aligned_alloc(size_t alignment, size_t count) {
     return (void *)place;
 }
 
+#ifdef WITHOUT_SIZES
+#define malloc_usable_size own_size
+static
+#endif
 size_t malloc_usable_size(void *memory) {
     if (memory == NULL) return 0;
     struct header *header = (struct header *)memory - 1;

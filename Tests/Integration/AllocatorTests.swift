@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+import TestServices
+
+/// Our programs bring free(3) and realloc(3) of their own, and take the rest from whichever allocator is there.
+///
+/// latchkey-keyring ended before its first line with tcmalloc, and all programs with glibc's checker, which git's own tests
+/// switch on.
+@Suite struct AllocatorTests {
+    enum Allocator: String, CaseIterable, CustomTestStringConvertible {
+        case jemalloc = "libjemalloc.so.2"
+        case mimalloc = "libmimalloc.so.2.0"
+        case tcmalloc = "libtcmalloc.so.4"
+        case minimalTcmalloc = "libtcmalloc_minimal.so.4"
+        case checker = "libc_malloc_debug.so.0"
+        /// It ends the process when it gets back what isn't its own.
+        case strict = "other_allocator.so"
+
+        var testDescription: String { rawValue }
+
+        func environment(in directory: TestDirectory) async throws -> [String: String] {
+            switch self {
+            case .checker: return ["LD_PRELOAD": rawValue, "GLIBC_TUNABLES": "glibc.malloc.check=3"]
+            case .strict: return ["LD_PRELOAD": try await SystemCallTests.library("other_allocator", in: directory)]
+            default: return ["LD_PRELOAD": rawValue]
+            }
+        }
+    }
+
+    @Test(arguments: Allocator.allCases)
+    func `each program works with any allocator, and overwrites what it frees`(
+        _ allocator: Allocator
+    ) async throws {
+        let session = try await CommandLineSession(.vault)
+        let environment = session.environment.merging(try await allocator.environment(in: session.directory)) { $1 }
+        for name in ["latchkey", "latchkey-auth", "latchkey-keyring"] {
+            let run = try await BuiltProducts.program(name).run(["--version"], environment: environment)
+            #expect(run.status == 0 && run.outputText.hasPrefix("latchkey "), "\(name): \(run.errorText)")
+        }
+        let secret = MemoryResidueTests.random()
+        let latchkey = try BuiltProducts.latchkey()
+        try await latchkey.run(["set", "residue", "ada"], environment: environment, input: secret).successful("set")
+        let get = try await latchkey.run(["get", "residue", "ada"], environment: environment).successful("get")
+        #expect(get.output == secret)
+        let git = try await latchkey.run(
+            ["helper", "git", "get"], environment: environment,
+            input: Array("protocol=https\nhost=none.example\n\n".utf8))
+        #expect(git.status == 0 && git.errorText.isEmpty, "\(git.errorText)")
+        let served = try await latchkey.run(
+            ["keyring", "run", "--", "secret-tool", "lookup", "service", "residue"], environment: environment)
+        #expect(served.output == secret, "\(served.errorText)")
+        let providers = try await latchkey.run(["provider", "list"], environment: environment)
+        #expect(providers.status == 0, "\(providers.errorText)")
+
+        let doctor = try await latchkey.run(["doctor", "--store", "vault"], environment: environment)
+        #expect(!doctor.outputText.contains("refused: freed memory overwritten"), "\(doctor.outputText)")
+        let brake = try await MemoryResidueTests.Brake(in: session.directory)
+        let file = try session.directory.write("planted", secret)
+        try await brake.run(
+            ["get", "residue", "ada"], environment: environment, planting: (file, .freed)
+        ) { pid in
+            let maps = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/\(pid)/maps")).readToEnd() ?? Data()
+            #expect(String(decoding: maps, as: UTF8.self).contains(allocator.rawValue.prefix(while: { $0 != "." })))
+            try MemoryResidueTests.expectNoPiece(of: secret, in: pid)
+        }
+    }
+
+    /// Swift's own runtime ends in the middle of something then.
+    @Test func `an allocator without sizes is refused in one sentence`() async throws {
+        let directory = try TestDirectory()
+        let source = TestData.folder().appendingPathComponent("Fixtures/other_allocator.c").path
+        let library = directory / "unsized.so"
+        try await Program("gcc").run(
+            ["-shared", "-fPIC", "-O1", "-DWITHOUT_SIZES", "-o", library, source]
+        ).successful("gcc")
+        let run = try await BuiltProducts.latchkey().run(
+            ["list"], environment: try directory.environment().merging(["LD_PRELOAD": library]) { $1 })
+        #expect(run.status == 70 && run.errorText.contains("has no free, realloc or malloc_usable_size"))
+    }
+}

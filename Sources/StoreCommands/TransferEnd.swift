@@ -22,8 +22,9 @@ struct TransferEnd {
         var settings = context.settings
         // Nothing is to be deleted on the word of a damaged vault.
         settings.vaultItemCheck = .always
-        // No store's name has a slash, and every URI has.
-        let location = name.contains("/") ? try VaultLocation.checked(name) : settings.vaultPath
+        // No store's name has a slash, and no address is shown.
+        let isVault = name.contains("/") || VaultLocation.isDatabase(name)
+        let location = isVault ? try VaultLocation.checked(name) : settings.vaultPath
         isOtherVault = location != settings.vaultPath
         if isOtherVault {
             settings.vaultPath = location
@@ -31,7 +32,7 @@ struct TransferEnd {
             settings.vaultKey = .search(context.searchForKey(ofVaultAt: location))
         }
         self.settings = settings
-        let store = name.contains("/") ? "vault" : name
+        let store = isVault ? "vault" : name
         try context.selector.catalogue.check(
             store, namedBy: option.name, otherwise: "a vault's path has a slash, such as ./vault")
         // As for every store that is named: only those that keep what they are given.

@@ -26,7 +26,30 @@ import TestServices
         let error = try #require(await open(uri, vault))
         #expect(error.code == .unsupported && error.cause.text.contains("password"))
         #expect(!"\(error) \(error.hint!)".contains("pw"))
-        #expect(throws: StoreError.self) { try VaultStore.refusePassword(in: uri) }
+        #expect(throws: StoreError.self) { try VaultStore.checkAddress(uri) }
+    }
+
+    /// These became files of that name, with the password in it and in messages.
+    @Test(arguments: [
+        "POSTGRESQL://u:pw@h/d", "PostgreSQL:///d", "jdbc:postgresql://h/d?password=pw", "host=h password=pw",
+        " host=h password=pw", "u:pw@h/d", "mysql://u:pw@h/d", "password=pw", "file:vault", "ünï:pw@h",
+    ])
+    func `an address of another kind is refused, and isn't shown`(address: String) async throws {
+        let directory = try TestDirectory()
+        let key = directory / "key"
+        try VaultKeyFile.create(at: key)
+        for error in [
+            await refusal { () async throws(StoreError) in
+                try await VaultStore.create(at: address, unlockedBy: .keyFile(key))
+            },
+            await refusal { () async throws(StoreError) in
+                try await VaultStore.open(at: address, unlockedBy: .keyFile(key))
+            },
+        ] {
+            #expect(error?.code == .unsupported && !"\(error!) \(error!.hint!)".contains("pw"), "\(error!)")
+        }
+        // A path says that it is one.
+        for path in ["/a:b", "./a=b", "~/a:b", "a/b:c", "vault"] { #expect(!VaultStore.isDatabase(path)) }
     }
 
     private static let wrongURIs = [

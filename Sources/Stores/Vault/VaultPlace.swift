@@ -86,11 +86,11 @@ protocol ChangeWatch: AnyObject, Sendable {}
 extension FileWatch: ChangeWatch {}
 
 extension VaultStore {
-    /// Whether what names a vault is a database's URI, and no path.
+    /// Whether what names a vault is an address, and no path.
     package static func isDatabase(_ place: String) -> Bool { PostgreSQLAddress.isAddress(place) }
 
-    /// Throws `unsupported` when it is a database's URI with a password in it.
-    package static func refusePassword(in place: String) throws(StoreError) {
-        try PostgreSQLAddress.refusePassword(in: place)
+    /// Throws `unsupported` for an address that isn't a database's URI, or has a password in it.
+    package static func checkAddress(_ place: String) throws(StoreError) {
+        try PostgreSQLAddress.check(place)
     }
 }

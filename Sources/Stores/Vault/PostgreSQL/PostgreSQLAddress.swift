@@ -13,14 +13,20 @@ struct PostgreSQLAddress: Sendable, Hashable {
 
     static let maximumByteCount = 4096
 
-    /// Whether a vault's path is the URI of a database.
+    /// Whether what names a vault is an address, and no path: a URI of ours, or of another kind, which may have a password in
+    /// it and isn't to become the name of a file. A path with `:` or `=` before its first slash is written as `./NAME`.
     static func isAddress(_ text: String) -> Bool {
-        text.utf8.starts(with: "postgresql:".utf8) || text.utf8.starts(with: "postgres:".utf8)
+        guard let first = text.utf8.first, !"/.~".utf8.contains(first) else { return false }
+        return text.utf8.prefix { $0 != 0x2F }.contains { ":=".utf8.contains($0) }
     }
 
-    /// Throws `unsupported` for a URI with a password in it: other processes and logs see it. libpq isn't needed.
-    static func refusePassword(in text: String) throws(StoreError) {
+    /// Throws `unsupported` for an address of another kind, and for a URI with a password in it: other processes and logs
+    /// see it. libpq isn't needed. The address isn't shown.
+    static func check(_ text: String) throws(StoreError) {
         guard isAddress(text) else { return }
+        guard ["postgresql:", "postgres:"].contains(where: { text.utf8.starts(with: $0.utf8) }) else {
+            throw .noDatabaseURI("it doesn't begin with `postgresql:`")
+        }
         let parts = text.split(separator: "?", maxSplits: 1)
         let authority = parts[0].drop { $0 != "/" }.drop { $0 == "/" }
         let user = authority.lastIndex(of: "@").map { authority[..<$0] } ?? ""
@@ -36,7 +42,7 @@ struct PostgreSQLAddress: Sendable, Hashable {
         guard text.utf8.count <= Self.maximumByteCount, !text.utf8.contains(0) else {
             throw .noDatabaseURI("it is longer than \(Self.maximumByteCount) bytes")
         }
-        try Self.refusePassword(in: text)
+        try Self.check(text)
         let (uri, schema) = try Self.separateSchema(text)
         var parameters = try Self.parse(uri)
         guard parameters["password"] == nil, parameters["sslpassword"] == nil else {
@@ -166,7 +172,7 @@ extension StoreError {
 
     fileprivate static func noDatabaseURI(_ why: LogMessage) -> StoreError {
         StoreError(
-            .unsupported, "the vault's address is no URI of a database: \(why)",
-            hint: "write it as `postgresql://HOST/DATABASE?sslmode=verify-full`")
+            .unsupported, "the vault's address isn't the URI of a database: \(why)",
+            hint: "write it as `postgresql://HOST/DATABASE?sslmode=verify-full`, or a file's name with `:` or `=` as ./NAME")
     }
 }

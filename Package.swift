@@ -10,7 +10,7 @@ func module(_ name: String, at folder: String, uses dependencies: [Target.Depend
 // One C library has one Swift owner.
 func system(_ name: String, at folder: String, pkgConfig: String? = nil, apt: String? = nil) -> Target {
     .systemLibrary(
-        name: name, path: "Sources/SystemLibraries/\(folder)", pkgConfig: pkgConfig,
+        name: name, path: "Sources/CLibraries/\(folder)", pkgConfig: pkgConfig,
         providers: apt.map { [.apt([$0])] })
 }
 
@@ -39,36 +39,36 @@ let package = Package(
     ],
     targets: [
         // MARK: System libraries
-        system("CLatchkeyLinux", at: "CLinux"),
-        system("CLatchkeySodium", at: "CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
-        system("CLatchkeySQLite", at: "CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
-        system("CLatchkeyCurl", at: "CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
-        system("CLatchkeyMicroHTTPD", at: "CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
-        system("CLatchkeyCrypto", at: "CCrypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
-        system("CLatchkeyResolver", at: "CResolver"),
-        system("CLatchkeyGIO", at: "CGIO", pkgConfig: "gobject-2.0", apt: "libglib2.0-dev"),
+        system("CLatchkeyLinux", at: "Linux"),
+        system("CLatchkeySodium", at: "Sodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
+        system("CLatchkeySQLite", at: "SQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
+        system("CLatchkeyCurl", at: "Curl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+        system("CLatchkeyMicroHTTPD", at: "MicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
+        system("CLatchkeyCrypto", at: "Crypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
+        system("CLatchkeyResolver", at: "Resolver"),
+        system("CLatchkeyGIO", at: "GIO", pkgConfig: "gobject-2.0", apt: "libglib2.0-dev"),
 
         // MARK: Foundations
-        module("LatchkeySystem", at: "System"),
-        module("LatchkeySodium", at: "Sodium", uses: ["CLatchkeySodium"]),
-        module("LatchkeySecrets", at: "Secrets", uses: ["LatchkeySystem", "LatchkeySodium"]),
-        module("LatchkeyLog", at: "RedactedLog", uses: ["LatchkeySecrets", "LatchkeySodium", "CLatchkeyLinux"]),
-        module("LatchkeyHardening", at: "ProcessHardening", uses: ["LatchkeySystem", "LatchkeyLog", "CLatchkeyLinux"]),
-        module("LatchkeyEnvironment", at: "Surroundings", uses: ["LatchkeyLog"]),
-        module("LatchkeyJSON", at: "JSON", uses: ["LatchkeySystem", "LatchkeySecrets"]),
+        module("LatchkeySystem", at: "Base/System"),
+        module("LatchkeySodium", at: "Base/Sodium", uses: ["CLatchkeySodium"]),
+        module("LatchkeySecrets", at: "Base/Secrets", uses: ["LatchkeySystem", "LatchkeySodium"]),
+        module("LatchkeyLog", at: "Base/Log", uses: ["LatchkeySecrets", "LatchkeySodium", "CLatchkeyLinux"]),
+        module("LatchkeyHardening", at: "Base/Hardening", uses: ["LatchkeySystem", "LatchkeyLog", "CLatchkeyLinux"]),
+        module("LatchkeyEnvironment", at: "Base/Environment", uses: ["LatchkeyLog"]),
+        module("LatchkeyJSON", at: "Base/JSON", uses: ["LatchkeySystem", "LatchkeySecrets"]),
         // Replaces free(3) in what it is linked into: for executables, never for a library product.
-        module("CLatchkeyProgramMemory", at: "CProgramMemory"),
+        module("CLatchkeyProgramMemory", at: "CLibraries/ProgramMemory"),
 
         // MARK: Stores
         // Loads libsecret and GLib when they are first needed; see Docs/Decisions/0029-libsecret-on-demand.md.
-        module("CLatchkeyLibsecret", at: "CLibsecret"),
+        module("CLatchkeyLibsecret", at: "CLibraries/Libsecret"),
         // Loads libpq in the same way.
-        module("CLatchkeyLibpq", at: "CLibpq"),
+        module("CLatchkeyLibpq", at: "CLibraries/Libpq"),
         module(
-            "LatchkeyCredentials", at: "Credentials",
+            "LatchkeyCredentials", at: "Stores/Credentials",
             uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "LatchkeySodium"]),
         // What the Secret Service has: attributes, labels, collections.
-        module("LatchkeyItems", at: "Items", uses: ["LatchkeyCredentials", "LatchkeySecrets"]),
+        module("LatchkeyItems", at: "Stores/Items", uses: ["LatchkeyCredentials", "LatchkeySecrets"]),
         module(
             "LatchkeyInMemory", at: "Stores/InMemory",
             uses: ["LatchkeySystem", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets", "LatchkeySodium"]),
@@ -83,23 +83,23 @@ let package = Package(
             "LatchkeySecretService", at: "Stores/SecretService",
             uses: ["LatchkeySystem", "LatchkeyCredentials", "LatchkeySodium", "CLatchkeyLibsecret"]),
         module(
-            "LatchkeyStoreSelection", at: "StoreSelection",
+            "LatchkeyStoreSelection", at: "Stores/StoreSelection",
             uses: [
                 "LatchkeySystem", "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyInMemory", "LatchkeyVault",
                 "LatchkeySecretService",
             ]),
 
         // MARK: What other programs keep
-        module("LatchkeyLibCrypto", at: "LibCrypto", uses: ["CLatchkeyCrypto", "LatchkeySecrets"]),
+        module("LatchkeyLibCrypto", at: "Base/LibCrypto", uses: ["CLatchkeyCrypto", "LatchkeySecrets"]),
         // The only importer of GIO: org.freedesktop.secrets, served from any store of items.
         module(
-            "LatchkeyKeyringService", at: "KeyringService",
+            "LatchkeyKeyringService", at: "Keyring/KeyringService",
             uses: [
                 "CLatchkeyGIO", "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLibCrypto", "LatchkeyLog",
                 "LatchkeySecrets", "LatchkeySodium", "LatchkeySystem",
             ]),
         module(
-            "LatchkeyImporting", at: "Importing",
+            "LatchkeyImporting", at: "Commands/Importing",
             uses: [
                 "LatchkeySystem", "LatchkeyCredentials", "LatchkeyInMemory", "LatchkeyJSON", "LatchkeyLibCrypto",
                 "LatchkeyLog", "LatchkeySecrets",
@@ -107,33 +107,33 @@ let package = Package(
 
         // MARK: Sign-in
         module(
-            "LatchkeyHTTP", at: "HTTPTransport",
+            "LatchkeyHTTP", at: "SignIn/HTTP",
             uses: ["LatchkeySystem", "LatchkeyEnvironment", "LatchkeySecrets", "LatchkeyLog", "CLatchkeyCurl"]),
         module(
-            "LatchkeyLoopback", at: "LoopbackHTTP",
+            "LatchkeyLoopback", at: "SignIn/Loopback",
             uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "CLatchkeyMicroHTTPD", "CLatchkeyLinux"]),
         module(
-            "LatchkeyOAuth", at: "OAuth",
+            "LatchkeyOAuth", at: "SignIn/OAuth",
             uses: [
                 "LatchkeySystem", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyJSON", "LatchkeyLibCrypto",
                 "LatchkeySodium",
             ]),
         module(
-            "LatchkeySignIn", at: "SignIn",
+            "LatchkeySignIn", at: "SignIn/SignIn",
             uses: [
                 "LatchkeySystem",
                 "LatchkeyOAuth", "LatchkeyLog", "LatchkeyLoopback", "LatchkeyHardening", "LatchkeySodium",
                 "LatchkeyEnvironment", "LatchkeyJSON", "CLatchkeyLinux",
             ]),
         module(
-            "LatchkeyATProtocol", at: "ATProtocol",
+            "LatchkeyATProtocol", at: "Extras/ATProtocol",
             uses: [
                 "LatchkeySystem",
                 "CLatchkeyResolver", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyOAuth", "LatchkeyLog",
                 "LatchkeyJSON", "LatchkeySecrets", "LatchkeySignIn",
             ]),
         module(
-            "LatchkeyAuthenticator", at: "Authenticating",
+            "LatchkeyAuthenticator", at: "Extras/Authenticator",
             uses: [
                 "LatchkeySystem", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyInMemory", "LatchkeyOAuth",
                 "LatchkeyLog",
@@ -141,7 +141,7 @@ let package = Package(
             ]),
         // The only importer of FoundationNetworking.
         module(
-            "LatchkeyFoundation", at: "FoundationBridge",
+            "LatchkeyFoundation", at: "Extras/Foundation",
             uses: [
                 "LatchkeySystem", "LatchkeyAuthenticator", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyOAuth",
                 "LatchkeyLog",
@@ -159,21 +159,21 @@ let package = Package(
 
         // MARK: Products for other people's tests
         module(
-            "LatchkeyTestServer", at: "AuthorizationServer",
+            "LatchkeyTestServer", at: "Extras/TestServer",
             uses: [
                 "LatchkeySystem", "LatchkeyHTTP", "LatchkeyJSON", "LatchkeyLibCrypto", "LatchkeyLoopback",
                 "LatchkeyOAuth", "LatchkeySecrets", "LatchkeySignIn", "LatchkeySodium",
             ]),
         module(
-            "LatchkeyStoreContract", at: "StoreContract",
+            "LatchkeyStoreContract", at: "Extras/StoreContract",
             uses: ["LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets"]),
         module(
-            "LatchkeyLeakAudit", at: "RedactionAudit",
+            "LatchkeyLeakAudit", at: "Extras/LeakAudit",
             uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "LatchkeySodium"]),
 
         // Empty without the trait.
         module(
-            "LatchkeySwiftLog", at: "SwiftLog",
+            "LatchkeySwiftLog", at: "Extras/SwiftLog",
             uses: [
                 "LatchkeyLog", "LatchkeyLeakAudit",
                 .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
@@ -181,17 +181,17 @@ let package = Package(
 
         // MARK: The command line
         module(
-            "LatchkeyTerminal", at: "Terminal",
+            "LatchkeyTerminal", at: "Commands/Terminal",
             uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "LatchkeyHardening", "LatchkeyEnvironment"]),
         module(
-            "LatchkeyStoreCommands", at: "StoreCommands",
+            "LatchkeyStoreCommands", at: "Commands/StoreCommands",
             uses: [
                 "LatchkeySystem", "LatchkeyTerminal", "LatchkeyStoreSelection", "LatchkeyLog", "LatchkeyHardening",
                 "LatchkeyItems", "LatchkeySecretService", "LatchkeyEnvironment", "LatchkeyVault",
                 "CLatchkeyProgramMemory",
             ]),
         module(
-            "LatchkeySignInCommands", at: "SignInCommands",
+            "LatchkeySignInCommands", at: "Commands/SignInCommands",
             uses: [
                 "LatchkeySystem",
                 "LatchkeyTerminal", "LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeyATProtocol",
@@ -200,7 +200,7 @@ let package = Package(
                 "LatchkeyEnvironment", "LatchkeyItems", "LatchkeyJSON",
             ]),
         module(
-            "LatchkeyHelperCommands", at: "HelperCommands",
+            "LatchkeyHelperCommands", at: "Commands/HelperCommands",
             uses: [
                 "LatchkeySystem", "LatchkeyTerminal", "LatchkeyStoreCommands", "LatchkeyStoreSelection",
                 "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyHardening", "LatchkeyInMemory", "LatchkeyJSON",
@@ -210,14 +210,14 @@ let package = Package(
         .executableTarget(
             name: "LatchkeyCommand",
             dependencies: ["LatchkeyHelperCommands", "LatchkeyStoreCommands", "LatchkeyStoreSelection"],
-            path: "Sources/latchkey"),
+            path: "Sources/Commands/Command"),
         .executableTarget(
             name: "LatchkeyAuthCommand",
             dependencies: ["LatchkeySignInCommands", "LatchkeyStoreCommands", "LatchkeyStoreSelection"],
-            path: "Sources/latchkey-auth"),
+            path: "Sources/Commands/AuthCommand"),
 
         module(
-            "LatchkeyKeyringProgram", at: "KeyringProgram",
+            "LatchkeyKeyringProgram", at: "Keyring/KeyringProgram",
             uses: [
                 "LatchkeySystem", "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyHardening", "LatchkeyItems",
                 "LatchkeyKeyringService",
@@ -227,31 +227,40 @@ let package = Package(
         .executableTarget(
             name: "LatchkeyKeyringCommand",
             dependencies: ["LatchkeyKeyringProgram", "LatchkeyStoreCommands", "LatchkeyStoreSelection"],
-            path: "Sources/latchkey-keyring"),
+            path: "Sources/Commands/KeyringCommand"),
 
         // MARK: Tests
-        .systemLibrary(name: "CTestProcess", path: "Tests/CTestProcess"),
+        .systemLibrary(name: "CTestProcess", path: "Tests/Kit/CTestProcess"),
         .target(
-            name: "TestServices", dependencies: ["CTestProcess"], path: "Tests/TestServices"),
-        .target(name: "TestSecrets", dependencies: ["LatchkeyOAuth", "LatchkeySecrets"], path: "Tests/TestSecrets"),
-        .testTarget(name: "TestServicesTests", dependencies: ["TestServices"]),
-        .testTarget(name: "SodiumTests", dependencies: ["LatchkeySodium"]),
-        .testTarget(name: "SecretsTests", dependencies: ["LatchkeySecrets", "LatchkeySodium", "TestServices"]),
-        .testTarget(name: "RedactedLogTests", dependencies: ["LatchkeyLog", "LatchkeySecrets", "TestServices"]),
+            name: "TestServices", dependencies: ["CTestProcess"], path: "Tests/Kit/TestServices"),
+        .target(
+            name: "TestSecrets", dependencies: ["LatchkeyOAuth", "LatchkeySecrets"], path: "Tests/SignIn/TestSecrets"),
+        .testTarget(name: "TestServicesTests", dependencies: ["TestServices"], path: "Tests/Kit/TestServicesTests"),
+        .testTarget(name: "SodiumTests", dependencies: ["LatchkeySodium"], path: "Tests/Base/SodiumTests"),
         .testTarget(
-            name: "LogScrubbingTests", dependencies: ["LatchkeyLog", "LatchkeyLeakAudit", "LatchkeySecrets"]),
-        .testTarget(name: "CredentialsTests", dependencies: ["LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets"]),
+            name: "SecretsTests", dependencies: ["LatchkeySecrets", "LatchkeySodium", "TestServices"],
+            path: "Tests/Base/SecretsTests"),
+        .testTarget(
+            name: "RedactedLogTests", dependencies: ["LatchkeyLog", "LatchkeySecrets", "TestServices"],
+            path: "Tests/Base/RedactedLogTests"),
+        .testTarget(
+            name: "LogScrubbingTests", dependencies: ["LatchkeyLog", "LatchkeyLeakAudit", "LatchkeySecrets"],
+            path: "Tests/Base/LogScrubbingTests"),
+        .testTarget(
+            name: "CredentialsTests", dependencies: ["LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets"],
+            path: "Tests/Stores/CredentialsTests"),
         .testTarget(
             name: "InMemoryTests",
-            dependencies: ["LatchkeyInMemory", "LatchkeyStoreContract", "LatchkeySecrets", "LatchkeyLog"]),
-        .target(name: "CWatchedDisk", path: "Tests/CWatchedDisk"),
+            dependencies: ["LatchkeyInMemory", "LatchkeyStoreContract", "LatchkeySecrets", "LatchkeyLog"],
+            path: "Tests/Stores/InMemoryTests"),
+        .target(name: "CWatchedDisk", path: "Tests/Stores/CWatchedDisk"),
         .executableTarget(
             name: "vault-writer",
             dependencies: [
                 "LatchkeyVault", "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLog", "LatchkeySecrets",
                 "CWatchedDisk",
             ],
-            path: "Tests/VaultWriter"),
+            path: "Tests/Stores/VaultWriter"),
         .testTarget(
             name: "VaultTests",
             dependencies: [
@@ -259,7 +268,7 @@ let package = Package(
                 "VaultChecks",
                 "ItemStoreChecks", "vault-writer",
             ],
-            exclude: ["Fixtures", "attack_vault.py", "read_vault.py"]),
+            path: "Tests/Stores/VaultTests", exclude: ["Fixtures", "attack_vault.py", "read_vault.py"]),
         .testTarget(
             name: "PostgreSQLTests",
             dependencies: [
@@ -268,15 +277,15 @@ let package = Package(
                 "LatchkeyAuthCommand",
                 "vault-writer",
             ],
-            exclude: ["hostile_database.py", "rekey_hosts.py"]),
+            path: "Tests/Stores/PostgreSQLTests", exclude: ["hostile_database.py", "rekey_hosts.py"]),
         .executableTarget(
             name: "keyring-probe", dependencies: ["LatchkeySecretService", "LatchkeyStoreContract"],
-            path: "Tests/KeyringProbe"),
+            path: "Tests/Stores/KeyringProbe"),
         .testTarget(
             name: "SecretServiceTests",
             dependencies: [
                 "LatchkeySecretService", "LatchkeyStoreContract", "TestServices", "keyring-probe", "LatchkeyCommand",
-            ]),
+            ], path: "Tests/Stores/SecretServiceTests"),
         // Serves items in memory on the bus of its environment.
         .executableTarget(
             name: "keyring-fixture",
@@ -284,7 +293,7 @@ let package = Package(
                 "LatchkeyKeyringService", "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLog", "LatchkeySecrets",
                 "LatchkeySystem", "CLatchkeyProgramMemory",
             ],
-            path: "Tests/KeyringFixture"),
+            path: "Tests/Keyring/KeyringFixture"),
         .testTarget(
             name: "KeyringServiceTests",
             dependencies: [
@@ -292,80 +301,89 @@ let package = Package(
                 "LatchkeySecrets", "LatchkeyStoreContract", "TestServices", "keyring-fixture", "keyring-probe",
                 "LatchkeyCommand", "LatchkeyKeyringCommand", "vault-writer", "ItemStoreChecks",
             ],
+            path: "Tests/Keyring/KeyringServiceTests",
             exclude: [
                 "call.py", "clients.sh", "cookie_server.py", "differences.py", "hostile.py", "signals.py",
                 "stand_in.py", "writer.py",
             ]),
-        .testTarget(name: "ImportingTests", dependencies: ["LatchkeyImporting", "TestServices"]),
+        .testTarget(
+            name: "ImportingTests", dependencies: ["LatchkeyImporting", "TestServices"],
+            path: "Tests/Commands/ImportingTests"),
         .testTarget(
             name: "StoreSelectionTests",
             dependencies: [
                 "LatchkeySystem", "LatchkeyStoreSelection", "LatchkeyEnvironment", "LatchkeyVault", "TestServices",
-            ]),
+            ], path: "Tests/Stores/StoreSelectionTests"),
         .testTarget(
-            name: "HTTPTransportTests", dependencies: ["LatchkeyHTTP", "LatchkeyLoopback", "TestServices"]),
-        .testTarget(name: "LoopbackHTTPTests", dependencies: ["LatchkeyLoopback", "LatchkeyHTTP"]),
+            name: "HTTPTransportTests", dependencies: ["LatchkeyHTTP", "LatchkeyLoopback", "TestServices"],
+            path: "Tests/SignIn/HTTPTransportTests"),
+        .testTarget(
+            name: "LoopbackHTTPTests", dependencies: ["LatchkeyLoopback", "LatchkeyHTTP"],
+            path: "Tests/SignIn/LoopbackHTTPTests"),
         .testTarget(
             name: "OAuthTests",
-            dependencies: ["LatchkeyJSON", "LatchkeyOAuth", "LatchkeyLibCrypto", "LatchkeyTestServer", "TestServices"]),
+            dependencies: ["LatchkeyJSON", "LatchkeyOAuth", "LatchkeyLibCrypto", "LatchkeyTestServer", "TestServices"],
+            path: "Tests/SignIn/OAuthTests"),
         // Built with libFuzzer by hand; the tests run the vault's checks on what is in Tests/Fuzz/Corpus.
-        .target(name: "FuzzDriver", path: "Tests/Fuzz/Driver"),
+        .target(name: "FuzzDriver", path: "Tests/Whole/Fuzz/Driver"),
         .target(
             name: "VaultChecks",
             dependencies: ["LatchkeyVault", "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLog", "LatchkeySecrets"],
-            path: "Tests/Fuzz/VaultChecks"),
+            path: "Tests/Whole/Fuzz/VaultChecks"),
         // What every store of items keeps, whichever it is.
         .target(
             name: "ItemStoreChecks", dependencies: ["LatchkeyItems", "LatchkeyCredentials", "LatchkeySecrets"],
-            path: "Tests/ItemStoreChecks"),
+            path: "Tests/Stores/ItemStoreChecks"),
         .executableTarget(
             name: "fuzz-parsers", dependencies: ["LatchkeyJSON", "LatchkeyOAuth", "FuzzDriver"],
-            path: "Tests/Fuzz/Parsers"),
+            path: "Tests/Whole/Fuzz/Parsers"),
         .executableTarget(
-            name: "fuzz-vault", dependencies: ["VaultChecks", "FuzzDriver"], path: "Tests/Fuzz/Vault"),
+            name: "fuzz-vault", dependencies: ["VaultChecks", "FuzzDriver"], path: "Tests/Whole/Fuzz/Vault"),
         .testTarget(
             name: "SignInTests",
             dependencies: [
                 "LatchkeySignIn", "LatchkeyTestServer", "LatchkeyInMemory", "LatchkeyLeakAudit", "LatchkeyEnvironment",
                 "TestSecrets", "TestServices",
-            ]),
+            ], path: "Tests/SignIn/SignInTests"),
         .testTarget(
             name: "ATProtocolTests",
             dependencies: [
                 "LatchkeyATProtocol", "LatchkeyTestServer", "LatchkeyInMemory", "LatchkeyLeakAudit", "TestSecrets",
                 "TestServices",
-            ]),
+            ], path: "Tests/Extras/ATProtocolTests"),
         .testTarget(
             name: "AuthenticatingTests",
             dependencies: [
                 "LatchkeyAuthenticator", "LatchkeyTestServer", "LatchkeyInMemory", "LatchkeyLeakAudit", "TestSecrets",
                 "TestServices",
-            ]),
+            ], path: "Tests/Extras/AuthenticatingTests"),
         .testTarget(
             name: "FoundationBridgeTests",
             dependencies: [
                 "LatchkeyFoundation", "LatchkeyTestServer", "LatchkeyInMemory", "LatchkeyLeakAudit", "TestSecrets",
                 "TestServices",
-            ]),
+            ], path: "Tests/Extras/FoundationBridgeTests"),
         .testTarget(
-            name: "AuthorizationServerTests", dependencies: ["LatchkeyTestServer", "LatchkeyHTTP", "TestServices"]),
+            name: "AuthorizationServerTests", dependencies: ["LatchkeyTestServer", "LatchkeyHTTP", "TestServices"],
+            path: "Tests/Extras/AuthorizationServerTests"),
         // The example for adopters; Docs/Examples/AuditedLogs is a package of its own as well.
         .target(
             name: "Orders", dependencies: ["LatchkeyLog", "LatchkeySecrets"], path: "Docs/Examples/AuditedLogs/Sources"),
         .testTarget(
             name: "OrdersTests", dependencies: ["Orders", "LatchkeyLeakAudit"], path: "Docs/Examples/AuditedLogs/Tests"),
         .testTarget(
-            name: "RedactionAuditTests", dependencies: ["LatchkeyLeakAudit", "LatchkeyLog", "LatchkeySecrets"]),
+            name: "RedactionAuditTests", dependencies: ["LatchkeyLeakAudit", "LatchkeyLog", "LatchkeySecrets"],
+            path: "Tests/Extras/RedactionAuditTests"),
         .testTarget(
             name: "TerminalTests",
             dependencies: [
                 "LatchkeyTerminal", "LatchkeyEnvironment", "LatchkeyLog", "LatchkeyHardening", "TestServices",
-            ]),
+            ], path: "Tests/Commands/TerminalTests"),
         // A third store, in a folder and a line of its own.
         .executableTarget(
             name: "sample-store",
             dependencies: ["LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeyCredentials", "LatchkeyLog"],
-            path: "Tests/SampleStore"),
+            path: "Tests/Stores/SampleStore"),
         // A service to sign in at, in a file and a line of its own.
         .executableTarget(
             name: "sample-provider",
@@ -373,7 +391,7 @@ let package = Package(
                 "LatchkeySignInCommands", "LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeySignIn",
                 "LatchkeyOAuth",
             ],
-            path: "Tests/SampleProvider"),
+            path: "Tests/SignIn/SampleProvider"),
         .testTarget(
             name: "CommandTests",
             dependencies: [
@@ -382,6 +400,7 @@ let package = Package(
                 "LatchkeyCommand", "LatchkeyAuthCommand", "LatchkeyStoreCommands", "LatchkeyStoreSelection",
                 "LatchkeyTerminal", "vault-writer",
             ],
+            path: "Tests/Commands/CommandTests",
             exclude: ["Transcripts", "kernel_keyring.py", "mix_up.py", "private_endpoint.py", "rename_race.py"]),
         .testTarget(
             name: "HelperTests",
@@ -389,7 +408,7 @@ let package = Package(
                 "TestServices", "LatchkeyTestServer", "LatchkeyHelperCommands", "LatchkeyCommand",
                 "LatchkeyAuthCommand",
             ],
-            exclude: ["Fixtures"]),
+            path: "Tests/Commands/HelperTests", exclude: ["Fixtures"]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
@@ -397,13 +416,13 @@ let package = Package(
                 "LatchkeyItems", "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyCommand", "LatchkeyAuthCommand",
                 "ItemStoreChecks", "keyring-probe",
             ],
-            path: "Tests/Integration", exclude: ["Fixtures"]),
+            path: "Tests/Whole/Integration", exclude: ["Fixtures"]),
         .testTarget(
             name: "KeyringProgramTests",
             dependencies: [
                 "TestServices", "LatchkeyCommand", "LatchkeyAuthCommand", "LatchkeyKeyringCommand",
                 "LatchkeyCredentials", "LatchkeySecrets", "LatchkeyVault",
-            ], exclude: ["portal.py"]),
+            ], path: "Tests/Keyring/KeyringProgramTests", exclude: ["portal.py"]),
         // The cases import these modules; nothing here does.
         .testTarget(
             name: "DoesNotCompileTests",
@@ -412,8 +431,8 @@ let package = Package(
                 "LatchkeySignIn", "LatchkeyStoreCommands", "LatchkeyTerminal", "LatchkeyStoreSelection",
                 "LatchkeyTestServer", "LatchkeyStoreContract", "LatchkeyLeakAudit",
             ],
-            path: "Tests/DoesNotCompile", exclude: ["Cases", "taken-names.txt"]),
-        .target(name: "CAllocations", path: "Tests/CAllocations"),
+            path: "Tests/Whole/DoesNotCompile", exclude: ["Cases", "taken-names.txt"]),
+        .target(name: "CAllocations", path: "Tests/Kit/CAllocations"),
         .executableTarget(
             name: "latchkey-benchmarks",
             dependencies: [
@@ -423,14 +442,14 @@ let package = Package(
                 "TestServices", "LatchkeyVault", "LatchkeyInMemory", "LatchkeySecretService", "LatchkeySodium",
                 "CLatchkeySQLite", "CLatchkeyLibsecret", "CLatchkeyLibpq", "LatchkeyCommand", "LatchkeyKeyringCommand",
             ],
-            path: "Tests/Benchmarks"),
+            path: "Tests/Whole/Benchmarks"),
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
                 "TestServices", "Latchkey", "LatchkeyVault", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets",
                 "LatchkeySignIn", "LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeyTerminal",
                 "LatchkeyCommand", "LatchkeyAuthCommand",
-            ]),
+            ], path: "Tests/Whole/DocumentationTests"),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -173,6 +173,8 @@ extension StoreError {
     fileprivate static func noDatabaseURI(_ why: LogMessage) -> StoreError {
         StoreError(
             .unsupported, "the vault's address isn't the URI of a database: \(why)",
-            hint: "write it as `postgresql://HOST/DATABASE?sslmode=verify-full`, or a file's name with `:` or `=` as ./NAME")
+            hint: """
+                write it as `postgresql://HOST/DATABASE?sslmode=verify-full`, or a file's name with `:` or `=` as ./NAME
+                """)
     }
 }

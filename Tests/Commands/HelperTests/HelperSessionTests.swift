@@ -1,0 +1,200 @@
+import Foundation
+import LatchkeyTestServer
+import Testing
+import TestServices
+
+/// Where somebody is signed in for the host that a tool asks for, the session's token is the answer.
+@Suite struct HelperSessionTests {
+    private let scene: HelperScene
+    private let server: LoopbackAuthorizationServer
+    private let host: String
+
+    init() async throws {
+        scene = try await HelperScene(.secretService)
+        server = try LoopbackAuthorizationServer()
+        host = String(server.issuer.dropFirst("http://".count))
+        let browser = "#!/bin/sh\nexec curl --silent --location --noproxy '*' --output /dev/null \"$1\"\n"
+        let path = try scene.directory.write("browser", browser, mode: 0o700)
+        try await run(
+            ["provider", "add", "work", "--issuer", server.issuer, "--client-id", "latchkey", "--for-host"]
+                + ["registry.example.org"]
+        ).successful("provider add")
+        try await run(["sign-in", "work"], ["BROWSER": path]).successful("sign-in")
+    }
+
+    @discardableResult
+    private func run(_ arguments: [String], _ extra: [String: String] = [:]) async throws -> ProgramRun {
+        try await BuiltProducts.latchkey().run(arguments, environment: scene.environment.merging(extra) { $1 })
+    }
+
+    private func git(_ verb: String, _ lines: String...) async throws -> ProgramRun {
+        try await scene.helper(
+            "git-credential-latchkey", verb,
+            input: "protocol=http\nhost=\(host)\n" + lines.map { $0 + "\n" }.joined() + "\n")
+    }
+
+    private func token() async throws -> String { try await run(["token", "work"]).successful("token").outputText }
+
+    @Test func `git gets the token as a password, with its end`() async throws {
+        let run = try await git("get")
+        let token = try await token()
+        #expect(
+            run.outputText.hasPrefix("username=oauth2\npassword=\(token)\npassword_expiry_utc="), "\(run.errorText)")
+        #expect(run.errorOutput.isEmpty)
+        // By the account's name, or any that servers take for anyone's; not for somebody else.
+        for user in ["octocat", "oauth2", "x-access-token"] {
+            let run = try await git("get", "username=\(user)")
+            #expect(run.outputText.hasPrefix("username=\(user)\npassword=\(token)\n"))
+        }
+        #expect(try await git("get", "username=somebody").output.isEmpty)
+    }
+
+    @Test func `a git that can send it gets a bearer token where the server takes no other`() async throws {
+        let token = try await token()
+        let bearer = try await git("get", "capability[]=authtype", "wwwauth[]=Bearer realm=\"x\"")
+        #expect(
+            bearer.outputText.hasPrefix(
+                "capability[]=authtype\nauthtype=Bearer\nephemeral=1\ncredential=\(token)\npassword_expiry_utc="))
+        for lines in [
+            ["wwwauth[]=Bearer"], ["capability[]=authtype", "wwwauth[]=Bearer", "wwwauth[]=Basic realm=\"x\""],
+        ] {
+            let input = "protocol=http\nhost=\(host)\n" + lines.map { $0 + "\n" }.joined() + "\n"
+            let run = try await scene.helper("git-credential-latchkey", "get", input: input)
+            #expect(run.outputText.hasPrefix("username=oauth2\npassword=\(token)\n"))
+        }
+    }
+
+    @Test func `what git stores of it isn't kept twice, and what it erases stays signed in`() async throws {
+        let token = try await token()
+        #expect(try await git("store", "username=oauth2", "password=\(token)").status == 0)
+        let listed = try await run(["list"]).successful("list").outputText
+        #expect(!listed.contains("git:"))
+        let erased = try await git("erase", "username=oauth2", "password=\(token)")
+        #expect(erased.status == 0)
+        #expect(
+            erased.errorText
+                == "latchkey: the server refused your session at work, which stays; latchkey sign-in work makes a new one\n"
+        )
+        #expect(try await git("get").outputText.contains(token))
+    }
+
+    @Test func `a password that was stored for the host goes before it`() async throws {
+        _ = try await git("store", "username=ada", "password=by hand")
+        #expect(try await git("get").outputText == "username=ada\npassword=by hand\n")
+    }
+
+    @Test func `an expired token is refreshed, once for 32 that ask at the same time`() async throws {
+        let old = try await token()
+        server.expireAccessTokens()
+        try await expireStoredToken()
+        let running = try (0..<32).map { _ in
+            let program = try Program(scene.directory / "bin/git-credential-latchkey").start(
+                ["get"], environment: scene.environment)
+            program.send(Array("protocol=http\nhost=\(host)\n\n".utf8))
+            return program
+        }
+        var answers: Set<String> = []
+        for program in running {
+            let run = try await program.finish()
+            #expect(run.status == 0 && run.outputText.hasPrefix("username=oauth2\npassword="), "\(run.errorText)")
+            answers.insert(run.outputText)
+        }
+        #expect(answers.count == 1 && !answers.contains { $0.contains(old) })
+        #expect(server.record.refreshes == 1 && server.record.replays == 0)
+    }
+
+    @Test func `networking is loaded when a token is to be refreshed, and not before`() async throws {
+        let request = "protocol=http\nhost=\(host)\n\n"
+        let name = "git-credential-latchkey"
+        #expect(try await scene.networkingLoaded(by: name, ["get"], input: request) == [])
+        try await expireStoredToken()
+        #expect(try await scene.networkingLoaded(by: name, ["get"], input: request).contains("libcurl"))
+        #expect(server.record.refreshes == 1)
+        #expect(try await scene.networkingLoaded(by: name, ["get"], input: request) == [])
+    }
+
+    @Test func `a session that its server has ended is told in one line, and one without its server too`() async throws
+    {
+        try await expireStoredToken()
+        server.switchOn(.status(503, .token))
+        let unreachable = try await git("get")
+        #expect(unreachable.status == 69 && unreachable.output.isEmpty)
+        #expect(unreachable.errorText.contains("can't be reached") && unreachable.errorText.count { $0 == "\n" } == 1)
+        server.switchOffAllFaults()
+        server.revokeEverything()
+        let run = try await git("get")
+        #expect(run.status == 77 && run.output.isEmpty)
+        #expect(
+            run.errorText == "latchkey: your session at work has ended; latchkey sign-in work\n", "\(run.errorText)")
+    }
+
+    @Test func `docker and pip get it for the hosts that --for-host names`() async throws {
+        let token = try await token()
+        let docker = try await scene.helper("docker-credential-latchkey", "get", input: "registry.example.org")
+        #expect(
+            docker.outputText
+                == "{\"ServerURL\":\"registry.example.org\",\"Username\":\"oauth2\",\"Secret\":\"\(token)\"}")
+        let pip = try await scene.helper(
+            "keyring", "get", "--mode", "creds", "https://registry.example.org/api/packages/simple/")
+        #expect(pip.outputText == "oauth2\n\(token)\n")
+        for other in ["registry.example.org.evil.example", "registry.example.org:8443", "example.org"] {
+            let run = try await scene.helper("docker-credential-latchkey", "get", input: other)
+            #expect(run.status == 1 && run.outputText == "credentials not found in native keychain\n")
+        }
+        let inClear = try await scene.helper("docker-credential-latchkey", "get", input: "http://registry.example.org")
+        #expect(inClear.status == 1)
+    }
+
+    @Test func `kubectl sends it, in the version that it asks for`() async throws {
+        let token = try await token()
+        let authority = try await CertificateAuthority(in: scene.directory)
+        let api = try await FixtureServer("tls_server.py", authority.serverChain, authority.serverKey)
+        for version in ["v1", "v1beta1"] {
+            try scene.directory.write(
+                "kubeconfig",
+                """
+                apiVersion: v1
+                kind: Config
+                current-context: own
+                clusters: [{name: own, cluster: {server: "https://\(api.host)", certificate-authority: \(authority.certificate)}}]
+                contexts: [{name: own, context: {cluster: own, user: own}}]
+                users:
+                - name: own
+                  user:
+                    exec:
+                      apiVersion: client.authentication.k8s.io/\(version)
+                      command: latchkey
+                      args: [helper, kubectl, work]
+                      interactiveMode: Never
+                """)
+            let run = try await scene.shell(
+                "\"$1/kubectl\" --kubeconfig kubeconfig get --raw /healthz", Self.judges)
+            #expect(run.outputText == "Bearer \(token)", "\(run.errorText)")
+        }
+        let nobody = try await scene.helper("latchkey", "helper", "kubectl", "nowhere")
+        #expect(nobody.status == 1 && nobody.output.isEmpty)
+        #expect(nobody.errorText == "latchkey: nobody is signed in at nowhere; latchkey sign-in nowhere\n")
+    }
+
+    private static let judges = TestData.package
+        .appendingPathComponent(".build/judges/python/bin").path
+
+    /// The name of a provider may be given to another server later: the first one's session is not for its hosts.
+    @Test func `a session of another server under the same name is not handed out`() async throws {
+        let other = try LoopbackAuthorizationServer()
+        try await run(
+            ["provider", "add", "work", "--issuer", other.issuer, "--client-id", "latchkey", "--force"]
+        ).successful("provider add")
+        let run = try await scene.helper(
+            "git-credential-latchkey", "get",
+            input: "protocol=http\nhost=\(other.issuer.dropFirst("http://".count))\n\n")
+        #expect(run.output.isEmpty)
+    }
+
+    /// Makes the stored session one whose access token has ended, as the clock would.
+    private func expireStoredToken() async throws {
+        let run = try await Program("/usr/bin/python3").run(
+            [HelperScene.fixture("expire_session.py")], environment: scene.environment)
+        #expect(run.outputText == "expired\n", "\(run.errorText)")
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+import TestServices
+import VaultChecks
+
+/// What libFuzzer found (Tests/Whole/Fuzz/Corpus), and thousands of mutations of it. The seed is fixed: a failure names the
+/// input and comes back. `LATCHKEY_LONG=1` makes them fifty times as many, from another seed each time.
+@Suite struct FuzzTests {
+    private static let seed: UInt64 = runsLong ? UInt64.random(in: 0 ... .max) : 0x6C61_7463_686B_6579
+
+    private func corpus(_ check: VaultCheck) throws -> [(name: String, bytes: [UInt8])] {
+        let folder = TestData.folder().appendingPathComponent("../Fuzz/Corpus/\(check.rawValue)").standardized
+        return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map { name in
+            (name, [UInt8](try Data(contentsOf: folder.appendingPathComponent(name))))
+        }
+    }
+
+    /// `LATCHKEY_RECORD=samples` adds sound inputs to the corpus, and fails.
+    @Test func `the corpus has sound inputs`() throws {
+        let directory = try TestDirectory()
+        for check in VaultCheck.allCases {
+            if ProcessInfo.processInfo.environment["LATCHKEY_RECORD"] == "samples" {
+                let folder = TestData.folder().appendingPathComponent("../Fuzz/Corpus/\(check.rawValue)").standardized
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+                for (number, sample) in try check.samples(in: directory.path).enumerated() {
+                    try Data(sample).write(to: folder.appendingPathComponent("sample-\(number)"))
+                }
+                Issue.record("recorded \(check): run again without LATCHKEY_RECORD")
+            }
+            #expect(try corpus(check).contains { $0.name == "sample-0" }, "\(check)")
+        }
+    }
+
+    @Test(arguments: VaultCheck.allCases)
+    func `bytes that nobody vouches for are read or refused, and nothing else`(_ check: VaultCheck) async throws {
+        let directory = try TestDirectory()
+        let corpus = try corpus(check)
+        var accepted = 0
+        for (name, bytes) in corpus {
+            do {
+                if try await check.run(bytes, in: directory.path) { accepted += 1 }
+            } catch {
+                Issue.record("\(name): \(error)")
+            }
+        }
+        // Both ends are reached: else the check shows nothing.
+        #expect(accepted > 0 && accepted < corpus.count)
+        var mutator = Mutator(seed: Self.seed, samples: corpus.map(\.bytes))
+        let count = (check == .file ? 300 : 4000) * (runsLong ? 50 : 1)
+        for _ in 0..<count {
+            let input = mutator.next()
+            do {
+                _ = try await check.run(input, in: directory.path)
+            } catch {
+                Issue.record("seed \(Self.seed), input \(Data(input).base64EncodedString()): \(error)")
+                return
+            }
+        }
+    }
+}

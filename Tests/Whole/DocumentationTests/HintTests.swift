@@ -1,0 +1,222 @@
+import LatchkeyLog
+import LatchkeyStoreCommands
+import LatchkeyStoreSelection
+import LatchkeyTerminal
+import Testing
+
+/// What the command line tells people to do can be done: every command and option that one of its texts names is there,
+/// and there for that command. An error without a hint is one that nothing but itself explains.
+struct HintTests {
+    private static let grammar = LatchkeyGrammar.grammar(.standard)
+    private static let folders = [
+        "Commands/StoreCommands/", "Commands/SignInCommands/", "Commands/HelperCommands/", "Commands/Terminal/",
+    ]
+    private static let global = Set(
+        grammar.globalOptions.map(\.name.text) + ["--help", "--version"])
+
+    /// Options of other programs, in the files that name them.
+    private static let foreign = [
+        "Commands/StoreCommands/VaultNewKeyCommand.swift": ["--name"],
+        "Commands/StoreCommands/LatchkeyGrammar+Examples.swift": ["--name"],
+        "Commands/StoreCommands/Doctor/ProcessCheck.swift": ["--ulimit"],
+        "Commands/StoreCommands/StoreSettings+Hints.swift": ["--unlock"],
+        "Commands/HelperCommands/Setup/KubectlSetup.swift": [
+            "--exec-api-version", "--exec-command", "--exec-interactive-mode", "--exec-arg", "--kubeconfig",
+            "--current",
+            "--user",
+        ],
+        "Commands/StoreCommands/Clipboard.swift": ["--clear", "--foreground", "--type"],
+    ]
+
+    /// The command line's sources, a line with the text of each literal in it.
+    private static func texts() throws -> [(path: String, texts: [String])] {
+        try SinksTests.sources().filter { source in folders.contains { source.path.hasPrefix($0) } }.map { source in
+            var texts: [String] = []
+            var isLong = false
+            for line in source.code.split(separator: "\n", omittingEmptySubsequences: false) {
+                if line.contains("\"\"\"") {
+                    isLong.toggle()
+                } else if isLong {
+                    texts.append(String(line))
+                } else {
+                    texts += line.matches(of: /"((?:[^"\\]|\\.)*)"/).map { String($0.output.1) }
+                }
+            }
+            return (source.path, texts)
+        }
+    }
+
+    /// The commands that a file defines.
+    private static func commands(of path: String) throws -> [CommandDefinition] {
+        let code = try Repository.text("Sources/" + path)
+        let definitions = try Repository.text("Sources/Commands/StoreCommands/SignInDefinitions.swift")
+        var names: [String] = []
+        let direct = /CommandDefinition\(\s*"([a-z-]+)"(?:, "([a-z-]+)")?/
+        for found in code.matches(of: direct) {
+            names.append([found.output.1, found.output.2].compactMap { $0 }.joined(separator: " "))
+        }
+        for found in code.matches(of: /Command\(SignInDefinitions\.(\w+)\)/) {
+            let pattern = try Regex(
+                "static let \(found.output.1) = CommandDefinition\\(\\s*\"([a-z-]+)\"(?:, \"([a-z-]+)\")?")
+            guard let definition = definitions.firstMatch(of: pattern) else { continue }
+            names.append(
+                [definition.output[1].substring, definition.output[2].substring].compactMap { $0.map(String.init) }
+                    .joined(separator: " "))
+        }
+        return names.compactMap { grammar.command(named: $0) }
+    }
+
+    private static func options(in text: some StringProtocol) -> [String] {
+        String(text).matches(of: /(?:^|[^\w-])(--[a-z][a-z-]+)/).map { String($0.output.1) }
+    }
+
+    /// What a text gets wrong, with the commands that it may be about.
+    private static func mistakes(in text: String, about own: [CommandDefinition]) -> [String] {
+        var mistakes: [String] = []
+        // Each command line ends where the next one begins, or with the clause.
+        let parts = text.split(separator: "latchkey ", omittingEmptySubsequences: false).map(String.init)
+        let anywhere = Set(own.isEmpty ? grammar.commands.flatMap(allOptions) : own.flatMap(allOptions))
+        for (index, part) in parts.enumerated() {
+            let line = index == 0 ? "" : part.prefix { !";,".contains($0) }
+            let words = line.prefix { $0.isLowercase || "- ".contains($0) }.split(separator: " ").map(String.init)
+            var known = anywhere
+            if let first = words.first, first.first?.isLetter == true {
+                let named = grammar.commands.filter { $0.words[0].description == first }
+                if named.isEmpty { mistakes.append("there is no latchkey \(first)") }
+                known = Set(named.flatMap(allOptions))
+                if named.contains(where: { $0.words.count == 2 }), words.count > 1 {
+                    let command = named.first { $0.words[1].description == words[1] }
+                    if command == nil { mistakes.append("there is no latchkey \(first) \(words[1])") }
+                    known = Set(command.map(allOptions) ?? [])
+                }
+            }
+            for (text, known) in [(line, known), (part.dropFirst(line.count), anywhere)] {
+                for option in options(in: text) where !known.contains(option) && !global.contains(option) {
+                    mistakes.append("there is no \(option) there")
+                }
+            }
+        }
+        return mistakes
+    }
+
+    private static func allOptions(_ command: CommandDefinition) -> [String] { command.options.map(\.name.text) }
+
+    @Test func `every command and option that a text names is there`() throws {
+        var count = 0
+        for (path, texts) in try Self.texts() where path != "Commands/StoreCommands/LatchkeyGrammar+Synonyms.swift" {
+            let own = try Self.commands(of: path)
+            for text in texts where text.contains("latchkey ") || text.contains("--") {
+                // Prose about the program, and what a page of the help is called.
+                if text.contains("latchkey keeps ") || text.contains("beside latchkey in ")
+                    || text.hasPrefix("# Completions of latchkey ")
+                    || text.contains("__complete") || text.contains("for latchkey") || text.contains("latchkey itself")
+                    || text.hasPrefix("latchkey-worker") || path.hasSuffix("CompletionsCommand.swift")
+                {
+                    continue
+                }
+                count += 1
+                let mistakes = Self.mistakes(
+                    in: text, about: path == "Commands/StoreCommands/SignInDefinitions.swift" ? [] : own
+                )
+                .filter { mistake in !(Self.foreign[path] ?? []).contains { mistake.contains($0) } }
+                #expect(mistakes.isEmpty, "\(path): \(text)")
+            }
+        }
+        #expect(count > 150)
+    }
+
+    @Test func `no text leaves the provider to be filled in where it is known`() throws {
+        for (path, texts) in try Self.texts() where path != "Commands/StoreCommands/SignInDefinitions.swift" {
+            for text in texts { #expect(!text.contains(/latchkey [a-z -]+ PROVIDER/), "\(path): \(text)") }
+        }
+    }
+
+    @Test func `a text that names what isn't there is noticed`() throws {
+        let list = try #require(Self.grammar.command(named: "list"))
+        #expect(Self.mistakes(in: "see latchkey lst", about: []) == ["there is no latchkey lst"])
+        #expect(Self.mistakes(in: "latchkey vault inti", about: []) == ["there is no latchkey vault inti"])
+        #expect(Self.mistakes(in: "give --key-file", about: [list]) == ["there is no --key-file there"])
+        #expect(Self.mistakes(in: "latchkey vault init --key-file F, or --store", about: [list]).isEmpty)
+        #expect(Self.mistakes(in: "latchkey list --key-file F", about: []) == ["there is no --key-file there"])
+    }
+
+    // MARK: - The table of codes
+
+    /// What looks like a code and is none: hosts, a file of the kernel's. Categories of the log begin with our name.
+    private static let others: Set = [
+        "github.com", "gitlab.com", "codeberg.org", "plc.directory", "alice.test", "memory.max",
+    ]
+
+    @Test func `the table has each error's code once, in order, and nothing else`() throws {
+        var codes: Set<String> = []
+        for (_, code) in try SinksTests.sources() {
+            for found in code.matches(of: /"([a-z]+(?:-[a-z]+)*\.[a-z0-9]+(?:-[a-z0-9]+)*)"/) {
+                let text = String(found.output.1)
+                if !text.hasPrefix("latchkey."), !Self.others.contains(text) { codes.insert(text) }
+            }
+        }
+        #expect(codes.count > 150)
+        let rows = try Repository.lines("Docs/Reference/error-codes.md").filter { $0.hasPrefix("| `") }.map { line in
+            line.replacing("\\|", with: "/").split(separator: "|", omittingEmptySubsequences: false)
+        }
+        let listed = rows.map { String($0[1].filter { $0 != "`" && $0 != " " }) }
+        #expect(listed == listed.sorted() && Set(listed).count == listed.count)
+        for code in codes.subtracting(listed).sorted() { Issue.record("Docs/Reference/error-codes.md: add \(code)") }
+        for code in Set(listed).subtracting(codes).sorted() {
+            Issue.record("Docs/Reference/error-codes.md: remove \(code)")
+        }
+        for row in rows { #expect(row.count == 5 && row[2].count > 8, "\(row)") }
+    }
+
+    @Test func `what the table says that helps is there`() throws {
+        for line in try Repository.lines("Docs/Reference/error-codes.md") where line.hasPrefix("| `") {
+            for text in line.matches(of: /`([^`]+)`/).map({ String($0.output.1) }) {
+                let mistakes = Self.mistakes(in: text, about: []).filter { !$0.contains("--passphrase-fd 3") }
+                #expect(mistakes.isEmpty, "\(line)")
+            }
+        }
+    }
+
+    // MARK: - Errors of commands
+
+    /// Errors that nothing more can be said of: their code, and why.
+    private static let withoutHint = [
+        "docker.not-found": "docker's own text, which it compares", "docker.no-server": "docker's own text",
+        "docker.no-user": "docker's own text", "docker.no-secret": "in the manner of docker's own texts",
+        "program.not-started": "the number says what the system refused",
+        "run.not-started": "the number says what the system refused",
+        "program.not-found": "only where the path of this program can't be read",
+        "internal.unexpected": "a mistake of ours",
+        "slot.bad-name": "the cause is the rule itself",
+        "random.refused": "the number says what the system refused",
+        "demo.leak": "a mistake of ours", "demo.request": "a mistake of ours",
+        "demo.cannot-record": "the number says what the system refused",
+        "request.status": "the server's own response stands before it",
+    ]
+
+    @Test func `every error of a command has a hint, or a reason to have none`() throws {
+        var codes: Set<String> = []
+        for (path, code) in try SinksTests.sources() where Self.folders.contains(where: path.hasPrefix) {
+            for start in code.ranges(of: "CommandFailure(") {
+                let call = Self.call(in: code[start.upperBound...])
+                guard let name = call.firstMatch(of: /"([a-z-]+\.[a-z0-9-]+)"/)?.output.1 else { continue }
+                codes.insert(String(name))
+                if call.contains("hint:") { continue }
+                #expect(Self.withoutHint[String(name)] != nil, "\(path): \(name) has no hint")
+            }
+        }
+        #expect(codes.count > 60)
+        for code in Self.withoutHint.keys { #expect(codes.contains(code), "\(code) is not there") }
+    }
+
+    /// A call's arguments, to the parenthesis that ends it.
+    private static func call(in rest: Substring) -> String {
+        var depth = 1
+        return String(
+            rest.prefix { character in
+                if character == "(" { depth += 1 }
+                if character == ")" { depth -= 1 }
+                return depth > 0
+            })
+    }
+}

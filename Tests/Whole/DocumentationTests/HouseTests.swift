@@ -1,0 +1,138 @@
+import Foundation
+import Testing
+
+/// The rooms of the house (Docs/Architecture.md), and how far the rest of it is.
+@Suite struct HouseTests {
+    private static let rooms: Set = [
+        "Base", "CLibraries", "Commands", "Extras", "Keyring", "Latchkey", "SignIn", "Stores",
+    ]
+
+    /// The modules that a file imports, by its path below Sources.
+    private static func imports() throws -> [(path: String, modules: [String])] {
+        try SinksTests.sources().map { path, code in
+            (path, code.matches(of: /(?m)^\s*(?:@\w+ )*(?:\w+ )?import (\w+)/).map { String($0.output.1) })
+        }
+    }
+
+    /// The folders of modules below a room, as modules.
+    private static func modules(of room: String) throws -> Set<String> {
+        let folder = Repository.root.appendingPathComponent("Sources/\(room)").path
+        return Set(try FileManager.default.contentsOfDirectory(atPath: folder).map { "Latchkey\($0)" })
+    }
+
+    private static func users(
+        of modules: Set<String>, where isUser: (String) -> Bool
+    ) throws -> [String] {
+        try imports().filter { isUser($0.path) && !modules.isDisjoint(with: $0.modules) }.map(\.path)
+    }
+
+    @Test func `Sources and Tests have the same rooms, and no others`() throws {
+        let manager = FileManager.default
+        let sources = try manager.contentsOfDirectory(atPath: Repository.root.appendingPathComponent("Sources").path)
+        #expect(Set(sources) == Self.rooms)
+        let tests = try manager.contentsOfDirectory(atPath: Repository.root.appendingPathComponent("Tests").path)
+        let folders = tests.filter { $0.first!.isUppercase }
+        // What serves all tests, and tests of the whole.
+        #expect(Set(folders).subtracting(["Kit", "Whole"]).isSubset(of: Self.rooms), "\(folders)")
+    }
+
+    @Test func `a module has the name of its folder`() throws {
+        let manifest = try Repository.text("Package.swift")
+        let modules = manifest.matches(of: /(module|system)\(\s*"(\w+)",\s*at: "([^"]+)"/)
+        #expect(modules.count > 30)
+        for module in modules {
+            let folder = String(module.output.3.split(separator: "/").last!)
+            #expect(["Latchkey\(folder)", "CLatchkey\(folder)", folder].contains(String(module.output.2)))
+        }
+    }
+
+    /// They are one file where a disk doesn't distinguish them, as on a Mac.
+    @Test func `no two names differ in case alone`() throws {
+        var seen: [String: String] = [:]
+        for folder in ["Sources", "Tests", "Docs", "Scripts"] {
+            let walk = FileManager.default.enumerator(atPath: Repository.root.appendingPathComponent(folder).path)
+            for case let path as String in try #require(walk) where !path.contains("__pycache__") {
+                let name = "\(folder)/\(path)"
+                if let other = seen.updateValue(name, forKey: name.lowercased()) {
+                    Issue.record("\(name) and \(other)")
+                }
+            }
+        }
+        #expect(seen.count > 1000)
+    }
+
+    // MARK: - Directions
+
+    @Test func `no store imports sign-in`() throws {
+        let signIn = try Self.modules(of: "SignIn")
+        #expect(signIn.contains("LatchkeyOAuth"))
+        #expect(try Self.users(of: signIn) { $0.hasPrefix("Stores/") } == [])
+    }
+
+    @Test func `sign-in imports no store but Credentials`() throws {
+        let stores = try Self.modules(of: "Stores").subtracting(["LatchkeyCredentials"])
+        #expect(stores.contains("LatchkeyVault"))
+        #expect(try Self.users(of: stores) { $0.hasPrefix("SignIn/") } == [])
+    }
+
+    @Test func `nothing that Latchkey is made of imports an extra`() throws {
+        let extras = try Self.modules(of: "Extras")
+        #expect(extras.contains("LatchkeyTestServer"))
+        let users = try Self.users(of: extras) { path in
+            ["Base/", "Stores/", "SignIn/", "Keyring/", "Latchkey/"].contains { path.hasPrefix($0) }
+        }
+        #expect(users == [])
+    }
+
+    @Test func `commands of stores import no sign-in, and those of sign-in alone import the network`() throws {
+        let signIn = try Self.modules(of: "SignIn")
+        let users = try Self.users(of: signIn) { path in
+            path.hasPrefix("Commands/") && !path.hasPrefix("Commands/SignInCommands/")
+                && !path.hasPrefix("Commands/AuthCommand/")
+        }
+        #expect(users == [])
+    }
+
+    @Test func `one module alone imports each C library`() throws {
+        var users: [String: Set<String>] = [:]
+        for (path, modules) in try Self.imports() {
+            let module = path.split(separator: "/").prefix(2).joined(separator: "/")
+            for name in modules where name.hasPrefix("CLatchkey") { users[name, default: []].insert(module) }
+        }
+        #expect(users.count > 8)
+        // The kernel's calls aren't a library's, and the look at freed memory is a program's.
+        for (library, modules) in users where !["CLatchkeyLinux", "CLatchkeyProgramMemory"].contains(library) {
+            #expect(modules.count == 1, "\(library): \(modules.sorted())")
+        }
+    }
+
+    // MARK: - How far it is
+
+    /// Ceilings: a change may lower one, and raises none.
+    @Test(arguments: [
+        (
+            "casts to concrete stores",
+            #"\b(as[?!]?|is|case let \w+ as) +(VaultStore|SecretServiceStore|InMemoryStore)\b"#, 17
+        ),
+        ("names that go", "SealedStore|VaultTable|MemoryItems|SealedItemStore|ChangeReporter|ItemObserver", 90),
+        ("codeName written", #"var codeName: StaticString \{"#, 22),
+        ("exit statuses decided", #"var exitStatus: ExitStatus \{"#, 16),
+        ("calls of posix_spawn", #"posix_spawn\("#, 6),
+    ])
+    func `a figure of the house doesn't grow`(what: String, pattern: String, ceiling: Int) throws {
+        let expression = try Regex(pattern)
+        let lines = try SinksTests.sources().reduce(0) { count, file in
+            count + file.code.split(separator: "\n").count { $0.contains(expression) }
+        }
+        #expect((1...ceiling).contains(lines), "\(what): \(lines)")
+    }
+
+    @Test func `files are neither many nor long`() throws {
+        let lengths = try SinksTests.sources().map { path, _ in
+            (path: path, lines: try Repository.lines("Sources/\(path)").count - 1)
+        }
+        #expect(lengths.count <= 717)
+        #expect(lengths.count { $0.lines <= 30 } <= 101)
+        #expect(lengths.filter { $0.lines > 400 }.map(\.path) == [])
+    }
+}

@@ -1,0 +1,255 @@
+import Foundation
+import LatchkeyStoreCommands
+import Testing
+import TestServices
+
+/// The Debian package, made of the programs that the tests use. The one for release is installed in a bare Debian by
+/// Tests/debian-package.
+struct PackageTests {
+    private static let script = Repository.root.appendingPathComponent(".packaging/deb").path
+
+    /// Made once: it takes as long as its compression.
+    private static let made = Task { try await Made() }
+
+    private struct Made {
+        let directory: TestDirectory
+        let file: String
+        /// latchkey-keyring's.
+        let keyring: String
+        /// Where its files were unpacked.
+        let root: String
+        /// systemd's units, but for what is after their name.
+        var units: String { "\(root)/usr/lib/systemd/system/latchkey-credentials" }
+
+        init() async throws {
+            directory = try TestDirectory()
+            (file, keyring) = try await PackageTests.make(in: directory)
+            root = directory / "root"
+            try await Program("dpkg-deb").run(["--extract", file, root]).successful("dpkg-deb")
+        }
+    }
+
+    private static func make(_ options: String..., in directory: TestDirectory) async throws -> (String, String) {
+        let environment = [
+            "PATH": Program.searchPath, "HOME": directory.path, "DEBFULLNAME": "Ada", "DEBEMAIL": "ada@example.org",
+            "SOURCE_DATE_EPOCH": "1763884800", "DPKG_DEB_COMPRESSOR_LEVEL": "0",
+        ]
+        let run = try await Program(script).run(
+            ["--programs", try BuiltProducts.folder(), "--output", directory.path] + options, environment: environment
+        ).successful(".packaging/deb")
+        let files = run.outputText.split(separator: "\n").map(String.init)
+        guard files.count == 2 else { throw ServiceFailure("\(files)") }
+        return (files[0], files[1])
+    }
+
+    private func field(_ name: String, ofKeyring: Bool = false) async throws -> String {
+        let made = try await Self.made.value
+        let file = ofKeyring ? made.keyring : made.file
+        return try await Program("dpkg-deb").run(["--field", file, name]).successful("dpkg-deb").outputText
+            .trimmingCharacters(in: .newlines)
+    }
+
+    @Test func `it has the program's version, and depends on what the programs link`() async throws {
+        let version = try await BuiltProducts.latchkey().run(["version"]).successful("version").outputText
+        #expect(try await "latchkey \(field("Version"))\n" == version)
+        #expect(try await field("Maintainer") == "Ada <ada@example.org>")
+        let depends = try await field("Depends")
+        for library in ["libc6", "libcurl4", "libmicrohttpd12", "libsodium23", "libsqlite3-0", "libssl3"] {
+            #expect(depends.contains("\(library) (>= "), "\(depends)")
+        }
+        // Loaded when the keyring is first used.
+        #expect(!depends.contains("libsecret"))
+        #expect(try await field("Recommends").contains("libsecret-1-0"))
+    }
+
+    @Test func `the served keyring is a package of its own, which alone needs GLib`() async throws {
+        #expect(try await !field("Depends").contains("glib"))
+        let depends = try await field("Depends", ofKeyring: true)
+        let version = try await field("Version")
+        for wanted in ["libglib2.0-0 (>= ", "latchkey (= \(version))", "dbus-daemon", "libc6"] {
+            #expect(depends.contains(wanted), "\(depends)")
+        }
+        let made = try await Self.made.value
+        let listed = try await Program("dpkg-deb").run(["--contents", made.keyring]).successful("dpkg-deb").outputText
+        let files = listed.split(separator: "\n").filter { !$0.hasPrefix("d") }.compactMap {
+            $0.split(separator: " ").last
+        }
+        #expect(
+            Set(files) == [
+                "./usr/lib/latchkey/latchkey-keyring", "./usr/share/lintian/overrides/latchkey-keyring",
+                "./usr/share/doc/latchkey-keyring/changelog.gz", "./usr/share/doc/latchkey-keyring/copyright",
+                "./usr/share/xdg-desktop-portal/portals/latchkey.portal",
+            ])
+    }
+
+    @Test func `it holds the programs, the helpers' names, the manual and the completions, and nothing else`()
+        async throws
+    {
+        let pages = try FileManager.default.contentsOfDirectory(
+            atPath: Repository.root.appendingPathComponent("Docs/man").path)
+        let helpers = HelperDefinitions.programs.map(\.name.description)
+        var expected = Set(
+            [
+                "usr/bin/latchkey", "usr/lib/latchkey/latchkey-auth", "usr/share/lintian/overrides/latchkey",
+                "usr/share/doc/latchkey/changelog.gz", "usr/share/doc/latchkey/copyright",
+                "usr/share/bash-completion/completions/latchkey", "usr/share/zsh/vendor-completions/_latchkey",
+                "usr/share/fish/vendor_completions.d/latchkey.fish",
+                "usr/lib/systemd/system/latchkey-credentials.socket",
+                "usr/lib/systemd/system/latchkey-credentials@.service",
+            ] + pages.map { "usr/share/man/man\($0.suffix(1))/\($0).gz" })
+        for name in helpers where name != "keyring" {
+            expected.formUnion(["usr/bin/\(name)", "usr/share/man/man1/\(name).1.gz"])
+        }
+        // Python's package has that name.
+        expected.insert("usr/lib/latchkey/helpers/keyring")
+        let made = try await Self.made.value
+        let listed = try await Program("dpkg-deb").run(["--contents", made.file]).successful("dpkg-deb").outputText
+        // Mode, owner, size, date, time, name, and where a link leads.
+        let entries = listed.split(separator: "\n").map { $0.split(separator: " ", omittingEmptySubsequences: true) }
+        let files = entries.filter { !$0[0].hasPrefix("d") }.map { String($0[5].dropFirst(2)) }
+        #expect(Set(files) == expected)
+        for entry in entries {
+            #expect(entry[1] == "root/root" && entry[3] == "2025-11-23", "\(entry)")
+            #expect(["drwxr-xr-x", "-rwxr-xr-x", "-rw-r--r--", "lrwxrwxrwx"].contains(entry[0]), "\(entry)")
+        }
+        for name in helpers {
+            let found = files.first { $0.hasSuffix("/\(name)") }.map { "\(made.root)/\($0)" } ?? name
+            #expect(
+                URL(fileURLWithPath: found).resolvingSymlinksInPath().path
+                    == URL(fileURLWithPath: "\(made.root)/usr/bin/latchkey").resolvingSymlinksInPath().path)
+        }
+        let shells = [
+            ("bash", "bash-completion/completions/latchkey"), ("zsh", "zsh/vendor-completions/_latchkey"),
+            ("fish", "fish/vendor_completions.d/latchkey.fish"),
+        ]
+        for (shell, path) in shells {
+            let written = try await BuiltProducts.latchkey().run(["completions", shell]).successful(shell).output
+            #expect(try Array(Data(contentsOf: URL(fileURLWithPath: "\(made.root)/usr/share/\(path)"))) == written)
+        }
+    }
+
+    @Test func `what it installs works together`() async throws {
+        let made = try await Self.made.value
+        let environment = try TestDirectory().environment()
+        let latchkey = try Program("\(made.root)/usr/bin/latchkey")
+        // By latchkey-auth, which is in ../lib/latchkey.
+        #expect(try await latchkey.run(["provider", "list"], environment: environment).status == 0)
+        let doctor = try await latchkey.run(["doctor"], environment: environment).outputText
+        #expect(doctor.contains(", with latchkey-auth"))
+        let git = try Program("\(made.root)/usr/bin/git-credential-latchkey")
+        #expect(try await git.run(["capability"], environment: environment).outputText.hasPrefix("version 0\n"))
+    }
+
+    @Test func `the same programs make the same bytes, and an option another version`() async throws {
+        let made = try await Self.made.value
+        let directory = try TestDirectory()
+        let again = try await Self.make(in: directory)
+        for (one, other) in [(again.0, made.file), (again.1, made.keyring)] {
+            #expect(try Data(contentsOf: URL(fileURLWithPath: one)) == Data(contentsOf: URL(fileURLWithPath: other)))
+        }
+        let (newer, _) = try await Self.make("--version", "99.1", in: directory)
+        #expect(newer.contains("/latchkey_99.1_"))
+
+        // Installed, upgraded and purged below a folder. No library is there: what it needs is not installed with it.
+        let root = try directory.makeFolder("installed")
+        try directory.makeFolder("installed/var/lib/dpkg/updates")
+        try directory.makeFolder("installed/var/lib/dpkg/info")
+        try directory.write("installed/var/lib/dpkg/status", "")
+        func dpkg(_ arguments: String...) async throws -> String {
+            let words = ["dpkg", "--root=\(root)", "--force-depends"] + arguments
+            let run =
+                try await geteuid() == 0
+                ? Program("env").run(words) : Program("unshare").run(["--map-root-user"] + words)
+            return try run.successful("\(words)").outputText
+        }
+        _ = try await dpkg("--install", made.file)
+        _ = try await dpkg("--install", newer)
+        #expect(try await dpkg("--status", "latchkey").contains("\nVersion: 99.1\n"))
+        #expect(try await dpkg("--verify", "latchkey") == "")
+        _ = try await dpkg("--purge", "latchkey")
+        #expect(!FileManager.default.fileExists(atPath: "\(root)/usr"))
+    }
+
+    @Test func `lintian finds nothing that isn't explained`() async throws {
+        let made = try await Self.made.value
+        let run = try await Program("lintian").run(["--allow-root", "--display-info", made.file, made.keyring])
+        // The toolchain's libraries are not in programs that are built for tests, but where those are; and functions are
+        // bound at the start by the release build's flag.
+        let found = run.outputText.split(separator: "\n").filter { line in
+            !line.hasPrefix("N: ") && !line.contains(" unused-override ")
+                && !line.contains(" custom-library-search-path ") && !line.contains(" hardening-no-bindnow ")
+        }
+        #expect(found.isEmpty && run.errorText.isEmpty, "\(found) \(run.errorText)")
+        #expect(run.outputText.contains(" custom-library-search-path "))
+    }
+
+    @Test func `systemd takes the units as they are`() async throws {
+        let made = try await Self.made.value
+        let run = try await Program("systemd-analyze").run([
+            "verify", "--root=\(made.root)", "--recursive-errors=no", "--man=no", made.units + ".socket",
+            made.units + "@.service",
+        ])
+        #expect(run.status == 0 && run.errorText.isEmpty, "\(run.errorText)")
+    }
+
+    /// By the commands of Docs/Headless.md; systemd's part is played.
+    @Test func `a unit gets a secret of the vault by the units that are installed`() async throws {
+        let made = try await Self.made.value
+        let page = "Docs/Headless.md"
+        let socket = try String(contentsOfFile: made.units + ".socket", encoding: .utf8)
+        let service = try String(contentsOfFile: made.units + "@.service", encoding: .utf8)
+        let address = try #require(socket.firstMatch(of: /ListenStream=(.*)/)).output.1
+        #expect(try Repository.text(page).contains("`LoadCredential=db-password:\(address)`"))
+
+        let directory = try TestDirectory()
+        let places = ["/var/lib/latchkey": directory / "state", "/etc/latchkey": directory / "etc"]
+        func here(_ text: some StringProtocol) -> String {
+            places.reduce(String(text)) { $0.replacing($1.key, with: $1.value) }
+        }
+        try directory.makeFolder("state")
+        var environment = ["PATH": "\(made.root)/usr/bin:\(Program.searchPath)"]
+        let variables = try #require(service.firstMatch(of: /Environment=(.*)/)).output.1
+        for variable in here(variables).split(separator: " ") {
+            let parts = variable.split(separator: "=", maxSplits: 1).map(String.init)
+            environment[parts[0]] = parts[1]
+        }
+        // The key that LoadCredentialEncrypted= has unsealed.
+        #expect(service.contains("\nLoadCredentialEncrypted=latchkey\n"))
+        environment["CREDENTIALS_DIRECTORY"] = try directory.makeFolder("credentials")
+        try directory.write("credentials/latchkey", (0..<32).map { $0 }, mode: 0o400)
+        try directory.write("password", "s3cret")
+
+        let block = try #require(try Repository.blocks("sh", in: page).first { $0.hasPrefix("as_latchkey()") })
+        let commands = block.split(separator: "\n").drop { $0 != "}" }.dropFirst().dropLast()
+        try #require(commands.count == 4)
+        let root = geteuid() == 0 ? [] : ["unshare", "--map-root-user"]
+        for command in commands {
+            let words = root + ["sh", "-c", here(command).replacing("as_latchkey", with: "latchkey")]
+            try await Program("env").run(words, environment: environment, folder: directory.path)
+                .successful("\(command)")
+        }
+        let start = here(try #require(service.firstMatch(of: /ExecStart=(.*)/)).output.1)
+        let answer = try await Program("env").run(
+            root + [
+                "python3",
+                Repository.root.appendingPathComponent("Tests/Commands/HelperTests/Fixtures/unit_credential.py").path,
+                "\(UInt64.random(in: 0 ... .max))/unit/report.service/db-password", "0",
+            ] + start.replacing("/usr/bin/", with: "\(made.root)/usr/bin/").split(separator: " ").map(String.init),
+            environment: environment, folder: directory.path)
+        #expect(answer.status == 0 && answer.outputText == "s3cret", "\(answer.errorText)")
+    }
+
+    @Test func `each override says why`() throws {
+        let lines = try Repository.lines(".packaging/lintian-overrides").filter { !$0.isEmpty }
+        #expect(lines.contains { !$0.hasPrefix("#") })
+        for (before, line) in zip(["latchkey: "] + lines, lines) where !line.hasPrefix("#") {
+            #expect(before.hasPrefix("# "), "\(line)")
+        }
+    }
+
+    @Test(arguments: [["--programs"], ["--unknown", "x"], ["package"]])
+    func `a wrong command line is refused`(_ arguments: [String]) async throws {
+        let run = try await Program(Self.script).run(arguments)
+        #expect(run.status == 64 && run.errorText.hasPrefix("usage: .packaging/deb"), "\(run.errorText)")
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import TestServices
+import Testing
+
+struct ReadmeTests {
+    @Test func `the README is short`() throws {
+        #expect(try Repository.lines("README.md").count <= 150)
+    }
+
+    /// What people copy: one command for the main job, one for the tests. `.ci/run` calls both, the tests last.
+    @Test func `the README has two commands, and CI runs them`() throws {
+        let commands = try Repository.blocks("sh", in: "README.md")
+        #expect(commands == ["Scripts/demo", "Scripts/test"])
+        let runner = try Repository.text(".ci/run")
+        #expect(runner.contains("\nScripts/demo\n"))
+        #expect(runner.hasSuffix("\nScripts/test\n"))
+        #expect(try Repository.text("Scripts/demo").hasSuffix("\nexec .build/debug/latchkey demo\n"))
+        #expect(try Repository.text("Scripts/test").contains("\nexec swift test --"))
+    }
+
+    /// A library that the package links but the first command doesn't install shows only on a fresh machine.
+    @Test func `the first command installs what the package's system libraries name`() throws {
+        let manifest = try Repository.text("Package.swift")
+        let named = manifest.matches(of: /apt: "([a-z0-9.+-]+)"/).map { String($0.output.1) }
+        try #require(named.count >= 5)
+        let list = try #require(Repository.text("Scripts/install").firstMatch(of: /\nbuild=\((.*)\)\n/)?.output.1)
+        let words = Set(list.split(separator: " ").map(String.init))
+        #expect(words.isSuperset(of: named), "missing: \(Set(named).subtracting(words))")
+    }
+
+    /// Nothing is asked of the package manager where everything is there: a machine without a network does.
+    @Test func `what is installed already isn't installed again`() async throws {
+        let directory = try TestDirectory()
+        let tools = directory / "tools"
+        try FileManager.default.createDirectory(atPath: tools, withIntermediateDirectories: true)
+        try Data("#!/bin/sh\necho installed\n".utf8).write(to: URL(fileURLWithPath: tools + "/dpkg-query"))
+        for name in ["apt-get", "sudo"] {
+            try Data("#!/bin/sh\necho \"$0 $*\" >> '\(directory / "calls")'\n".utf8)
+                .write(to: URL(fileURLWithPath: "\(tools)/\(name)"))
+        }
+        for name in ["dpkg-query", "apt-get", "sudo"] { unsafe chmod("\(tools)/\(name)", 0o755) }
+        let script = Repository.root.appendingPathComponent("Scripts/install").path
+        let path = ["PATH": "\(tools):/usr/bin:/bin"]
+        let there = try await Program("bash").run([script, "tests"], environment: path)
+        #expect(there.status == 0 && there.errorText.isEmpty && there.outputText.isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: directory / "calls"))
+
+        try Data("#!/bin/sh\ncase \"$*\" in *libcurl4*) exit 1;; esac; echo installed\n".utf8)
+            .write(to: URL(fileURLWithPath: tools + "/dpkg-query"))
+        let missing = try await Program("bash").run([script, "build"], environment: path)
+        #expect(missing.status == 0, "\(missing.errorText)")
+        #expect(missing.errorText == "Installing with apt-get: libcurl4-openssl-dev\n")
+        let calls = try String(contentsOfFile: directory / "calls", encoding: .utf8)
+        #expect(calls.contains("install --quiet --yes --no-install-recommends libcurl4-openssl-dev\n"))
+    }
+
+    @Test func `the library example is the one that is compiled and run`() throws {
+        let blocks = try Repository.blocks("swift", in: "README.md")
+        try #require(blocks.count == 2)
+        let example = try Repository.text("Tests/Whole/DocumentationTests/LibraryExample.swift")
+        #expect(example.contains(blocks[0]))
+        // A stranger's package compiles the other one: it would talk to GitHub.
+        #expect(try Repository.text("Tests/Whole/Adopters/Sources/Adopter/GitHub.swift").contains(blocks[1]))
+        let statements = blocks[0].split(separator: "\n").filter { !$0.hasPrefix("import ") }
+        #expect(statements.count <= 12)
+    }
+
+    @Test func `the example of requests is the one that is compiled and run`() throws {
+        let blocks = try Repository.blocks("swift", in: "Docs/Authenticator.md")
+        try #require(blocks.count == 1)
+        #expect(try Repository.text("Tests/Extras/FoundationBridgeTests/Example.swift").contains(blocks[0] + "\n"))
+    }
+
+    @Test func `the examples of swift-log are compiled by a stranger's package`() throws {
+        let blocks = try Repository.blocks("swift", in: "Docs/HowTo/swift-log.md")
+        let code = try Repository.text("Tests/Whole/Adopters/Sources/Adopter/SwiftLog.swift")
+        #expect(blocks.count == 3)
+        for block in blocks { #expect(code.contains(block + "\n"), "Docs/HowTo/swift-log.md: \(block)") }
+    }
+
+    @Test func `the example of AT Protocol is the one that is compiled and run`() throws {
+        let blocks = try Repository.blocks("swift", in: "Docs/ATProtocol.md")
+        try #require(blocks.count == 1)
+        #expect(try Repository.text("Tests/Extras/ATProtocolTests/Example.swift").contains(blocks[0] + "\n"))
+    }
+
+    /// Foundation's networking is slow to start and a large library: nobody else may need it.
+    @Test func `one module alone imports Foundation's networking, and no executable needs it`() throws {
+        var importers: Set<String> = []
+        for (path, code) in try SinksTests.sources() where code.contains("import FoundationNetworking\n") {
+            importers.insert(path.split(separator: "/").prefix(2).joined(separator: "/"))
+        }
+        #expect(importers == ["Extras/Foundation"])
+        let manifest = try Repository.text("Package.swift")
+        let users = manifest.matches(
+            of: /(?:module|\.target|\.executableTarget)\(\s*(?:name: )?"([\w-]+)",[^)]*"LatchkeyFoundation"/)
+        #expect(users.map { String($0.output.1) } == [])
+    }
+}

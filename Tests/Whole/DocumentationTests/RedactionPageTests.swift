@@ -1,0 +1,50 @@
+import Foundation
+import Testing
+
+/// Docs/Evidence/Redaction.md lists every way out that a secret has, and the test that shows each closed.
+@Suite struct RedactionPageTests {
+    private static let page = "Docs/Evidence/Redaction.md"
+
+    struct Row {
+        let number: Int
+        let closedBy: String
+        let shownBy: String
+    }
+
+    private static func rows() throws -> [Row] {
+        try Repository.lines(page).compactMap { line in
+            guard let row = line.wholeMatch(of: /\| ([0-9]+) \| [^|]+ \| ([a-z]+) \| [^|]+ \| `([^`]+)` \|/),
+                let number = Int(row.1)
+            else { return nil }
+            return Row(number: number, closedBy: String(row.2), shownBy: String(row.3))
+        }
+    }
+
+    @Test func `there are forty ways out or more, numbered, each with what closes it`() throws {
+        let rows = try Self.rows()
+        #expect(rows.count >= 40 && rows.map(\.number) == Array(1...rows.count))
+        #expect(Set(rows.map(\.closedBy)) == ["type", "check", "hardening", "document"])
+        // Each line of the table was understood.
+        #expect(try Repository.lines(Self.page).count { $0.hasPrefix("| ") } == rows.count + 1)
+    }
+
+    @Test func `each way out is shown closed by a test that exists`() throws {
+        let folder = Repository.root.appendingPathComponent("Tests").path
+        let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+        let code = try names.filter { $0.hasSuffix(".swift") && !$0.contains("/Cases/") }
+            .map { try Repository.text("Tests/" + $0) }.joined()
+        for row in try Self.rows() {
+            if row.shownBy.hasPrefix("Cases/") {
+                #expect(names.contains("Whole/DoesNotCompile/\(row.shownBy)/compiles.swift"), "\(row.number)")
+            } else {
+                #expect(code.contains("func `\(row.shownBy)`("), "\(row.number): \(row.shownBy)")
+            }
+        }
+    }
+
+    @Test func `every group of what must not compile is in the table`() throws {
+        let cases = Repository.root.appendingPathComponent("Tests/Whole/DoesNotCompile/Cases").path
+        let groups = try FileManager.default.contentsOfDirectory(atPath: cases).filter { !$0.hasPrefix(".") }
+        #expect(Set(groups.map { "Cases/" + $0 }).isSubset(of: Set(try Self.rows().map(\.shownBy))))
+    }
+}

@@ -1,0 +1,216 @@
+import Foundation
+import LatchkeyTestServer
+import Testing
+import TestServices
+
+/// Runs every command that a page shows in a `console` block, in the page's order, and compares what the terminal shows.
+///
+/// Each page has a home of its own, which it knows as /home/ada, and one shell command after the other at a terminal of
+/// 100 columns. Of two times or dates none differs; `…` is any text within a line, and alone on a line any lines. A
+/// page that needs more than a vault says so in comments, which readers don't see:
+///
+///     <!-- with: keyring -->           a session bus with GNOME Keyring
+///     <!-- with: server -->            https://login.example.org is a server, and BROWSER a program that says yes
+///     <!-- with: database -->          db.example.org is PostgreSQL, with a database `secrets` and an owner `admin`
+///     <!-- with: checkout -->          ~/latchkey is a checkout, with programs that were built
+///     <!-- typed: one | two -->        what the person types in the next block, a question each; `\0` is nothing
+@Suite struct PageCommandTests {
+    @Test(arguments: try Page.all())
+    func `a page's commands do what the page shows`(_ page: Page) async throws {
+        let session = try await PageSession(page)
+        for block in page.blocks {
+            for step in block.steps(typed: block.typed) {
+                let shown = try await session.run(step.command, typing: step.typed)
+                #expect(
+                    Page.matches(shown, step.output),
+                    "\(page.path):\(step.line): \(step.command)\nshown:\n\(shown)\nexpected:\n\(step.output)")
+            }
+        }
+    }
+
+    @Test func `pages are found, and other output is noticed`() throws {
+        #expect(try Page.all().count >= 8)
+        #expect(Page.matches("a 2026-11-23T06:01:27Z c\n", "a 2025-01-02T03:04:05Z c\n"))
+        #expect(Page.matches("a\nb\nc\n", "a\n…\nc\n"))
+        #expect(Page.matches("a\nc\n", "a\n…\nc\n"))
+        #expect(Page.matches("a x c\n", "a … c\n"))
+        #expect(!Page.matches("a\nb\n", "a\n"))
+        #expect(!Page.matches("a\nb\nc\n", "a\n…\nd\n"))
+        #expect(!Page.matches("", "a\n"))
+    }
+}
+
+struct Page: Sendable, CustomTestStringConvertible {
+    struct Block: Sendable {
+        var line: Int
+        var text: String
+        var typed: [String]
+
+        struct Step {
+            var line: Int
+            var command: String
+            var output = ""
+            var typed: [String] = []
+        }
+
+        /// `$` begins a command; the lines after one that ends in a backslash belong to it. What was typed goes to the
+        /// first command that is still running when it is wanted, which is the block's last.
+        func steps(typed: [String]) -> [Step] {
+            var steps: [Step] = []
+            for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+                if line.hasPrefix("$ ") {
+                    steps.append(Step(line: self.line + index, command: String(line.dropFirst(2))))
+                } else if let last = steps.indices.last {
+                    if steps[last].command.hasSuffix("\\"), steps[last].output.isEmpty {
+                        steps[last].command += "\n" + line
+                    } else {
+                        steps[last].output += line + "\n"
+                    }
+                }
+            }
+            if let last = steps.indices.last { steps[last].typed = typed }
+            return steps
+        }
+    }
+
+    let path: String
+    let needs: Set<String>
+    let blocks: [Block]
+
+    var testDescription: String { path }
+
+    /// The pages with a `console` block.
+    static func all() throws -> [Page] {
+        let root = TestData.package
+        let docs = try FileManager.default.subpathsOfDirectory(atPath: root.appendingPathComponent("Docs").path)
+        return try (["README.md"] + docs.filter { $0.hasSuffix(".md") }.map { "Docs/" + $0 }.sorted())
+            .map { path in
+                try Page(path, String(contentsOf: root.appendingPathComponent(path), encoding: .utf8))
+            }.filter { !$0.blocks.isEmpty }
+    }
+
+    init(_ path: String, _ text: String) throws {
+        var needs: Set<String> = []
+        var blocks: [Block] = []
+        var (typed, open) = ([String](), false)
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            if let found = line.wholeMatch(of: /<!-- with: (\w+) -->/) { needs.insert(String(found.output.1)) }
+            if let found = line.wholeMatch(of: /<!-- typed: (.*) -->/) {
+                typed = found.output.1.components(separatedBy: " | ").map { $0 == "\\0" ? "" : $0 }
+            }
+            if line == "```console" {
+                blocks.append(Block(line: index + 2, text: "", typed: typed))
+                (typed, open) = ([], true)
+            } else if line == "```" {
+                open = false
+            } else if open {
+                blocks[blocks.count - 1].text += (blocks[blocks.count - 1].text.isEmpty ? "" : "\n") + line
+            }
+        }
+        self.path = path
+        self.needs = needs
+        self.blocks = blocks
+    }
+
+    static func matches(_ shown: String, _ expected: String) -> Bool {
+        matches(lines(shown)[...], lines(expected)[...])
+    }
+
+    private static func lines(_ text: String) -> [String] {
+        let plain = text.replacing(/\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?Z?)?/, with: "DATE")
+        // A bar that shows progress is written over.
+        return plain.split(separator: "\n").compactMap { $0.split(separator: "\r").last.map(String.init) }
+    }
+
+    private static func matches(_ shown: ArraySlice<String>, _ expected: ArraySlice<String>) -> Bool {
+        guard let first = expected.first else { return shown.isEmpty }
+        if first == "…" {
+            return (shown.startIndex...shown.endIndex).contains { matches(shown[$0...], expected.dropFirst()) }
+        }
+        guard let line = shown.first, matchesLine(line, first) else { return false }
+        return matches(shown.dropFirst(), expected.dropFirst())
+    }
+
+    private static func matchesLine(_ line: String, _ pattern: String) -> Bool {
+        let pieces = pattern.components(separatedBy: "…").map(NSRegularExpression.escapedPattern)
+        return line.range(of: "^" + pieces.joined(separator: ".*") + "$", options: .regularExpression) != nil
+    }
+}
+
+/// A person's terminal, home and session, for one page.
+final class PageSession: Sendable {
+    private let desktop: PrivateSession?
+    private let server: LoopbackAuthorizationServer?
+    private let database: PostgreSQLServer?
+    private let directory: TestDirectory
+    private let environment: [String: String]
+    private let home: String
+
+    private static let site = "https://login.example.org"
+    private static let host = "db.example.org"
+    private var address: String? { database.map { "127.0.0.1:\($0.port)" } }
+
+    init(_ page: Page) async throws {
+        desktop = page.needs.contains("keyring") ? try await PrivateSession(.unlocked) : nil
+        server = page.needs.contains("server") ? try LoopbackAuthorizationServer() : nil
+        database = page.needs.contains("database") ? try await PostgreSQLServer(isDurable: false) : nil
+        directory = try desktop?.directory ?? TestDirectory()
+        var environment = try desktop?.environment ?? directory.environment()
+        for variable in ["XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
+            environment[variable] = nil
+        }
+        home = try #require(environment["HOME"])
+        if page.needs.contains("checkout") {
+            let checkout = URL(fileURLWithPath: home).appendingPathComponent("latchkey")
+            let root = TestData.package
+            let files = FileManager.default
+            try files.createDirectory(at: checkout.appendingPathComponent(".build"), withIntermediateDirectories: true)
+            for (link, target) in [
+                (".build/release", try BuiltProducts.folder()), ("Docs", root.appendingPathComponent("Docs").path),
+            ] {
+                try files.createSymbolicLink(
+                    atPath: checkout.appendingPathComponent(link).path, withDestinationPath: target)
+            }
+        }
+        environment["PATH"] = try BuiltProducts.folder() + ":" + Program.searchPath
+        environment["NO_COLOR"] = "1"
+        environment["TERM"] = "xterm"
+        environment["SHELL"] = "/bin/bash"
+        environment["COLUMNS"] = "100"
+        environment["BROWSER"] = try directory.write(
+            "browser", "#!/bin/sh\nexec curl --silent --location --noproxy '*' --output /dev/null \"$1\"\n", mode: 0o700
+        )
+        self.environment = environment
+    }
+
+    /// Runs one command as the terminal's only program, and returns what the terminal showed, without what was typed.
+    func run(_ command: String, typing lines: [String]) async throws -> String {
+        var command = command
+        if let server { command = command.replacingOccurrences(of: Self.site, with: server.issuer) }
+        if let address { command = command.replacingOccurrences(of: Self.host, with: address) }
+        let terminal = try PseudoTerminal()
+        let running = try Program("/bin/bash").start(
+            ["-c", "exec < /dev/tty > /dev/tty 2>&1; cd; " + command], environment: environment, terminal: terminal)
+        var asked = 0
+        for line in lines {
+            try await running.wait(for: "question \(asked + 1) of \(command); shown: \(terminal.shown)") {
+                let shown = terminal.shown
+                return !shown.hasSuffix("\n") && shown.hasSuffix(" ") && shown.count > asked
+            }
+            asked = terminal.shown.count
+            terminal.type(line + "\n")
+        }
+        _ = try await running.finish()
+        // What is written after the program's last byte arrives before this.
+        let end = "the terminal's end"
+        _ = try await Program("/bin/sh").start(
+            ["-c", "echo \"\(end)\" > /dev/tty"], environment: environment, terminal: terminal
+        ).finish()
+        try await terminal.waitUntilShown(end)
+        var shown = terminal.shown.replacingOccurrences(of: "\r\n", with: "\n")
+            .replacingOccurrences(of: end + "\n", with: "")
+        if let server { shown = shown.replacingOccurrences(of: server.issuer, with: Self.site) }
+        if let address { shown = shown.replacingOccurrences(of: address, with: Self.host) }
+        return shown.replacingOccurrences(of: home, with: "/home/ada")
+    }
+}

@@ -75,14 +75,28 @@ package struct TerminalOutput: Sendable {
 
     /// Writes the bytes of a secret, and nothing else, to standard output.
     ///
-    /// On a terminal a line break follows on standard error, so that the next prompt starts its own line while standard
-    /// output holds the exact bytes.
-    package func write<Purpose: SecretPurpose>(secret: borrowing Secret<Purpose>) throws(OutputError) {
+    /// On a terminal, control characters are escaped unless `isRaw`, and a note says so: whoever stored the secret would have
+    /// the terminal obey them. A line break follows on standard error, so that the next prompt starts its own line.
+    package func write<Purpose: SecretPurpose>(
+        secret: borrowing Secret<Purpose>, isRaw: Bool = false
+    ) throws(OutputError) {
+        guard isatty(standardOutput) == 1 else { return try pour(secret) }
+        switch isRaw ? nil : secret.escapedForTerminal() {
+        case .none:
+            try pour(secret)
+            _ = PipeSafeWrite.write("\n", to: standardError)
+        case .some(let escaped):
+            try pour(escaped)
+            _ = PipeSafeWrite.write("\n", to: standardError)
+            note("control characters are escaped on a terminal; a pipe or --raw gets them unchanged")
+        }
+    }
+
+    private func pour<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) throws(OutputError) {
         var sink = FileDescriptorSecretSink(descriptor: standardOutput)
         try mapError(
             { (error: FileDescriptorSecretSink.WriteFailure) in OutputError(number: error.number) },
             of: secret.pour(into: &sink))
-        if isatty(standardOutput) == 1 { _ = PipeSafeWrite.write("\n", to: standardError) }
     }
 
     /// Writes a secret on a line of its own to standard error: the code of a sign-in on another device, where there is

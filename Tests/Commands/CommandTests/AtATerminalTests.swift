@@ -26,6 +26,33 @@ import TestServices
             arguments, environment: environment, terminal: terminal, streamsOnTerminal: true)
     }
 
+    // MARK: - Control characters
+
+    /// A secret that another program stored could set the terminal's title, or type into it.
+    @Test func `a secret's control characters are escaped on a terminal, and a pipe gets them unchanged`() async throws {
+        let secret = "pass\u{1B}]0;owned\u{7}\r\nword\t\u{9B}31m\u{202E}é\\"
+        let latchkey = try BuiltProducts.latchkey()
+        try await latchkey.run(["set", "example.org", "ada"], environment: environment, input: Array(secret.utf8))
+            .successful("set")
+        let terminal = try PseudoTerminal()
+        #expect(try await start(["get", "example.org", "ada"], terminal).finish().status == 0)
+        try await terminal.waitUntilShown("control characters are escaped on a terminal")
+        #expect(
+            terminal.shown.contains(
+                "pass\\u{1b}]0;owned\\u{7}\\u{d}\r\nword\t\\u{9b}31m\\u{202e}é\\\r\n"), "\(terminal.shown)")
+        let raw = try PseudoTerminal()
+        #expect(try await start(["get", "example.org", "ada", "--raw"], raw).finish().status == 0)
+        try await raw.waitUntilShown("\u{1B}]0;owned\u{7}")
+        #expect(try await run("get", "example.org", "ada").outputText == secret)
+        // An ordinary one is shown alone.
+        try await latchkey.run(["set", "example.org", "bob"], environment: environment, input: Array("a\tbé\\".utf8))
+            .successful("set")
+        let plain = try PseudoTerminal()
+        #expect(try await start(["get", "example.org", "bob"], plain).finish().status == 0)
+        try await plain.waitUntilShown("a\tbé\\\r\n")
+        #expect(!plain.shown.contains("escaped"))
+    }
+
     // MARK: - A provider's name that is in use
 
     private func clientID() throws -> String {

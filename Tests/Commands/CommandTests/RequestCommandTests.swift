@@ -46,7 +46,8 @@ import TestServices
                 seen.requests.withLock { $0.append(text) }
                 let status = request.path.hasPrefix("/status/") ? Int(request.path.dropFirst(8)) ?? 200 : 200
                 return LoopbackResponse(
-                    status: status, contentType: "text/plain", publicText: "body of \(status)\n",
+                    status: status, contentType: "text/plain",
+                    publicText: request.path == "/title" ? "\u{1B}]0;owned\u{7}" : "body of \(status)\n",
                     fields: [LoopbackField("Link", "</page/2>; rel=\"next\"")])
             }
         }
@@ -64,6 +65,21 @@ import TestServices
         let run = try await request("/things?page=1").successful("request")
         #expect(run.outputText == "body of 200\n" && run.errorOutput.isEmpty)
         #expect(api.requests == ["GET /things with a token\n"])
+    }
+
+    /// What a server sends would be obeyed by the terminal.
+    @Test(arguments: [false, true]) func `a response's control characters are escaped on a terminal unless --raw is given`(
+        isRaw: Bool
+    ) async throws {
+        let terminal = try PseudoTerminal()
+        let run = try await BuiltProducts.latchkey().start(
+            ["request", "work", "/title"] + (isRaw ? ["--raw"] : []), environment: scene.environment, terminal: terminal,
+            streamsOnTerminal: true
+        ).finish()
+        #expect(run.status == 0)
+        try await terminal.waitUntilShown(isRaw ? "\u{1B}]0;owned\u{7}" : "\\u{1b}]0;owned\\u{7}")
+        #expect(terminal.shown.contains("\u{1B}") == isRaw)
+        #expect(try await request("/title").outputText == "\u{1B}]0;owned\u{7}")
     }
 
     @Test func `data implies POST, which a method beside it overrides`() async throws {

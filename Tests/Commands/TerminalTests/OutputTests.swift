@@ -104,6 +104,27 @@ internal import TestServices
         #expect(try directory.read("out") == bytes)
     }
 
+    @Test(arguments: [
+        ("plain\ttext\n", nil), ("é€😀\\", nil), ("\u{1B}[2J", "\\u{1b}[2J"), ("a\rb", "a\\u{d}b"), ("\u{7F}\0", "\\u{7f}\\u{0}"),
+        ("\u{85}\u{9C}", "\\u{85}\\u{9c}"), ("\u{2066}\u{200F}", "\\u{2066}\\u{200f}"),
+    ])
+    func `what a terminal obeys is escaped`(text: String, shown: String?) throws {
+        let escaped = Secret<Password>(copying: Array(text.utf8).span).escapedForTerminal()
+        #expect((escaped == nil) == (shown == nil))
+        if let escaped { #expect(escaped.matches(Secret<Password>(copying: Array((shown ?? "").utf8).span))) }
+    }
+
+    @Test func `octets that aren't UTF-8 are escaped one by one`() throws {
+        // C1 in eight bits, a character cut short, one in a longer form, a surrogate, and one past the end.
+        let bytes: [UInt8] = [0x9B, 0x41, 0xE2, 0x82, 0xC0, 0x80, 0xED, 0xA0, 0x80, 0xF4, 0x90, 0x80, 0x80, 0x42, 0xC3]
+        let shown = "\\x{9b}A" + bytes[2...12].map { "\\x{\(String($0, radix: 16))}" }.joined() + "B\\x{c3}"
+        guard let escaped = Secret<Password>(copying: bytes.span).escapedForTerminal() else {
+            Issue.record("nothing was escaped")
+            return
+        }
+        #expect(escaped.matches(Secret<Password>(copying: Array(shown.utf8).span)))
+    }
+
     @Test func `a full disk under standard output is an error`() throws {
         let full = unsafe open("/dev/full", O_WRONLY | O_CLOEXEC)
         defer { close(full) }

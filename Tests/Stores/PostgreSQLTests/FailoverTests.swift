@@ -72,7 +72,7 @@ import TestServices
             try await store.save(
                 secret("newer"), for: key("0"), options: SaveOptions(), deadline: .after(.seconds(1)))
         }
-        #expect(unknown?.code == .timedOut && "\(unknown!)".contains("may be there or not"), "\(unknown!)")
+        #expect(unknown?.code == .timedOut && "\(unknown!)".contains("may be stored or not"), "\(unknown!)")
         try await standby.start()
         // Whatever became of it, what is there is whole.
         let text = try await vault.open().text(key("0"))

@@ -9,7 +9,7 @@ import VaultChecks
     private static let seed: UInt64 = runsLong ? UInt64.random(in: 0 ... .max) : 0x6C61_7463_686B_6579
 
     private func corpus(_ check: VaultCheck) throws -> [(name: String, bytes: [UInt8])] {
-        let folder = TestData.folder().appendingPathComponent("../Fuzz/Corpus/\(check.rawValue)").standardized
+        let folder = TestData.tests.appendingPathComponent("Whole/Fuzz/Corpus/\(check.rawValue)")
         return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map { name in
             (name, [UInt8](try Data(contentsOf: folder.appendingPathComponent(name))))
         }
@@ -20,7 +20,7 @@ import VaultChecks
         let directory = try TestDirectory()
         for check in VaultCheck.allCases {
             if ProcessInfo.processInfo.environment["LATCHKEY_RECORD"] == "samples" {
-                let folder = TestData.folder().appendingPathComponent("../Fuzz/Corpus/\(check.rawValue)").standardized
+                let folder = TestData.tests.appendingPathComponent("Whole/Fuzz/Corpus/\(check.rawValue)")
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
                 for (number, sample) in try check.samples(in: directory.path).enumerated() {
                     try Data(sample).write(to: folder.appendingPathComponent("sample-\(number)"))

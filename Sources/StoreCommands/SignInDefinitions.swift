@@ -101,13 +101,9 @@ package enum SignInDefinitions {
             server. A host of mastodon gives a client by itself, once; the store keeps it.
 
             A session holds an access token and usually a refresh token. It is stored as one item, and refreshed when a command
-            needs it. If the server issues no refresh token, sign-in says so, and when the session ends. Many servers issue one
-            for the scope offline_access, which sign-in requests with the person's consent.
-
-            An account has the server's name for the person, or the provider's name if the server doesn't say who signs in.
-            If that name is another person's account, the new one gets a number. A name that --account sets is refused then:
-            sign out of that account first, or set another name. A new session replaces the account's old one, whose tokens are
-            revoked if the server can do that.
+            needs it. Many servers issue a refresh token for the scope offline_access. An account has the server's name for the
+            person, or the provider's if the server doesn't say. If that name is another person's account, the new one gets a
+            number; a name that --account sets is refused then. The account's old tokens are revoked if the server can do that.
 
             Without --browser, --scheme, --paste or --device the session decides, and standard error says which way it is and why: a
             browser where there is a display or BROWSER names one; with a paste beside it, whichever comes first, over SSH,

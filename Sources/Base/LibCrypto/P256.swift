@@ -51,34 +51,7 @@ package enum P256 {
     ///
     /// - Parameter publicKey: 32 bytes each of x and y.
     package static func isValid(_ signature: [UInt8], of message: Span<UInt8>, publicKey: [UInt8]) -> Bool {
-        guard signature.count == signatureByteCount, publicKey.count == 64, let encoded = der(signature) else {
-            return false
-        }
-        var point = [0x04] + publicKey
-        return unsafe point.withUnsafeMutableBytes { point in
-            var parameters = unsafe [
-                KeyParameter.text("group", "P-256"), KeyParameter.octets("pub", point), OSSL_PARAM_construct_end(),
-            ]
-            guard let key = unsafe PublicKeyHandle("EC", &parameters) else { return false }
-            return key.accepts(encoded, of: message)
-        }
-    }
-
-    /// A signature as libcrypto's verification wants it: the DER form of ECDSA-Sig-Value (RFC 3279 section 2.2.3).
-    private static func der(_ raw: [UInt8]) -> [UInt8]? {
-        guard let signature = unsafe ECDSA_SIG_new() else { return nil }
-        defer { unsafe ECDSA_SIG_free(signature) }
-        let isRead = unsafe raw.withUnsafeBufferPointer { raw in
-            let (r, s) = unsafe (BN_bin2bn(raw.baseAddress, 32, nil), BN_bin2bn(raw.baseAddress! + 32, 32, nil))
-            // From here on the signature owns both.
-            return unsafe ECDSA_SIG_set0(signature, r, s) == 1
-        }
-        var encoded = [UInt8](repeating: 0, count: 80)
-        let count = unsafe encoded.withUnsafeMutableBufferPointer { encoded in
-            var next = encoded.baseAddress
-            return unsafe isRead ? i2d_ECDSA_SIG(signature, &next) : 0
-        }
-        return count > 0 ? Array(encoded.prefix(Int(count))) : nil
+        PublicKey.ecdsa(.p256, point: publicKey).accepts(signature, of: message, by: .es256)
     }
 
     /// Built once for the process; `nil` when libcrypto has no such curve.

@@ -23,19 +23,34 @@ internal import CLatchkeyCrypto
 
     deinit { unsafe EVP_PKEY_free(pointer) }
 
-    /// Whether a signature over SHA-256 in libcrypto's own form fits.
-    borrowing func accepts(_ signature: [UInt8], of message: Span<UInt8>) -> Bool {
+    /// How signatures are made.
+    struct Form {
+        /// libcrypto's name of the message's hash; `nil` where the kind of key has its own.
+        let hash: StaticString?
+        /// Whether an RSA signature is RSASSA-PSS, with a salt of the hash's length (RFC 7518 section 3.5).
+        let isPSS: Bool
+    }
+
+    /// Whether a signature in libcrypto's own encoding fits.
+    borrowing func accepts(_ signature: [UInt8], of message: Span<UInt8>, _ form: Form) -> Bool {
         guard let context = unsafe EVP_MD_CTX_new() else { return false }
         defer {
             unsafe EVP_MD_CTX_free(context)
             // What was refused leaves its reasons in the thread's queue.
             ERR_clear_error()
         }
+        // The context owns it.
+        var keyContext: OpaquePointer?
+        guard
+            unsafe EVP_DigestVerifyInit_ex(context, &keyContext, form.hash?.description, nil, nil, pointer, nil) == 1,
+            unsafe !form.isPSS
+                || (EVP_PKEY_CTX_set_rsa_padding(keyContext, RSA_PKCS1_PSS_PADDING) == 1
+                    && EVP_PKEY_CTX_set_rsa_pss_saltlen(keyContext, RSA_PSS_SALTLEN_DIGEST) == 1)
+        else { return false }
         return unsafe message.withUnsafeBytes { message in
-            unsafe EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, pointer) == 1
-                && EVP_DigestVerify(
-                    context, signature, signature.count, message.baseAddress?.assumingMemoryBound(to: UInt8.self),
-                    message.count) == 1
+            unsafe EVP_DigestVerify(
+                context, signature, signature.count, message.baseAddress?.assumingMemoryBound(to: UInt8.self),
+                message.count) == 1
         }
     }
 }

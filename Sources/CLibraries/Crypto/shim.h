@@ -7,6 +7,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/params.h>
+#include <openssl/rsa.h>
 
 // A signature with a key that is built for it. EVP_PKEY_fromdata builds the whole curve anew for each key, which takes as
 // long as signing; EC_KEY takes a curve that is there. It is deprecated, and in all of OpenSSL 3.

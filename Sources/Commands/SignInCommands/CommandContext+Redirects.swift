@@ -23,6 +23,54 @@ extension CommandContext {
             """)
     }
 
+    /// What to compare with the server when its page shows an error.
+    ///
+    /// - Parameter redirect: in place of the provider's own.
+    func whatToCheck(of configuration: ProviderConfiguration, _ redirect: RedirectURI?) -> LogMessage {
+        let opening: LogMessage = "no response yet. If the browser shows an error page,"
+        guard !configuration.needsNoRegistration, let provider = try? configuration.provider() else {
+            return "\(opening) press Control-C and sign in again."
+        }
+        let clientID = LoggableText(reviewed: "a client id is public", unredacted: provider.clientID)
+        let redirect = redirect ?? provider.redirect
+        let port: LogMessage = redirect.needsPort ? " with any port" : ""
+        return """
+            \(opening) compare the client with the one at the server: client ID \(clientID), redirect URI \(redirect)\(port), \
+            scopes \(provider.scopes).
+            """
+    }
+
+    /// Tells what the person wouldn't expect of a new session: a name that the server didn't give, and an end that no
+    /// refresh puts off.
+    func tellLimits(of session: SessionSummary, _ configuration: ProviderConfiguration) throws {
+        let account = Account(session.account)
+        switch session.naming {
+        case .byServer: break
+        case .byProvider:
+            output.note(
+                """
+                \(configuration.name) doesn't say who signed in, so the account is named \(account). To keep several \
+                accounts apart, sign in with --account NAME.
+                """)
+        case .taken(let name):
+            output.note(
+                "\(Account(name)) is another person's account at \(configuration.name), so this one is named \(account)"
+            )
+        }
+        guard !session.isRefreshable, let expiry = session.expiry else { return }
+        output.note(
+            "this session ends at \(LocalMoment(expiry)) and can't refresh itself: the server issued no refresh token")
+        let scopes = try configuration.provider().scopes
+        guard case .issuer = configuration.server, !scopes.contains("offline_access") else { return }
+        let options = LogMessage.joined(
+            (scopes.scopes + ["offline_access"]).map { scope in
+                "--scope \(LoggableText(reviewed: "a scope is the name of a permission", unredacted: scope))"
+            }, separator: " ")
+        output.note(
+            "many servers issue a refresh token for the scope offline_access: latchkey sign-in \(configuration.name) \(options)"
+        )
+    }
+
     /// How a person gets a client id: where to register, what to enter, and the command to go on with.
     ///
     /// - Parameter command: what takes the id, as `sign-in github`.

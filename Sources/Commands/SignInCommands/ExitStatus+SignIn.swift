@@ -14,7 +14,7 @@ extension SignInError: CommandError {
         case .notSignedIn: .notFound
         case .noCurrentAccount, .accountNameNeeded, .otherResource: .usage
         case .sessionEnded, .refreshLost, .keyLost, .otherOrigin, .otherPerson: .refused
-        case .accountUnknown, .accountMismatch, .tokenInAccount, .scopeMissing: .protocolError
+        case .accountMismatch, .tokenInAccount, .scopeMissing: .protocolError
         case .stepFailed: .internalError
         case .clientSecretMissing, .otherAuthority: .configuration
         case .superseded, .cancelled: .interrupted

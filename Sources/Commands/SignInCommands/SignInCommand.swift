@@ -8,6 +8,7 @@ internal import LatchkeySignIn
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
 internal import LatchkeyTerminal
+internal import Synchronization
 
 /// `latchkey sign-in PROVIDER`.
 enum SignInCommand {
@@ -16,7 +17,7 @@ enum SignInCommand {
 
     static let command = Command(SignInDefinitions.signIn) { arguments, context in
         let timeout = arguments.seconds(GlobalOptions.timeout) ?? timeout
-        let methods = try methods(arguments, context, timeout)
+        var methods = try methods(arguments, context, timeout)
         let (configuration, isNew) = try await configuration(arguments, context)
         // Before there is a session that no process could use again.
         if isNew {
@@ -27,6 +28,13 @@ enum SignInCommand {
             try RedirectURI($0, allowingAnyPrivateScheme: arguments.has(SignInDefinitions.anyScheme))
         }
         if let redirect { try context.warnOfSharedRedirect(redirect, of: configuration) }
+        let reminder = Reminder(context.whatToCheck(of: configuration, redirect), context.output)
+        defer { reminder.cancel() }
+        methods.announce = { [announce = methods.announce] choice in
+            announce(choice)
+            // At a prompt the person has read it already.
+            if choice.way == .browser || choice.way == .scheme { reminder.begin() }
+        }
         let account = arguments.value(SignInDefinitions.account)
         let deadline = Deadline.after(timeout)
         let session: SessionSummary
@@ -50,6 +58,7 @@ enum SignInCommand {
         try context.output.tell(
             "signed in at \(configuration.name) as \(Account(session.account))",
             json: .object(AccountsCommand.members(configuration.name, session)))
+        try context.tellLimits(of: session, configuration)
         try await context.warnOfOtherPlaces(
             of: sessions.key(session.account), savedIn: sessions.store, StoreView([sessions.store]))
         return .success
@@ -177,4 +186,29 @@ struct Account: Loggable {
 
     /// Safe: what the person is called at the service, which listings show too.
     var logMessage: LogMessage { "\(text)" }
+}
+
+/// Tells a person who still waits for the browser what to check. A server that refuses a request shows a page, and sends
+/// nothing here.
+private final class Reminder: Sendable {
+    private static let patience = Duration.seconds(10)
+
+    private let message: LogMessage
+    private let output: TerminalOutput
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    init(_ message: LogMessage, _ output: TerminalOutput) {
+        self.message = message
+        self.output = output
+    }
+
+    func begin() {
+        let task = Task { [message, output] in
+            guard (try? await Task.sleep(for: Self.patience)) != nil else { return }
+            output.note(message)
+        }
+        self.task.withLock { $0 = task }
+    }
+
+    func cancel() { task.withLock { $0?.cancel() } }
 }

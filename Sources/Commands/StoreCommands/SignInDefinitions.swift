@@ -100,9 +100,10 @@ package enum SignInDefinitions {
             isn't at one place, and --issuer any other server, whose name PROVIDER becomes. A sign-in that succeeds adds the
             server. A host of mastodon gives a client by itself, once; the store keeps it.
 
-            A session is an access token, and mostly a refresh token for the next one. It is stored as one item, and refreshed
-            when a command needs it. The tokens of a session that a new one replaces are revoked, where the server can do that.
-            A name that belongs to another person at the server is refused: sign out of it first, or give --account another.
+            A session holds an access token and usually a refresh token. It is stored as one item, and refreshed when a command
+            needs it. Many servers issue a refresh token for the scope offline_access. An account has the server's name for the
+            person, or the provider's if the server doesn't say. If that name is another person's account, the new one gets a
+            number; a name that --account sets is refused then. The account's old tokens are revoked if the server can do that.
 
             Without --browser, --scheme, --paste or --device the session decides, and standard error says which way it is and why: a
             browser where there is a display or BROWSER names one; with a paste beside it, whichever comes first, over SSH,
@@ -174,7 +175,8 @@ package enum SignInDefinitions {
             The client is registered, on a page of the server's, with the redirect URI that is shown: no other server shares
             it (RFC 9700 section 4.4.2.2), and each sign-in adds a port. --redirect takes another, with a warning where other
             providers' responses come to it too. github, google and mastodon give the client a secret. With --register
-            the server registers the client itself (RFC 7591): mastodon does it once for a host, and the store keeps it.
+            the server registers the client itself (RFC 7591), by a method that the server offers and with a fixed port, because
+            some servers compare the port too: mastodon does it once for a host, and the store keeps it.
 
             --dpop: the tokens are useless without the key (RFC 9449). Requests are pushed to a server that supports it anyhow
             (RFC 9126), so that the browser's address doesn't hold them; --par refuses any other.

@@ -19,12 +19,21 @@ package enum WorkerProcess {
     ///
     /// The kernel tells of an end from now on. A starter that has ended already has left us to another process.
     package static func endWithStarter() {
-        guard let own = unsafe CommandLine.unsafeArgv.pointee, let text = unsafe String(validatingCString: own),
-            text.hasPrefix(name), let starter = pid_t(text.dropFirst(name.utf8.count))
-        else { return }
+        guard let starter else { return }
         _ = latchkey_prctl(PR_SET_PDEATHSIG, UInt(SIGTERM))
         if getppid() != starter { _ = kill(getpid(), SIGTERM) }
     }
+
+    /// The number of the process that started this worker; `nil` in any other process.
+    private static var starter: pid_t? {
+        guard let own = unsafe CommandLine.unsafeArgv.pointee, let text = unsafe String(validatingCString: own),
+            text.hasPrefix(name)
+        else { return nil }
+        return pid_t(text.dropFirst(name.utf8.count))
+    }
+
+    /// Whether this is a worker whose starter has ended.
+    static var hasLostStarter: Bool { starter.map { getppid() != $0 } ?? false }
 
     /// Starts a program with this one's arguments, passes on what signals ask for, and ends as it does. Returns the
     /// errno when it can't be started.

@@ -97,7 +97,8 @@ public struct OAuthError: RedactedError, Hashable {
         case registration
         /// The public keys are malformed, or too many (RFC 7517).
         case keySet
-        /// The ID token is not signed with ES256 or RS256 (RFC 7518 section 3.1).
+        /// The ID token is signed with an algorithm that the server doesn't announce, or that isn't asymmetric
+        /// (RFC 7518 section 3.1).
         case idTokenAlgorithm
         /// The ID token is not signed by one of the server's keys.
         case idTokenSignature
@@ -322,7 +323,7 @@ extension OAuthError.Malformation {
         case .malformedIDToken: "the ID token is malformed"
         case .idTokenIssuer: "the ID token is from another issuer"
         case .idTokenAudience: "the ID token is for another client"
-        case .idTokenExpired: "the ID token has expired"
+        case .idTokenExpired: "the ID token has expired, or is from the future"
         case .idTokenNonce: "the ID token is for another sign-in"
         case .idTokenSubject: "the ID token is for another person"
         case .malformedQuery: "the query is malformed"
@@ -334,7 +335,8 @@ extension OAuthError.Malformation {
         case .deviceCodes: "the codes for another device are incomplete"
         case .registration: "the registration is incomplete, or requires what we don't have"
         case .keySet: "the public keys are malformed, or too many"
-        case .idTokenAlgorithm: "the ID token is not signed with ES256 or RS256"
+        case .idTokenAlgorithm:
+            "the ID token is not signed with an algorithm that the server announces and Latchkey supports"
         case .idTokenSignature: "the ID token is not signed by one of the server's keys"
         case .tokenNotBound: "the token is not bound to the key of this sign-in, which was requested"
         }

@@ -26,8 +26,6 @@ public struct SignInError: RedactedError, Hashable {
         /// The server has refreshed the session, and the store could not keep the new tokens: they are lost, and the
         /// old ones may be spent.
         case tokensNotStored(StoreError)
-        /// The server didn't say who signed in, or says it in a way that can't be kept.
-        case accountUnknown
         /// The server gives no account name; one must be chosen.
         case accountNameNeeded
         /// The tokens, or the user information, are another account's than was asked for, or than the ID token.
@@ -106,7 +104,6 @@ public struct SignInError: RedactedError, Hashable {
         case .sessionEnded: "sign-in.session-ended"
         case .refreshLost: "sign-in.refresh-lost"
         case .tokensNotStored: "sign-in.tokens-not-stored"
-        case .accountUnknown: "sign-in.account-unknown"
         case .accountNameNeeded: "sign-in.account-name-needed"
         case .accountMismatch: "sign-in.account-mismatch"
         case .otherPerson: "sign-in.other-person"
@@ -135,7 +132,6 @@ public struct SignInError: RedactedError, Hashable {
         case .refreshLost: "the session has ended: an earlier refresh was cut off before its tokens could be stored"
         case .tokensNotStored(let error):
             "the server has refreshed the session, but the new tokens could not be stored and are lost: \(error.cause)"
-        case .accountUnknown: "the server did not say who signed in"
         case .accountNameNeeded: "this server does not say who signs in"
         case .accountMismatch: "the server's responses are about another person than the one who signs in"
         case .otherPerson: "the account is another person's at that server than the one who signed in"
@@ -166,7 +162,7 @@ public struct SignInError: RedactedError, Hashable {
         case .refreshLost:
             "sign in again; SIGTERM ends a program when its refresh is stored, SIGKILL in the middle of it"
         case .tokensNotStored: "see that the store can be written, then sign in again"
-        case .accountUnknown, .accountNameNeeded: "\(Recovery.nameAccount)"
+        case .accountNameNeeded: "\(Recovery.nameAccount)"
         case .clientSecretMissing: "\(Recovery.saveClientSecret)"
         case .otherPerson: "sign out of the account first, or \(Recovery.nameAccount)"
         case .tokenInAccount: "don't use this server before whoever runs it has mended that"

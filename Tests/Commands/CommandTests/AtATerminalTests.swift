@@ -29,7 +29,8 @@ import TestServices
     // MARK: - Control characters
 
     /// A secret that another program stored could set the terminal's title, or type into it.
-    @Test func `a secret's control characters are escaped on a terminal, and a pipe gets them unchanged`() async throws {
+    @Test func `a secret's control characters are escaped on a terminal, and a pipe gets them unchanged`() async throws
+    {
         let secret = "pass\u{1B}]0;owned\u{7}\r\nword\t\u{9B}31m\u{202E}é\\"
         let latchkey = try BuiltProducts.latchkey()
         try await latchkey.run(["set", "example.org", "ada"], environment: environment, input: Array(secret.utf8))

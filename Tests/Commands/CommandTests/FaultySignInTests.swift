@@ -97,7 +97,6 @@ import TestServices
         Case(fault: .forgedIDToken, status: 76, code: "oauth.invalid-response", hint: retry),
         Case(fault: .symmetricIDToken, status: 76, code: "oauth.invalid-response", hint: retry),
         Case(fault: .status(500, .keySet), status: 69, code: "oauth.request-refused", hint: "try again later"),
-        Case(fault: .noResponse(.userInfo), status: 69, code: "http.connection-lost", hint: network, options: []),
         Case(
             fault: .bearerInsteadOfDPoP, status: 76, code: "oauth.invalid-response", hint: unbound, provider: "bound"),
         Case(

@@ -267,9 +267,11 @@ import TestServices
         #expect(kill(number, 0) != 0)
     }
 
-    @Test func `a killed latchkey takes the program with it`() async throws {
+    /// The end of the terminal is no end for a program that ignores SIGHUP.
+    @Test(arguments: ["", "trap '' TERM HUP INT; "])
+    func `a killed latchkey takes the program with it`(_ trap: String) async throws {
         let terminal = try PseudoTerminal()
-        let running = try start("echo $$ > \(directory / "number"); echo waiting; exec sleep 1000", terminal)
+        let running = try start("\(trap)echo $$ > \(directory / "number"); echo waiting; exec sleep 1000", terminal)
         try await terminal.waitUntilShown("waiting")
         let number = try #require(
             Int32(String(decoding: try directory.read("number"), as: UTF8.self).dropLast()))
@@ -277,5 +279,52 @@ import TestServices
         #expect(try await running.finish().status == 137)
         for _ in 0..<6000 where kill(number, 0) == 0 { try await Task.sleep(for: .milliseconds(10)) }
         #expect(kill(number, 0) != 0)
+    }
+
+    /// Without a terminal the kernel tells the program nothing: monitor and program went on, with the secret, and no
+    /// process masked what the program wrote.
+    @Test(arguments: ["", "trap '' TERM HUP INT; "], [true, false])
+    func `a killed latchkey takes the program with it where there is no terminal`(
+        _ trap: String, _ isStopped: Bool
+    ) async throws {
+        let running = try BuiltProducts.latchkey().start(
+            Self.masked + [
+                "sh", "-c", "\(trap)echo $$ $PPID > \(directory / "numbers"); echo waiting; exec sleep 1000",
+            ],
+            environment: environment)
+        try await running.wait(for: "the program") { running.outputSoFar.contains("waiting") }
+        let numbers = String(decoding: try directory.read("numbers"), as: UTF8.self).split(
+            whereSeparator: \.isWhitespace
+        )
+        .compactMap { Int32($0) }
+        try #require(numbers.count == 2)
+        if isStopped { kill(numbers[0], SIGSTOP) }
+        running.killAlone()
+        #expect(try await running.finish().status == 137)
+        for number in numbers {
+            for _ in 0..<6000 where Self.isAlive(number) { try await Task.sleep(for: .milliseconds(10)) }
+            #expect(!Self.isAlive(number))
+        }
+    }
+
+    /// Whether a process is there and hasn't ended: one that has may wait for its new parent to notice.
+    private static func isAlive(_ number: Int32) -> Bool {
+        let state = try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8)
+        return state.map { !$0.contains(") Z ") } ?? false
+    }
+
+    @Test func `a program that another process sends SIGURG to goes on`() async throws {
+        let running = try BuiltProducts.latchkey().start(
+            Self.masked + ["sh", "-c", "kill -URG $PPID; kill -URG $$; echo $A on"], environment: environment)
+        #expect(try await running.finish().outputText == "*** on\n")
+    }
+
+    /// A second after the program's end the rest was left in the pipe: a slow reader, or a busy machine, lost output.
+    @Test func `all that a program wrote is shown, however late it is read`() async throws {
+        let latchkey = try BuiltProducts.latchkey().path
+        let run = try await Program("sh").run(
+            ["-c", "\(latchkey) \(Self.masked.joined(separator: " ")) seq 1 40000 | (sleep 3; tail -1)"],
+            environment: environment.merging(["PATH": Program.searchPath]) { $1 })
+        #expect(run.outputText == "40000\n", "\(run.errorText)")
     }
 }

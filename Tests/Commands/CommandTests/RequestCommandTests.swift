@@ -68,12 +68,14 @@ import TestServices
     }
 
     /// What a server sends would be obeyed by the terminal.
-    @Test(arguments: [false, true]) func `a response's control characters are escaped on a terminal unless --raw is given`(
+    @Test(arguments: [false, true])
+    func `a response's control characters are escaped on a terminal unless --raw is given`(
         isRaw: Bool
     ) async throws {
         let terminal = try PseudoTerminal()
         let run = try await BuiltProducts.latchkey().start(
-            ["request", "work", "/title"] + (isRaw ? ["--raw"] : []), environment: scene.environment, terminal: terminal,
+            ["request", "work", "/title"] + (isRaw ? ["--raw"] : []), environment: scene.environment,
+            terminal: terminal,
             streamsOnTerminal: true
         ).finish()
         #expect(run.status == 0)

@@ -43,6 +43,21 @@ import TestServices
         #expect(!FileManager.default.fileExists(atPath: scene.directory / "started"))
     }
 
+    /// The worker got SIGTERM and passed it on, and a program that ignores that went on with the token.
+    @Test func `with a provider, too, a killed latchkey takes a masked program with it`() async throws {
+        let scene = try await RefreshScene()
+        let script = "trap '' TERM; echo $$ > \(scene.directory / "number"); echo waiting; while :; do sleep 1; done"
+        let running = try BuiltProducts.latchkey().start(
+            ["run", "work", "--mask", "--", "sh", "-c", script], environment: scene.environment)
+        try await running.wait(for: "the program") { running.outputSoFar.contains("waiting") }
+        let text = String(decoding: try scene.directory.read("number"), as: UTF8.self)
+        let number = try #require(Int32(text.dropLast()))
+        running.killAlone()
+        #expect(try await running.finish().status == 137)
+        for _ in 0..<6000 where kill(number, 0) == 0 { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(kill(number, 0) != 0)
+    }
+
     @Test(arguments: [nil, SIGTERM, SIGINT])
     func `with a provider, too, a masked program gets keys and signals, and the terminal is as it was`(
         _ number: Int32?

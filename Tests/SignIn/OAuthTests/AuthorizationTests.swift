@@ -80,6 +80,27 @@ import Testing
         #expect(field("nonce", of: try query(without)) == nil)
     }
 
+    /// OpenID Connect Core section 11: a strict server ignores `offline_access` without consent.
+    @Test func `consent goes with offline_access, unless the client has a prompt of its own`() throws {
+        func prompt(_ scopes: ScopeList, at server: String = "https://id.example/a", _ own: String? = nil) throws
+            -> String?
+        {
+            let extra = try own.map { [try AuthorizationParameter("prompt", $0)] } ?? []
+            let pending = Sample.pending(
+                server: Sample.server(authorization: server), client: Sample.client(scopes: scopes, extra: extra))
+            return field("prompt", of: try query(pending))
+        }
+        #expect(try prompt(["openid", "offline_access"]) == "consent")
+        #expect(try prompt(["offline_access"]) == "consent")
+        #expect(try prompt(["openid"]) == nil)
+        #expect(try prompt(["openid", "offline_access"], "login consent") == "login consent")
+        // AADSTS90094: people whose administrator has consented for them are refused with it.
+        #expect(
+            try prompt(
+                ["openid", "offline_access"], at: "https://login.microsoftonline.com/common/oauth2/v2.0/authorize")
+                == nil)
+    }
+
     @Test func `an endpoint's own query is kept`() throws {
         let pending = Sample.pending(server: Sample.server(authorization: "https://id.example/a?tenant=x%20y"))
         #expect(

@@ -1,6 +1,7 @@
 @testable import LatchkeyJSON
 import Foundation
 import LatchkeyHTTP
+import LatchkeyLibCrypto
 import LatchkeySecrets
 import Testing
 import TestServices
@@ -222,15 +223,18 @@ import TestServices
         let samples = [
             #"{"keys":[{"kty":"EC","crv":"P-256","x":"\#(point)","y":"\#(point)","kid":"1","use":"sig","alg":"ES256"}]}"#,
             #"{"keys":[{"kty":"RSA","n":"sXch","e":"AQAB","kid":"2"},{"kty":"oct","k":"AAAA"}]}"#,
+            #"{"keys":[{"kty":"OKP","crv":"Ed25519","x":"\#(point)"},{"kty":"EC","crv":"P-521","x":"A","y":"A"}]}"#,
         ]
         let words = Self.jsonWords + ["\"kty\":", "\"d\":\"A\"", "\"alg\":\"HS256\"", "\"use\":\"enc\"", "\"k\":\"A\""]
         try await fuzz(samples, words: words) { input in
             guard let set = try? KeySet(parsing: Secret(copying: input.span)) else { return false }
             for key in set.keys {
-                if case .p256(let point) = key.material, point.count != 64 {
+                if case .ecdsa(let curve, let point) = key.key, point.count != 2 * curve.byteCount {
                     throw Violation("a point of another size")
                 }
-                _ = key.accepts([UInt8](repeating: 0, count: 64), of: input.span)
+                for algorithm in SignatureAlgorithm.allCases {
+                    _ = key.key.accepts([UInt8](repeating: 0, count: 64), of: input.span, by: algorithm)
+                }
             }
             return true
         }

@@ -120,6 +120,27 @@ import Testing
         }
     }
 
+    /// `nbf` was not looked at. A token that isn't good yet may be one that was made in stock.
+    @Test(arguments: ["iat", "nbf"])
+    func `an ID token from the future is refused by each of its times, and two days are tolerated`(
+        claim: String
+    ) async {
+        let expired = OAuthError(.invalidResponse(.idTokenExpired))
+        for (time, expected) in [
+            ("1172799", nil), ("1172800", expired), ("99999999999", expired), ("\"1000000\"", expired), ("0", nil),
+        ] as [(String, OAuthError?)] {
+            let error = await failure { nonce in
+                var times = ["iat": "999990"]
+                times[claim] = time
+                let members = times.map { "\"\($0)\":\($1)" }.joined(separator: ",")
+                return token(
+                    #"{"iss":"https://id.example","sub":"user-1","aud":"client one","exp":1000060,"nonce":"\#(nonce)",\#(members)}"#
+                )
+            }
+            #expect(error == expected, "\(time)")
+        }
+    }
+
     @Test func `clocks may differ by five minutes`() async {
         #expect(await failure { token(claims(exp: "999701", nonce: $0)) } == nil)
     }

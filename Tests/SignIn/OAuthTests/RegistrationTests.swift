@@ -39,6 +39,16 @@ import Testing
         let open = try await register(ScriptedHTTPClient(.json(#"{"client_id":"c","client_secret":"s"}"#)))
         let hasSecret = open.secret != nil
         #expect(open.method == .none && !hasSecret)
+        // A server that says nothing of the method and gives no secret has registered a public client.
+        let silent = try await register(ScriptedHTTPClient(.json(#"{"client_id":"c"}"#)), method: .secretBasic)
+        #expect(silent.method == .none)
+    }
+
+    @Test func `a client that registers itself is a public one where it can be`() throws {
+        #expect(try ClientAuthentication.methodToRegister(offered: [.secretBasic, .none, .secretPost]) == .none)
+        #expect(try ClientAuthentication.methodToRegister(offered: [.secretPost]) == .secretPost)
+        // RFC 8414 section 2: a server that doesn't say takes Basic.
+        #expect(try ClientAuthentication.methodToRegister(offered: nil) == .secretBasic)
     }
 
     @Test(arguments: [

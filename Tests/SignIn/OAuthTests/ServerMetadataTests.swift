@@ -1,4 +1,5 @@
 import LatchkeyHTTP
+import LatchkeyLibCrypto
 import LatchkeyOAuth
 import LatchkeySecrets
 import Testing
@@ -49,6 +50,19 @@ import Testing
         #expect(server.keySetEndpoint?.text == "https://id.example/jwks")
         #expect(server.announcesIssuerInResponses)
         #expect(server.clientAuthenticationMethods == [.secretBasic, .none])
+    }
+
+    @Test func `the algorithms of ID tokens are those that a document lists, as far as they are ours`() throws {
+        func algorithms(_ list: String) throws -> Set<SignatureAlgorithm> {
+            try AuthorizationServerMetadata(
+                parsing: Secret(changed("{", "{\(list)")), expecting: Sample.issuer
+            ).idTokenAlgorithms
+        }
+        #expect(try algorithms("") == [.es256, .rs256])
+        let name = #""id_token_signing_alg_values_supported":"#
+        #expect(
+            try algorithms(name + #"["none","HS256","PS256","EdDSA","ES256K","rs256"],"#) == [.ps256, .edDSA])
+        #expect(try algorithms(name + "[],") == [])
     }
 
     @Test(arguments: ["https://id.example/", "https://ID.example", "http://id.example", "https://evil.example", ""])

@@ -52,7 +52,7 @@ import TestServices
         _ token: borrowing Secret<IDToken>, _ http: ScriptedHTTPClient, keys: SigningKeys = SigningKeys()
     ) async -> OAuthError? {
         do throws(OAuthError) {
-            try await keys.check(token, keysAt: Self.url, over: http, log: .disabled)
+            try await keys.check(token, by: [.es256, .rs256], keysAt: Self.url, over: http, log: .disabled)
             return nil
         } catch {
             return error

@@ -65,11 +65,10 @@ struct ReplacedSessionTests {
         #expect(try !google.provider(.init(name: google.name, clientID: "c")).revokesReplacedTokens)
     }
 
-    @Test(arguments: [nil, "octocat"])
-    func `another person doesn't take an account's place`(name: String?) async throws {
+    @Test func `another person doesn't take an account's place`() async throws {
         let scene = try SignInScene()
         try await plant("somebody else", account: "octocat", in: scene)
-        let error = await #expect(throws: SignInError.self) { try await scene.signIn(account: name) }
+        let error = await #expect(throws: SignInError.self) { try await scene.signIn(account: "octocat") }
         #expect(error?.code == .otherPerson)
         #expect(try await scene.token("octocat") == "the-token-before")
         // What the server gave is revoked.
@@ -77,6 +76,19 @@ struct ReplacedSessionTests {
         // Under another name both have their place.
         try await scene.signIn(account: "me")
         #expect(try await scene.service.accounts().map(\.account) == ["me", "octocat"])
+    }
+
+    @Test func `another person whom the server calls the same gets a number, and keeps it`() async throws {
+        let scene = try SignInScene()
+        try await plant("somebody else", account: "octocat", in: scene)
+        try await plant("a third", account: "octocat-2", in: scene)
+        for _ in 0..<2 {
+            let session = try await scene.signIn()
+            #expect(session.account == "octocat-3" && session.naming == .taken("octocat"))
+        }
+        #expect(try await scene.token("octocat") == "the-token-before")
+        #expect(try await scene.token("octocat-2") == "the-token-before")
+        #expect(try await scene.service.accounts().map(\.account) == ["octocat", "octocat-2", "octocat-3"])
     }
 
     @Test func `nobody is another person who is at another server, or of whom nothing is known`() async throws {

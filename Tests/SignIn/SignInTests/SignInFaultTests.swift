@@ -213,21 +213,32 @@ struct SignInFaultTests {
         #expect(try scene.findings() == [])
     }
 
-    static let lookupFaults: [(AuthorizationServerFault, ResourceError.Code)] = [
-        (.status(500, .userInfo), .refused(statusCode: 500)), (.status(401, .userInfo), .unauthorized),
-        (.status(403, .userInfo), .forbidden), (.status(429, .userInfo), .rateLimited),
-        (.truncatedJSON(.userInfo), .invalidResponse),
+    static let lookupFaults: [AuthorizationServerFault] = [
+        .status(500, .userInfo), .status(401, .userInfo), .status(403, .userInfo), .status(429, .userInfo),
+        .truncatedJSON(.userInfo), .noResponse(.userInfo), .temporaryRedirect(.userInfo),
     ]
 
+    /// The tokens were revoked: the person had been to the browser for nothing.
     @Test(arguments: lookupFaults)
-    func `a server that can't say who signed in gets its tokens back`(
-        fault: AuthorizationServerFault, code: ResourceError.Code
+    func `a server that can't say who signed in costs no sign-in, and the account has the provider's name`(
+        fault: AuthorizationServerFault
     ) async throws {
         let scene = try SignInScene()
         scene.server.switchOn(fault)
-        #expect(await scene.failure() == .resource(ResourceError(code)))
-        #expect(scene.server.record.revocations == 1)
-        #expect(try await scene.service.accounts() == [])
+        let session = try await scene.signIn()
+        #expect(session.account == "test" && session.naming == .byProvider && session.subject == nil)
+        #expect(scene.server.record.revocations == 0 && scene.requests[.stray] == nil)
+        #expect(try await !scene.token().isEmpty)
+        #expect(try scene.findings() == [])
+    }
+
+    @Test func `where the ID token says who signed in, that is the name`() async throws {
+        let scene = try SignInScene { server in
+            try .issuer(Issuer(server.issuer), name: "test", clientID: "latchkey", scopes: ["openid"])
+        }
+        scene.server.switchOn(.status(500, .userInfo))
+        let session = try await scene.signIn()
+        #expect(session.account == "octocat" && session.naming == .byServer && session.subject == "octocat")
     }
 
     @Test func `cancelling while the account is looked up revokes the tokens`() async throws {

@@ -10,8 +10,9 @@ internal import LatchkeyTerminal
 enum ChildMonitor {
     /// What it is called in its own arguments and in listings of processes.
     private static let name = "latchkey-monitor"
-    // A signal handler can reach nothing but globals. Written once, before the handler is set.
+    // Signal handlers can reach nothing but globals. Written once, before the handlers are set.
     private nonisolated(unsafe) static var program: pid_t = 0
+    private nonisolated(unsafe) static var starter: pid_t = 0
     /// What ends the program is for the program to decide on.
     private static let ignored = [SIGINT, SIGQUIT, SIGTERM, SIGHUP]
 
@@ -45,16 +46,20 @@ enum ChildMonitor {
         // Where a starter has it ignored, the kernel keeps no status to wait for.
         signal(SIGCHLD, SIG_DFL)
         let leads = getsid(0) == getpid()
-        // The end of a terminal of its own ends this process, and with it the session.
-        let signals = ignored.filter { !SignalEffect.isIgnored($0) && !(leads && $0 == SIGHUP) }
+        // A terminal of our own ends with the starter, a moment before the kernel tells of that.
+        let signals = ignored.filter { !SignalEffect.isIgnored($0) }
         for number in signals { signal(number, SIG_IGN) }
         var process: pid_t = 0
+        unsafe starter = getppid()
         let number = start(&process, path, leads, signals)
+        if number == 0 {
+            unsafe program = process
+            endWithStarter(report)
+        }
         tell(number == 0 ? process : -number, report)
         guard number == 0 else { exit(0) }
         if leads {
             // It continues what was stopped, here: in its own session that is allowed whoever the program became.
-            unsafe program = process
             signal(SIGCONT) { _ in unsafe kill(-ChildMonitor.program, SIGCONT) }
         }
         while true {
@@ -85,6 +90,22 @@ enum ChildMonitor {
         }
         unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
         return unsafe posix_spawn(&process, path, &actions, &attributes, CommandLine.unsafeArgv + 4, environ)
+    }
+
+    /// Lets SIGKILL of the starter end the program too: without this, the program would go on with its secrets, and no
+    /// process would mask what it writes.
+    ///
+    /// SIGURG is a signal that has no effect elsewhere, so the program isn't ended by one that another process sends.
+    private static func endWithStarter(_ report: Int32) {
+        // Nobody reads what is told after the starter's end.
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGURG) { _ in
+            if unsafe getppid() != ChildMonitor.starter { unsafe kill(ChildMonitor.program, SIGKILL) }
+        }
+        _ = latchkey_prctl(PR_SET_PDEATHSIG, UInt(SIGURG))
+        // The kernel tells of an end from now on. One before it has closed the pipe's other end.
+        var pipe = pollfd(fd: report, events: 0, revents: 0)
+        if unsafe poll(&pipe, 1, 0) > 0, pipe.revents & Int16(POLLERR) != 0 { unsafe kill(program, SIGKILL) }
     }
 
     private static func tell(_ value: Int32, _ report: Int32) {

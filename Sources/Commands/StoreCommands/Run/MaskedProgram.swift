@@ -55,8 +55,13 @@ struct MaskedProgram: ~Copyable {
         keyboard?.enter()
         var end: ContinuousClock.Instant?
         while true {
-            if status != nil && end == nil { end = .now + Self.longestEnd }
-            if let end, start.streams.allSatisfy({ !$0.isOpen }) || end < .now { break }
+            if status != nil && end == nil {
+                end = .now + Self.longestEnd
+                for stream in start.streams { stream.programEnded() }
+            }
+            // What the program wrote is shown, however long that takes. Others that go on to write are cut off.
+            let isLate = end.map { $0 < .now } ?? false
+            if end != nil, start.streams.allSatisfy({ !$0.isOpen || (isLate && !$0.isOwing) }) { break }
             var wanted = wantedDescriptors()
             let ready = unsafe poll(&wanted, nfds_t(wanted.count), timeout)
             if ready == 0 && status != nil { break }
@@ -107,6 +112,8 @@ struct MaskedProgram: ~Copyable {
                 // The kernel tells those alone whose own terminal it is; the others had it too early.
                 if !MaskedStart.leadsSession && start.terminal != nil { tell(number) }
             case SIGCONT: break
+            // What ends a starter without a word ends the program, whatever that makes of SIGTERM.
+            case SIGTERM where WorkerProcess.hasLostStarter: tell(SIGKILL)
             default: tell(number)
             }
         }

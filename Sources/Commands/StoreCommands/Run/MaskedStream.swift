@@ -15,6 +15,8 @@ final class MaskedStream {
     private var changed = ContinuousClock.now
     /// Whether a moment without more may show something.
     private(set) var isWaiting = false
+    /// How many bytes the program had written at its end that aren't read yet.
+    private var owed = 0
 
     /// - Parameter isPipe: whether the source is a pipe's end, which is this value's from now on, or a terminal.
     init(from source: Int32, isPipe: Bool, to target: Int32) {
@@ -24,15 +26,25 @@ final class MaskedStream {
     }
 
     var isOpen: Bool { source >= 0 }
+    /// Whether something that the program wrote isn't shown yet.
+    var isOwing: Bool { isOpen && owed > 0 }
+
+    /// Remembers how much the program has left behind.
+    func programEnded() {
+        var count: Int32 = 0
+        if isOpen, unsafe ioctl(source, UInt(FIONREAD), &count) == 0 { owed = Int(count) }
+    }
 
     /// Reads once, and shows what can be shown.
     func advance(_ mask: borrowing SecretMask) {
         do {
             let piece = try Secret<MessageBody>(readingFrom: source, atMost: 1 << 14)
-            changed = .now
             if piece.isEmpty { return finish(mask) }
+            owed -= piece.byteCount
             let isTaken = show(text.take(piece, mask))
             isWaiting = text.isWaiting
+            // From here on, not from the reading: what was read took time, and more may have come since.
+            changed = .now
             // Its own pipe tells the program that nobody reads any more.
             if !isTaken && isPipe { close() }
         } catch {

@@ -2,9 +2,9 @@ package import LatchkeySecrets
 
 /// Replaces secrets in a text that comes in pieces.
 ///
-/// What may be the beginning of a secret waits for what follows, in guarded memory; nothing else waits. Where nothing
-/// follows for a while, as after a question, up to half of the secret that it may become is shown (`showWaiting`): the
-/// rest of it is replaced all the same.
+/// What may be the beginning of a secret waits for what follows, in guarded memory; nothing else waits. If nothing
+/// follows for a while, as after a question, up to half of the secret that it may become is shown, and never more than 16
+/// characters (`showWaiting`). The rest of the secret is replaced.
 package struct MaskedText: ~Copyable {
     private static let replacement = Array("***".utf8)
 
@@ -34,10 +34,7 @@ package struct MaskedText: ~Copyable {
     package mutating func showWaiting(_ mask: borrowing SecretMask) -> [UInt8] {
         let first = max(replacedCount, shownCount)
         let shown = waiting.withExposedBytes { bytes -> [UInt8] in
-            for index in bytes.indices {
-                let open = mask.beginning(at: index, of: bytes).shortestOpen
-                if open < Int.max && (bytes.count - index) * 2 > open { return [] }
-            }
+            for index in bytes.indices where mask.beginning(at: index, of: bytes).isMostlyThere { return [] }
             return (first..<bytes.count).map { bytes[$0] }
         }
         if !shown.isEmpty {
@@ -62,7 +59,7 @@ package struct MaskedText: ~Copyable {
                     }
                     replacedCount = max(replacedCount, index + found.whole)
                 }
-                if found.shortestOpen < Int.max && !isEnd { break }
+                if found.isOpen && !isEnd { break }
                 if index >= max(replacedCount, shownCount) {
                     output.append(bytes[index])
                     endsReplaced = false

@@ -43,10 +43,11 @@ package enum RunCommand {
             --file: readable, any number of times, by the program and what it starts, while it runs; not in a container. It is
             never on a disk, but memory may be swapped out. Secrets with NUL bytes or of more than 128 KiB need it.
 
-            --mask: the program is watched, and the secrets that it was given are replaced in its output, line by line (lines
-            of 4 bytes or more), also in base64, percent-encoded and in JSON; whatever else it makes of them is shown. At a
-            terminal it has a terminal of its own; pipes stay pipes. Where output stops in the midst of what may become a
-            secret, half of it is shown at most. What it leaves in the background isn't shown after its end.
+            --mask: Latchkey replaces the secrets that it passes on in the program's output: line by line (lines of 4 bytes
+            or more), in base64 with or without line breaks, in hexadecimal, percent-encoded and in JSON. Other forms are
+            shown. At a terminal the program has a terminal of its own; pipes stay pipes. If output pauses in the middle of
+            what may become a secret, up to half of the secret is shown, at most 16 characters. Output of background
+            programs isn't shown after the program's end.
             """)
 
     static let command = Command(definition, startsPrograms: true, takes: { !RunRequest.hasProvider($0) }) {

@@ -1,3 +1,5 @@
+internal import LatchkeyHTTP
+
 /// What will be requested of an authorization endpoint (RFC 6749 section 4.1.1). It holds no secret yet.
 package struct AuthorizationRequest: Sendable {
     package let server: AuthorizationServerMetadata
@@ -39,6 +41,20 @@ package struct AuthorizationRequest: Sendable {
         self.server = server
         self.client = client
         self.redirect = redirect
+    }
+
+    /// Microsoft's servers issue a refresh token for `offline_access` without consent. With `prompt=consent` they refuse
+    /// people whose administrator has consented for the whole organization (AADSTS90094).
+    private static let hostsWithoutConsentPrompt: Set<String> = [
+        "login.microsoftonline.com", "login.microsoftonline.us", "login.partner.microsoftonline.cn",
+    ]
+
+    /// Whether the person must be asked for consent again: strict servers ignore the scope `offline_access` otherwise,
+    /// and issue no refresh token (OpenID Connect Core section 11). A `prompt` among the client's own parameters is sent
+    /// instead.
+    var promptsForConsent: Bool {
+        client.scopes.contains("offline_access") && !client.extraParameters.contains { $0.name == "prompt" }
+            && !Self.hostsWithoutConsentPrompt.contains(server.authorizationEndpoint.host)
     }
 
     /// Begins one attempt: a fresh code verifier, a fresh state, and a fresh nonce when `openid` is among the scopes.

@@ -73,7 +73,7 @@ public struct PendingAuthorization: ~Copyable, Sendable {
         return address(query)
     }
 
-    /// Returns the form to push. The client proves itself there, which adds its id.
+    /// Returns the form to push, without `client_id`: `PushedRequestEndpoint` adds that with the client's credentials.
     borrowing func form() throws(OAuthError) -> FormBody {
         var form = FormBody()
         try appendParameters(to: &form, withClientID: false)
@@ -114,6 +114,7 @@ public struct PendingAuthorization: ~Copyable, Sendable {
         case .none: break
         }
         if let thumbprint = request.keyThumbprint { try form.append("dpop_jkt", text: thumbprint) }
+        if request.promptsForConsent { try form.append("prompt", text: "consent") }
         for parameter in request.client.extraParameters { try form.append(parameter.name, text: parameter.value) }
     }
 

@@ -33,8 +33,9 @@ package struct PushedRequestEndpoint: Sendable {
         self.server = server
         self.url = url
         let http = server.transport(http)
-        endpoint = EndpointClient(clientID: client.clientID, http: http, log: log)
-        provingEndpoint = EndpointClient(clientID: client.clientID, http: http, dpop: dpop, log: log)
+        endpoint = EndpointClient(clientID: client.clientID, http: http, log: log, alwaysNamesClient: true)
+        provingEndpoint = EndpointClient(
+            clientID: client.clientID, http: http, dpop: dpop, log: log, alwaysNamesClient: true)
     }
 
     /// Pushes an attempt's request, and returns the address to send the browser to: it names the request and the

@@ -24,6 +24,13 @@ public struct ClientAuthentication: ~Copyable, Sendable {
         throw OAuthError(.invalidMetadata(.withoutClientAuthentication))
     }
 
+    /// The method of a client that registers itself: none where the server offers that, so that there is no secret to
+    /// store, else `methodWithSecret`.
+    package static func methodToRegister(offered: Set<Method>?) throws(OAuthError) -> Method {
+        if offered?.contains(.none) == true { return .none }
+        return try methodWithSecret(offered: offered)
+    }
+
     /// How the two parts of Basic credentials are written. RFC 6749 section 2.3.1 wants them form-encoded; some servers
     /// take them raw. It matters only where they hold other characters than letters, digits and `*-._`.
     package enum BasicForm: String, Sendable, Hashable, CaseIterable {

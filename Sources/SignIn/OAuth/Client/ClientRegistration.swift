@@ -86,7 +86,10 @@ package struct RegistrationEndpoint: Sendable {
             clientID.utf8.allSatisfy({ ASCII.isVisible($0) })
         else { throw malformed }
         let secret = try Self.secret(in: document)
-        let method = try Self.method(in: document) ?? client.method
+        // A server that says nothing of the method and gives no secret takes the client for a public one. Mastodon
+        // always gives a secret.
+        let isPublic = secret == nil && dialect == .standard
+        let method = try Self.method(in: document) ?? (isPublic ? .none : client.method)
         guard method == .none || secret != nil else { throw malformed }
         return ClientIdentity(clientID: clientID, secret: method == .none ? nil : secret, method: method)
     }

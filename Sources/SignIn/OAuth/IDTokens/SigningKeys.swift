@@ -1,5 +1,6 @@
 internal import LatchkeyJSON
 internal import LatchkeyHTTP
+internal import LatchkeyLibCrypto
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import Synchronization
@@ -16,14 +17,14 @@ package final class SigningKeys: Sendable {
 
     /// Checks an ID token's signature (OpenID Connect Core section 3.1.3.7 items 6 to 8).
     ///
-    /// Throws `.invalidResponse(.idTokenAlgorithm)` for another algorithm than ES256 and RS256, `.idTokenSignature`
-    /// unless one of the server's keys of that algorithm, and with the token's key name, has signed it;
+    /// Throws `.invalidResponse(.idTokenAlgorithm)` for an algorithm that isn't among `algorithms`, `.idTokenSignature`
+    /// unless one of the server's keys of that algorithm, and with the token's key name, has signed the token;
     /// `.requestRefused(.keySet, …)`, `.networkError`. Keys and addresses inside the token are not looked at.
     func check(
-        _ token: borrowing Secret<IDToken>, keysAt url: HTTPURL, over http: any HTTPTransport,
-        timeout: Duration = .seconds(30), log: RedactedLogger
+        _ token: borrowing Secret<IDToken>, by algorithms: Set<SignatureAlgorithm>, keysAt url: HTTPURL,
+        over http: any HTTPTransport, timeout: Duration = .seconds(30), log: RedactedLogger
     ) async throws(OAuthError) {
-        let signature = try IDTokenSignature(token)
+        let signature = try IDTokenSignature(token, by: algorithms)
         if let known = sets.withLock({ $0[url] }), Self.isValid(token, signature, known) { return }
         // The server may have changed its keys.
         let fresh = try await fetch(url, http, timeout, log)
@@ -38,12 +39,14 @@ package final class SigningKeys: Sendable {
         _ token: borrowing Secret<IDToken>, _ signature: IDTokenSignature, _ keys: [VerificationKey]
     ) -> Bool {
         let fitting = keys.filter { key in
-            key.algorithm == signature.algorithm
+            key.fits(signature.algorithm)
                 && (signature.keyIdentifier.map { key.identifier?.hasSameOctets(as: $0) ?? false } ?? true)
         }
         return token.withExposedBytes { bytes in
             let signed = bytes.extracting(0..<signature.signedByteCount)
-            return fitting.prefix(maximumTries).contains { $0.accepts(signature.bytes, of: signed) }
+            return fitting.prefix(maximumTries).contains {
+                $0.key.accepts(signature.bytes, of: signed, by: signature.algorithm)
+            }
         }
     }
 
@@ -68,10 +71,12 @@ struct IDTokenSignature {
     /// How much of the token is signed: header and payload.
     let signedByteCount: Int
 
-    init(_ token: borrowing Secret<IDToken>) throws(OAuthError) {
+    /// Throws `.invalidResponse(.idTokenAlgorithm)` for an algorithm that isn't among `algorithms`.
+    init(_ token: borrowing Secret<IDToken>, by algorithms: Set<SignatureAlgorithm>) throws(OAuthError) {
         let header = try IDTokenClaims.part(token, 0)
         guard let member = header.member("alg"), let name = try? header.publicText(member, limit: 32),
-            let algorithm = SignatureAlgorithm(rawValue: name), header.member("crit") == nil
+            let algorithm = SignatureAlgorithm(rawValue: name), algorithms.contains(algorithm),
+            header.member("crit") == nil
         else { throw OAuthError(.invalidResponse(.idTokenAlgorithm)) }
         self.algorithm = algorithm
         keyIdentifier = header.member("kid").flatMap { try? header.publicText($0, limit: 256) }
@@ -109,7 +114,8 @@ extension TokenEndpoint {
         switch tokens.idToken {
         case .some(let token):
             try await signingKeys.check(
-                token, keysAt: url, over: endpoint.http, timeout: timeout, log: endpoint.log)
+                token, by: server.idTokenAlgorithms, keysAt: url, over: endpoint.http, timeout: timeout,
+                log: endpoint.log)
         case .none: break
         }
     }

@@ -4,36 +4,12 @@ internal import LatchkeySecrets
 
 /// A public key of a server's set (RFC 7517), of a kind that ID tokens are signed with here.
 struct VerificationKey: Sendable, Hashable {
-    enum Material: Sendable, Hashable {
-        /// x and y, 32 bytes each.
-        case p256([UInt8])
-        case rsa(modulus: [UInt8], exponent: [UInt8])
-    }
-
     let identifier: String?
-    let material: Material
+    /// The one algorithm that the key is for, where the set says so (RFC 7517 section 4.4).
+    let algorithm: SignatureAlgorithm?
+    let key: PublicKey
 
-    var algorithm: SignatureAlgorithm {
-        switch material {
-        case .p256: .es256
-        case .rsa: .rs256
-        }
-    }
-
-    func accepts(_ signature: [UInt8], of message: Span<UInt8>) -> Bool {
-        switch material {
-        case .p256(let point): P256.isValid(signature, of: message, publicKey: point)
-        case .rsa(let modulus, let exponent):
-            RSASignature.isValid(signature, of: message, modulus: modulus, exponent: exponent)
-        }
-    }
-}
-
-/// The algorithms that are accepted (RFC 7518 section 3.1). No symmetric one is, and not `none`: a public key can then
-/// never be taken for a shared secret.
-enum SignatureAlgorithm: String, Sendable {
-    case es256 = "ES256"
-    case rs256 = "RS256"
+    func fits(_ wanted: SignatureAlgorithm) -> Bool { key.fits(wanted) && (algorithm ?? wanted) == wanted }
 }
 
 /// A server's public keys (RFC 7517 section 5).
@@ -43,8 +19,8 @@ struct KeySet: Sendable {
     static let maximumKeyCount = 32
     static let limits = JSONLimits(byteCount: 256 << 10, depth: 6, valueCount: 4096, memberCount: 64)
 
-    /// Reads a set. Keys that aren't for ES256 or RS256 signatures, or are malformed, are left out; private and
-    /// symmetric ones too. Throws `.invalidResponse(.keySet)` for what is no set, or too large.
+    /// Reads a set. Keys that aren't for signatures by a `SignatureAlgorithm`, or are malformed, are left out; private
+    /// and symmetric ones too. Throws `.invalidResponse(.keySet)` for anything but a set, and for one that is too large.
     init(parsing body: borrowing Secret<MessageBody>) throws(OAuthError) {
         guard let document = try? JSONDocument(body.duplicate(), limits: Self.limits),
             document.root.kind == .object, let member = document.member("keys"), member.kind == .array
@@ -58,40 +34,48 @@ struct KeySet: Sendable {
         self.keys = keys
     }
 
-    /// 32 bytes. RFC 7518 section 6.2.1.2 wants them all; some servers (rhonabwy 1.1.11, and so glewlwyd) leave zeros
-    /// at the start out, as one key in 128 has in one of its two. No other point can be meant.
-    private static func coordinate(_ bytes: [UInt8]) -> [UInt8]? {
-        guard (1...32).contains(bytes.count) else { return nil }
-        return [UInt8](repeating: 0, count: 32 - bytes.count) + bytes
+    /// As many bytes as the curve has. RFC 7518 section 6.2.1.2 wants them all; some servers (rhonabwy 1.1.11, and so
+    /// glewlwyd) leave zeros at the start out, as one key of P-256 in 128 has in one of its two. No other point can be
+    /// meant.
+    private static func coordinate(_ bytes: [UInt8], _ curve: PublicKey.Curve) -> [UInt8]? {
+        guard (1...curve.byteCount).contains(bytes.count) else { return nil }
+        return [UInt8](repeating: 0, count: curve.byteCount - bytes.count) + bytes
     }
 
     private static func key(_ value: JSONValue, in document: borrowing JSONDocument) -> VerificationKey? {
         func text(_ name: StaticString, limit: Int) -> String? {
             document.member(name, of: value).flatMap { try? document.publicText($0, limit: limit) }
         }
+        func bytes(_ name: StaticString, limit: Int) -> [UInt8]? { text(name, limit: limit).flatMap(Base64URL.decode) }
         // A member that is there must fit: `use` and `alg` say what a key is for (RFC 7517 sections 4.2 and 4.4).
         guard document.member("d", of: value) == nil, document.member("k", of: value) == nil,
             document.member("use", of: value).map({ document.isText($0, "sig") }) ?? true
         else { return nil }
-        let material: VerificationKey.Material
+        let key: PublicKey
         switch text("kty", limit: 16) {
         case "EC":
-            guard text("crv", limit: 16) == "P-256",
-                let x = text("x", limit: 64).flatMap(Base64URL.decode).flatMap(coordinate),
-                let y = text("y", limit: 64).flatMap(Base64URL.decode).flatMap(coordinate)
+            guard let curve = text("crv", limit: 16).flatMap(PublicKey.Curve.init),
+                let x = bytes("x", limit: 96).flatMap({ coordinate($0, curve) }),
+                let y = bytes("y", limit: 96).flatMap({ coordinate($0, curve) })
             else { return nil }
-            material = .p256(x + y)
+            key = .ecdsa(curve, point: x + y)
         case "RSA":
-            guard let modulus = text("n", limit: 2048).flatMap(Base64URL.decode),
-                let exponent = text("e", limit: 16).flatMap(Base64URL.decode)
+            guard let modulus = bytes("n", limit: 2048), let exponent = bytes("e", limit: 16) else { return nil }
+            key = .rsa(modulus: modulus, exponent: exponent)
+        case "OKP":
+            guard let curve = text("crv", limit: 16).flatMap(PublicKey.EdwardsCurve.init),
+                let point = bytes("x", limit: 96)
             else { return nil }
-            material = .rsa(modulus: modulus, exponent: exponent)
+            key = .edDSA(curve, point)
         default: return nil
         }
-        let key = VerificationKey(identifier: text("kid", limit: 256), material: material)
-        if let algorithm = document.member("alg", of: value) {
-            guard (try? document.publicText(algorithm, limit: 16)) == key.algorithm.rawValue else { return nil }
+        var algorithm: SignatureAlgorithm?
+        if let member = document.member("alg", of: value) {
+            guard let known = (try? document.publicText(member, limit: 16)).flatMap(SignatureAlgorithm.init),
+                key.fits(known)
+            else { return nil }
+            algorithm = known
         }
-        return key
+        return VerificationKey(identifier: text("kid", limit: 256), algorithm: algorithm, key: key)
     }
 }

@@ -1,4 +1,5 @@
 internal import LatchkeyJSON
+internal import LatchkeyLibCrypto
 package import LatchkeyHTTP
 package import LatchkeyLog
 package import LatchkeySecrets
@@ -99,6 +100,9 @@ extension AuthorizationServerMetadata {
         scopes = try reader.list("scopes_supported").map { Set($0) }
         grantTypes = try reader.list("grant_types_supported").map { Set($0) }
         challengeMethods = try reader.list("code_challenge_methods_supported").map { Set($0) }
+        if let names = try reader.list("id_token_signing_alg_values_supported") {
+            idTokenAlgorithms = Set(names.compactMap(SignatureAlgorithm.init))
+        }
         readsClientDocuments = try reader.flag("client_id_metadata_document_supported")
     }
 

@@ -1,4 +1,5 @@
 public import LatchkeyHTTP
+package import LatchkeyLibCrypto
 
 /// What we know of an authorization server: read from its metadata (RFC 8414, OpenID Connect Discovery) or configured.
 ///
@@ -28,6 +29,9 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
     package var scopes: Set<String>?
     package var grantTypes: Set<String>?
     package var challengeMethods: Set<String>?
+    /// The algorithms that ID tokens may be signed with: what the server announces, as far as we have it (OpenID Connect
+    /// Discovery section 3). ES256 and RS256 where the server doesn't say.
+    package var idTokenAlgorithms: Set<SignatureAlgorithm> = [.es256, .rs256]
     /// Whether a client id may be the address of a document about the client, which the server reads.
     package var readsClientDocuments = false
 

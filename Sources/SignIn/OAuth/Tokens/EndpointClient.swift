@@ -15,6 +15,9 @@ struct EndpointClient: Sendable {
     /// is kept or revoked. Each request ends by itself.
     var finishesWhatIsSent = false
     var limits = EndpointClient.limits
+    /// Whether the form names the client even if Basic credentials do. RFC 9126 section 2.1 requires that of a pushed
+    /// request, because `client_id` is a parameter of the authorization request itself.
+    var alwaysNamesClient = false
 
     static let limits = TransferLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
 
@@ -26,13 +29,14 @@ struct EndpointClient: Sendable {
         _ url: HTTPURL, _ form: consuming FormBody, authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) -> EndpointResponse {
         var form = form
-        switch authentication.secret {
-        case .none:
+        // RFC 6749 section 3.2.1: a client that doesn't authenticate names itself.
+        if alwaysNamesClient || authentication.method != .secretBasic {
             try form.append("client_id", text: clientID)
-            return try await send(url, form.finish(as: MessageBody.self), authorization: nil)
+        }
+        switch authentication.secret {
+        case .none: return try await send(url, form.finish(as: MessageBody.self), authorization: nil)
         case .some(let secret):
             guard authentication.method == .secretBasic else {
-                try form.append("client_id", text: clientID)
                 try form.append("client_secret", secret: secret)
                 return try await send(url, form.finish(as: MessageBody.self), authorization: nil)
             }

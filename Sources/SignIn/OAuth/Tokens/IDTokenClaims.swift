@@ -55,11 +55,12 @@ struct IDTokenClaims: ~Copyable {
         guard let expiry = payload.member("exp"), let seconds = try? payload.double(expiry),
             seconds > Double(now.advanced(bySeconds: -Self.toleratedSkew).seconds)
         else { throw OAuthError(.invalidResponse(.idTokenExpired)) }
-        // Item 10: one from the future is somebody's stock.
-        if let issued = payload.member("iat") {
-            guard let seconds = try? payload.double(issued),
-                seconds < Double(now.advanced(bySeconds: Self.toleratedFuture).seconds)
-            else { throw OAuthError(.invalidResponse(.idTokenExpired)) }
+        // Item 10 and RFC 7519 section 4.1.5: a token from the future may be one that was made in stock.
+        let latest = Double(now.advanced(bySeconds: Self.toleratedFuture).seconds)
+        for moment in [payload.member("iat"), payload.member("nbf")].compactMap(\.self) {
+            guard let seconds = try? payload.double(moment), seconds < latest else {
+                throw OAuthError(.invalidResponse(.idTokenExpired))
+            }
         }
     }
 

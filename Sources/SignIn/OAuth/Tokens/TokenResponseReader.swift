@@ -61,7 +61,7 @@ struct TokenResponseReader {
             throw OAuthError(.invalidResponse(.idTokenSubject))
         }
         // What can be told without the server's keys: requesting them has to wait until the tokens are stored.
-        if server.keySetEndpoint != nil { _ = try IDTokenSignature(idToken) }
+        if server.keySetEndpoint != nil { _ = try IDTokenSignature(idToken, by: server.idTokenAlgorithms) }
         return try response(document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject)
     }
 

@@ -54,7 +54,7 @@ public enum GitHubAuthError: RedactedError, Hashable {
         case .notSignedIn: self = .notSignedIn
         case .noCurrentAccount: self = .noCurrentAccount
         case .sessionEnded, .refreshLost, .otherAuthority, .keyLost: self = .sessionEnded
-        case .accountUnknown, .accountNameNeeded, .accountMismatch, .otherPerson, .tokenInAccount, .scopeMissing,
+        case .accountNameNeeded, .accountMismatch, .otherPerson, .tokenInAccount, .scopeMissing,
             .otherResource,
             .stepFailed:
             self = .invalidResponse

@@ -3,6 +3,7 @@ internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Who signed in, as the server says.
 package struct AccountIdentity: Sendable, Hashable {
@@ -10,6 +11,8 @@ package struct AccountIdentity: Sendable, Hashable {
     package let name: String
     /// The server's own identifier, which stays when the name changes.
     package let subject: String?
+    /// Where the name comes from.
+    var naming = SessionSummary.Naming.byServer
 
     package init(name: String, subject: String?) {
         self.name = name
@@ -27,37 +30,51 @@ struct AccountLookup: Sendable {
 
     private static let limits = TransferLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
 
+    /// Returns who signed in, or `nil` if the server doesn't say. A server that can't be asked doesn't say either: the
+    /// tokens are good, and a name can be had without it.
+    ///
+    /// Throws `.accountMismatch` for user information about another person than the ID token's, `.resource` for an
+    /// address that no request may be sent to, and `.cancelled`.
+    ///
     /// - Parameter subject: the `sub` of the ID token, where there is one.
     func identify(
         _ token: borrowing Secret<AccessToken>, subject: String?
-    ) async throws(SignInError) -> AccountIdentity {
-        switch source {
-        case .userInfo:
-            guard let url = server.userinfoEndpoint else { return try Self.known(subject) }
-            return try Self.userInfo(try await fetch(url, token, server.transport(http)), expecting: subject)
-        case .resource(let url, let name, let subject):
-            let document = try await fetch(url, token, http)
-            guard let name = Self.text(name, in: document) else { throw SignInError(.accountUnknown) }
-            return AccountIdentity(name: name, subject: Self.text(subject, in: document))
-        case .nowhere:
-            return try Self.known(subject)
+    ) async throws(SignInError) -> AccountIdentity? {
+        let known = subject.map { AccountIdentity(name: $0, subject: $0) }
+        switch await Result<AccountIdentity?, SignInError>(awaiting: try await ask(token, subject)) {
+        case .success(let found): return found ?? known
+        case .failure(let error):
+            guard error.leavesNameOpen else { throw error }
+            log.warning("the server could not be asked who signed in: \(error)")
+            return known
         }
     }
 
-    private static func known(_ subject: String?) throws(SignInError) -> AccountIdentity {
-        guard let subject else { throw SignInError(.accountUnknown) }
-        return AccountIdentity(name: subject, subject: subject)
+    /// Returns what the server says, or `nil` if it says nothing that is a name.
+    private func ask(
+        _ token: borrowing Secret<AccessToken>, _ subject: String?
+    ) async throws(SignInError) -> AccountIdentity? {
+        switch source {
+        case .userInfo:
+            guard let url = server.userinfoEndpoint else { return nil }
+            return try Self.userInfo(try await fetch(url, token, server.transport(http)), expecting: subject)
+        case .resource(let url, let name, let subject):
+            let document = try await fetch(url, token, http)
+            return Self.text(name, in: document).map {
+                AccountIdentity(name: $0, subject: Self.text(subject, in: document))
+            }
+        case .nowhere: return nil
+        }
     }
 
     /// The user information must be about the ID token's person (OpenID Connect Core section 5.3.2).
     private static func userInfo(
         _ document: borrowing JSONDocument, expecting subject: String?
-    ) throws(SignInError) -> AccountIdentity {
+    ) throws(SignInError) -> AccountIdentity? {
         let theirs = text("sub", in: document)
         if let subject, theirs?.hasSameOctets(as: subject) != true { throw SignInError(.accountMismatch) }
         let name = text("preferred_username", in: document) ?? text("email", in: document) ?? theirs
-        guard let name else { throw SignInError(.accountUnknown) }
-        return AccountIdentity(name: name, subject: theirs)
+        return name.map { AccountIdentity(name: $0, subject: theirs) }
     }
 
     private static func text(_ member: OAuthProvider.AccountMember, in document: borrowing JSONDocument) -> String? {
@@ -100,6 +117,19 @@ struct AccountLookup: Sendable {
             return document
         } catch {
             throw .resource(ResourceError(.invalidResponse))
+        }
+    }
+}
+
+extension SignInError {
+    /// Whether a look-up that ended in this error says nothing about the tokens: no request was refused for safety, and
+    /// no response was about another person.
+    fileprivate var leavesNameOpen: Bool {
+        switch code {
+        case .resource(let error):
+            if case .networkError(let cause) = error.code { cause.code != .addressRefused } else { true }
+        case .oauth: true
+        default: false
         }
     }
 }

@@ -16,14 +16,24 @@ extension SignInService {
             let texts = TokensInText(tokens)
             let identity = try await identity(of: tokens, named: account, server: server, signer: signer)
             try texts.check(identity)
-            let session = StoredSession(
-                tokens, authority: provider.authority, clientID: provider.clientID, account: identity.name,
-                subject: identity.subject, scopes: texts.plain(tokens.grantedScopes, log) ?? provider.scopes,
-                keyThumbprint: signer?.thumbprint, resource: provider.knownAccount?.resource, now: context.now())
-            if Task.isCancelled { throw .cancelled }
-            let replaced = try await save(session, signer)
-            if let replaced { await revoke(replaced, server: server, secret: secret) }
-            return session.summary
+            let scopes = texts.plain(tokens.grantedScopes, log) ?? provider.scopes
+            for name in names(of: identity, isChosen: account != nil || identify != nil) {
+                let session = StoredSession(
+                    tokens, authority: provider.authority, clientID: provider.clientID, account: name,
+                    subject: identity.subject, scopes: scopes, keyThumbprint: signer?.thumbprint,
+                    resource: provider.knownAccount?.resource, now: context.now())
+                if Task.isCancelled { throw .cancelled }
+                switch try await mapError(SignInError.store, awaiting: await saveUnderLease(session, signer)) {
+                case .taken: continue
+                case .saved(let replaced):
+                    if let replaced { await revoke(replaced, server: server, secret: secret) }
+                    var summary = session.summary
+                    summary.naming =
+                        name.hasSameOctets(as: identity.name) ? identity.naming : .taken(identity.name)
+                    return summary
+                }
+            }
+            throw SignInError(.otherPerson)
         } catch {
             log.warning("the session could not be kept, so its tokens are revoked: \(error)")
             let outcome = await revoke(
@@ -32,6 +42,15 @@ extension SignInService {
             if case .failed(let failure) = outcome { log.warning("they could not be revoked: \(failure)") }
             throw error
         }
+    }
+
+    /// How many people with one name can be kept apart.
+    private static let maximumNumber = 99
+
+    /// The names to keep a session under, best first. A name that the caller chose is the only one: the caller goes on
+    /// to use that name, and must not get another person's session by it.
+    private func names(of identity: AccountIdentity, isChosen: Bool) -> [String] {
+        isChosen ? [identity.name] : [identity.name] + (2...Self.maximumNumber).map { "\(identity.name)-\($0)" }
     }
 
     private func identity(
@@ -51,11 +70,16 @@ extension SignInService {
             // Who it is matters only where somebody has the name already.
             let subject: String? =
                 if let subject = tokens.subject { subject } else if try await isTaken(account) {
-                    try await lookup.identify(tokens.accessToken, subject: nil).subject
+                    try await lookup.identify(tokens.accessToken, subject: nil)?.subject
                 } else { nil }
             return AccountIdentity(name: account, subject: subject)
         }
-        return try await lookup.identify(tokens.accessToken, subject: tokens.subject)
+        let found = try await lookup.identify(tokens.accessToken, subject: tokens.subject)
+        if let found, sessions.takes(found.name) { return found }
+        // A sign-in is never lost for a name.
+        var identity = AccountIdentity(name: provider.name, subject: found?.subject ?? tokens.subject)
+        identity.naming = .byProvider
+        return identity
     }
 
     /// Whether a name's session says whose it is.
@@ -77,14 +101,6 @@ extension SignInService {
         case saved(ReplacedSession?)
         /// The name is another person's.
         case taken
-    }
-
-    private func save(
-        _ session: borrowing StoredSession, _ signer: DPoPProofSigner?
-    ) async throws(SignInError) -> ReplacedSession? {
-        let saving = try await mapError(SignInError.store, awaiting: await saveUnderLease(session, signer))
-        guard case .saved(let replaced) = saving else { throw SignInError(.otherPerson) }
-        return replaced
     }
 
     /// Under the lease, so that a refresh in another process doesn't write an old session over the new one. When either

@@ -38,6 +38,9 @@ package struct SessionStore: Sendable {
             of: CredentialKey(service: service, account: account, kind: kind))
     }
 
+    /// Whether a store takes an account's name: one that is neither empty nor too long, without control characters.
+    func takes(_ account: String) -> Bool { failure(StoreError.self, of: try key(account)) == nil }
+
     private func currentKey() throws(StoreError) -> CredentialKey { try key("current", kind: .current) }
 
     // MARK: - Sessions

@@ -82,6 +82,18 @@ public struct SessionSummary: Sendable, Hashable {
     public let isRefreshable: Bool
     /// Whether the item is a session of ours at all; of one that isn't, only the account's name is known.
     package let isReadable: Bool
+    /// Where the account's name comes from; known at the end of a sign-in alone.
+    package internal(set) var naming = Naming.byServer
+
+    /// Where an account's name comes from.
+    package enum Naming: Sendable, Hashable {
+        /// The server or the caller named the account.
+        case byServer
+        /// The server doesn't say who signed in, so the account is named after the provider.
+        case byProvider
+        /// This name is another person's account at the same server, so the session has a number after the name.
+        case taken(String)
+    }
 
     init(
         account: String, subject: String?, scopes: ScopeList, issued: UnixTime, expiry: UnixTime?, isRefreshable: Bool

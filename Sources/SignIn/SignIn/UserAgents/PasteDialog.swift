@@ -17,6 +17,9 @@ struct PasteDialog: Sendable {
         try await terminal.show(
             "The browser then goes to an address that starts with \(redirect) and may say that it can't be reached.")
         try await terminal.show("Copy that whole address and paste it here.")
+        try await terminal.show(
+            "If the browser shows an error page instead, compare the client ID and the redirect URI with those at the server."
+        )
     }
 
     /// Asks until an address is this sign-in's response. A query alone is not: its path tells whose response it is

@@ -1,0 +1,130 @@
+import Foundation
+import LatchkeySecrets
+import LatchkeyStoreCommands
+import Testing
+import TestServices
+
+/// What `run --mask` promises: the table of its page, each cell by the program and by random secrets.
+///
+/// The page promised base64, percent-encoding and JSON, and the program showed base64 with line breaks, secrets without
+/// their last line break, JSON of several lines, and every encoding of a secret above 4,096 bytes. The forms are written
+/// by a program that knows nothing of ours.
+@Suite struct MaskFormTests {
+    private static let script = TestData.folder().appendingPathComponent("mask_forms.py").path
+
+    private static let forms = [
+        "verbatim", "base64", "base64 with line breaks", "hexadecimal", "hexadecimal with separators",
+        "percent-encoding", "JSON",
+    ]
+    private static let parts = ["whole", "without its last line break", "each line"]
+
+    private static let secrets = [
+        "it(\"s!p&ss+wo\\rd/1 \u{FC}=%41~\u{1F600}\u{20AC}\t1\n",
+        "-----BEGIN KEY-----\r\nMIIB\\=a/b+c\r\nabc\r\n\u{FC}ber \"den\" Berg\r\n-----END KEY-----\r\n",
+        (0..<120).map { "line \($0) of a secret above four thousand bytes: \($0 * 7919 % 9973)" }.joined(
+            separator: "\n"),
+        String(repeating: "0123456789abcdefghijklmnopqrstuvwxyz?/+\u{FC}", count: 120) + "\n",
+    ]
+
+    @Test func `each form that the program writes is tested`() async throws {
+        let list = try await Program("python3").run([Self.script, "list"]).successful("python3").output
+        #expect(try JSONDecoder().decode([[String]].self, from: Data(list)) == [Self.forms, Self.parts])
+    }
+
+    /// A secret in a vault, and a program that has it in the variable A.
+    @Test(arguments: forms, parts)
+    func `a secret is replaced in each form of the page's table`(form: String, part: String) async throws {
+        let directory = try TestDirectory()
+        var environment = try directory.environment()
+        environment["LATCHKEY_KEY_FILE"] = directory / "key"
+        environment["LATCHKEY_STORE"] = "vault"
+        let latchkey = try BuiltProducts.latchkey()
+        try await latchkey.run(["vault", "init", "--key-file", directory / "key"], environment: environment)
+            .successful("vault init")
+        for (number, secret) in Self.secrets.enumerated() {
+            try await latchkey.run(
+                ["set", "example.org", "ada\(number)"], environment: environment, input: Array(secret.utf8)
+            ).successful("set")
+            let run = try await latchkey.run(
+                [
+                    "run", "--mask", "--env", "A=example.org/ada\(number)", "--", "python3", Self.script, form, part,
+                ], environment: environment
+            ).successful("run")
+            let texts = run.outputText.matches(of: /([0-9]+) ([0-9]+) <([^>]*)>\n/)
+            #expect(texts.isEmpty == (form == "verbatim" && part != "each line"), "\(run.outputText)")
+            for text in texts {
+                let more = try #require(Int(text.output.1)) + (try #require(Int(text.output.2)))
+                expectMasked(String(text.output.3), more, "\(number)")
+            }
+            // Nothing else was written.
+            #expect(
+                texts.reduce(0) { $0 + $1.output.0.utf8.count } == run.output.count, "\(number): \(run.outputText)")
+        }
+    }
+
+    private func expectMasked(_ text: String, _ more: Int, _ comment: @autoclosure () -> String) {
+        #expect(text.contains("***"), "\(comment()): \(text)")
+        #expect(text.replacing("***", with: "").utf8.count <= more, "\(comment()): \(text)")
+    }
+
+    // MARK: - By chance
+
+    private struct Sample: Decodable {
+        let secret: Data
+        let form: String
+        let part: String
+        let text: String
+        let before: Int
+        let after: Int
+    }
+
+    private static let rounds = ProcessInfo.processInfo.environment["LATCHKEY_LONG"] == "1" ? 200 : 5
+
+    @Test func `random secrets are replaced in every form, wherever the text is cut`() async throws {
+        let seed = Int.random(in: 0..<1 << 30)
+        let run = try await Program("python3").run([Self.script, "hunt", "\(Self.rounds)", "\(seed)"])
+            .successful("python3")
+        var count = 0
+        for line in run.outputText.split(separator: "\n") {
+            let sample = try JSONDecoder().decode(Sample.self, from: Data(line.utf8))
+            var mask = SecretMask()
+            let isTaken = mask.add(Secret<Password>(copying: Array(sample.secret).span))
+            #expect(isTaken)
+            var text = MaskedText()
+            var rest = Array("|\(sample.text)|".utf8)[...]
+            var output: [UInt8] = []
+            let longest = max(200, rest.count / 4)
+            while !rest.isEmpty {
+                let piece = Array(rest.prefix(Int.random(in: 1...longest)))
+                output += text.take(Secret<MessageBody>(copying: piece.span), mask)
+                rest = rest.dropFirst(piece.count)
+            }
+            output += text.finish(mask)
+            let shown = String(decoding: output, as: UTF8.self)
+            #expect(shown.hasPrefix("|") && shown.hasSuffix("|"))
+            expectMasked(
+                String(shown.dropFirst().dropLast()), sample.before + sample.after, "\(line.prefix(3000)), seed \(seed)"
+            )
+            count += 1
+        }
+        #expect(count >= 30 * Self.rounds)
+        if Self.rounds > 5 { print("\(count) texts") }
+    }
+
+    /// Text that has nothing to do with a secret comes out as it is, and at once.
+    @Test func `other text is neither replaced nor held back`() throws {
+        var mask = SecretMask()
+        for secret in Self.secrets {
+            let isTaken = mask.add(Secret<Password>(copying: Array(secret.utf8).span))
+            #expect(isTaken)
+        }
+        let folder = TestData.folder()
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasSuffix(".py") {
+            let page = Array(try Data(contentsOf: folder.appendingPathComponent(name)))
+            var text = MaskedText()
+            let shown = text.take(Secret<MessageBody>(copying: page.span), mask)
+            #expect(shown.count >= page.count - 4 && page.starts(with: shown), "\(name)")
+            #expect(text.finish(mask) == Array(page[shown.count...]))
+        }
+    }
+}

@@ -1,0 +1,264 @@
+internal import Foundation
+internal import Testing
+internal import TestServices
+
+/// Sign-ins at a server that insists on what the RFCs require. Other people's servers found what our own test server let
+/// pass; this one is a program that knows nothing of ours.
+@Suite struct StrictServerTests {
+    private let directory: TestDirectory
+    private let environment: [String: String]
+
+    init() async throws {
+        directory = try TestDirectory()
+        var environment = try directory.environment()
+        environment["LATCHKEY_KEY_FILE"] = directory / "key"
+        environment["LATCHKEY_STORE"] = "vault"
+        environment["BROWSER"] = try directory.write(
+            "browser", "#!/bin/sh\ncurl --silent --location --noproxy '*' --output /dev/null \"$1\"\n", mode: 0o700)
+        self.environment = environment
+        try await run("vault", "init", "--key-file", directory / "key").successful("vault init")
+    }
+
+    @discardableResult
+    private func run(_ arguments: String..., input: String = "") async throws -> ProgramRun {
+        try await BuiltProducts.latchkey().run(arguments, environment: environment, input: Array(input.utf8))
+    }
+
+    /// A server that runs, and what clients did there.
+    private struct Server {
+        let program: RunningProgram
+        let issuer: String
+
+        /// - Parameter settings: as in the program's own description.
+        init(_ settings: String) async throws {
+            let script = TestData.folder().appendingPathComponent("strict_server.py").path
+            let program = try Program("python3").start([script, settings])
+            try await program.wait(for: "its address") { program.outputSoFar.contains("\n") }
+            self.program = program
+            issuer = String(program.outputSoFar.prefix { $0 != "\n" })
+        }
+
+        var events: [String] { program.outputSoFar.split(separator: "\n").dropFirst().map(String.init) }
+    }
+
+    private static let secret = "a/secret: with+20%"
+
+    private func signIn(options: [String] = []) async throws -> ProgramRun {
+        try await BuiltProducts.latchkey().run(
+            ["sign-in", "work", "--timeout", "60"] + options, environment: environment)
+    }
+
+    // MARK: - Requests
+
+    /// A pushed request had no `client_id` where the client authenticates by Basic: such a client couldn't sign in.
+    @Test(arguments: ["client_secret_basic", "client_secret_post", "none"], [true, false])
+    func `each request of a session has what its RFC requires, and has it once`(
+        method: String, isPushed: Bool
+    ) async throws {
+        let isPublic = method == "none"
+        let secret = isPublic ? "null" : "\"\(Self.secret)\""
+        let server = try await Server(
+            #"{"methods": ["\#(method)"], "secret": \#(secret), "par": \#(isPushed), "lifetime": 1}"#)
+        try await BuiltProducts.latchkey().run(
+            ["provider", "add", "work", "--issuer", server.issuer, "--client-id", "me", "--scope", "openid"]
+                + (isPublic ? [] : ["--client-secret-stdin"]) + (isPushed ? ["--par"] : []), environment: environment,
+            input: isPublic ? [] : Array(Self.secret.utf8)
+        ).successful("provider add")
+        try await signIn().successful("sign-in")
+        try await run("token", "work").successful("token")
+        try await run("sign-out", "work").successful("sign-out")
+        let terminal = try PseudoTerminal()
+        try await BuiltProducts.latchkey().start(
+            ["sign-in", "work", "--device"], environment: environment, terminal: terminal
+        ).finish().successful("sign-in --device")
+        var events = isPushed ? ["took a pushed request"] : []
+        events += [
+            "issued tokens", "refreshed", "issued tokens", "revoked a token", "revoked a token", "issued tokens",
+        ]
+        #expect(server.events == events)
+    }
+
+    // MARK: - Refresh tokens
+
+    /// The scope was requested and the consent wasn't: the session ended with its first token, and nothing said so.
+    @Test func `a server that wants consent for offline_access is asked for it, and issues a refresh token`()
+        async throws
+    {
+        let server = try await Server(#"{"offline": true}"#)
+        try await run(
+            "provider", "add", "work", "--issuer", server.issuer, "--client-id", "me", "--scope", "openid", "--scope",
+            "offline_access"
+        ).successful("provider add")
+        let run = try await signIn().successful("sign-in")
+        #expect(server.events == ["asked for consent", "issued tokens"])
+        #expect(run.errorText.hasSuffix("latchkey: signed in at work as ada\n"), "\(run.errorText)")
+        #expect(try await self.run("accounts").outputText.contains("refreshes itself"))
+    }
+
+    @Test func `a session that can't refresh itself says so at the end of the sign-in, and what helps`() async throws {
+        let server = try await Server(#"{"offline": true}"#)
+        try await run("provider", "add", "work", "--issuer", server.issuer, "--client-id", "me")
+            .successful("provider add")
+        let run = try await signIn().successful("sign-in")
+        #expect(server.events == ["issued tokens"])
+        let told = try #require(
+            run.errorText.firstMatch(
+                of:
+                    /latchkey: this session ends at [^\n]+ and can't refresh itself: [^\n]+\nlatchkey: [^\n]+: latchkey (sign-in work [^\n]+)\n$/
+            ), "\(run.errorText)")
+        // What helps is a command that works.
+        let again = try await BuiltProducts.latchkey().run(
+            told.output.1.split(separator: " ").map(String.init), environment: environment
+        ).successful("sign-in")
+        #expect(again.errorText.hasSuffix("latchkey: signed in at work as ada\n"), "\(again.errorText)")
+    }
+
+    // MARK: - Registration
+
+    /// A public client was requested where the server offers secrets alone, and the redirect URI had no port where the
+    /// server compares it as a whole: the sign-in then waited for ten minutes.
+    @Test(arguments: [
+        (["client_secret_basic"], "client_secret_basic"), (["client_secret_post"], "client_secret_post"),
+        (["none", "client_secret_basic"], "none"), (["none"], "none"),
+    ])
+    func `--register takes a method that the server offers, and a redirect URI that sign-ins have to the letter`(
+        offered: [String], taken: String
+    ) async throws {
+        let methods = offered.map { "\"\($0)\"" }.joined(separator: ", ")
+        let server = try await Server(#"{"methods": [\#(methods)]}"#)
+        let added = try await run("provider", "add", "work", "--issuer", server.issuer, "--register")
+            .successful("provider add")
+        // The port is one that the kernel gives to no outgoing connection.
+        let port = try #require(
+            added.errorText.firstMatch(of: /registered the redirect URI http:\/\/127\.0\.0\.1:([0-9]+)\//),
+            "\(added.errorText)")
+        #expect((61_000...65_535).contains(try #require(Int(port.output.1))))
+        for _ in 0..<2 { try await signIn().successful("sign-in") }
+        #expect(server.events.prefix(2) == ["registered a client by \(taken)", "issued tokens"])
+        #expect(!server.events.contains { $0.hasPrefix("refused") })
+    }
+
+    @Test func `--register says that a server offers no method that we have, before it registers`() async throws {
+        let server = try await Server(#"{"methods": ["private_key_jwt"]}"#)
+        let added = try await run("provider", "add", "work", "--issuer", server.issuer, "--register")
+        #expect(added.status == 76 && added.errorText.contains("[oauth.invalid-metadata]"), "\(added.errorText)")
+        #expect(server.events == [])
+    }
+
+    @Test func `a person who waits at a server's error page reads what to check`() async throws {
+        let server = try await Server(#"{"redirects": ["http://127.0.0.1/registered"]}"#)
+        try await run("provider", "add", "work", "--issuer", server.issuer, "--client-id", "me")
+            .successful("provider add")
+        let running = try BuiltProducts.latchkey().start(["sign-in", "work"], environment: environment)
+        try await running.wait(for: "advice") { running.errorsSoFar.contains("no response yet") }
+        running.signal(SIGINT)
+        let run = try await running.finish()
+        #expect(run.status == 130)
+        #expect(server.events == ["refused the redirect URI"])
+        let advice =
+            /no response yet\. If the browser shows an error page, [^\n]+: client ID me, redirect URI http:\/\/127\.0\.0\.1\/[^\n]+ with any port, scopes openid\.\n/
+        #expect(run.errorText.contains(advice), "\(run.errorText)")
+    }
+
+    // MARK: - Names
+
+    /// After the browser round the tokens were revoked, because nothing said who signed in.
+    @Test(arguments: [
+        (#"{"openid": false}"#, "work"), (#"{"userinfo": null}"#, "work"), (#"{"userinfo": {"sub": "1"}}"#, "1"),
+        (#"{"userinfo": {"picture": "https://pictures.example"}}"#, "work"),
+        (#"{"userinfo": {"sub": "1", "preferred_username": "ada\u0007"}}"#, "work"),
+        (#"{"userinfo": {"sub": 1, "preferred_username": ""}}"#, "1"),
+    ])
+    func `a sign-in is not lost for a name that the server doesn't say`(settings: String, name: String) async throws {
+        let server = try await Server(settings)
+        try await run("provider", "add", "work", "--issuer", server.issuer, "--client-id", "me", "--scope", "read")
+            .successful("provider add")
+        let run = try await signIn().successful("sign-in")
+        #expect(server.events == ["issued tokens"])
+        #expect(run.errorText.contains("latchkey: signed in at work as \(name)\n"), "\(run.errorText)")
+        let said = "work doesn't say who signed in, so the account is named work."
+        #expect(run.errorText.contains(said) == (name == "work"), "\(run.errorText)")
+        #expect(try await self.run("token", "work").successful("token").output.count == 32)
+        // The same person signs in again.
+        try await signIn().successful("sign-in")
+        #expect(try await self.run("accounts").outputText.split(separator: "\n").count == 2)
+    }
+
+    @Test func `a name that passes to another person takes no account's place, and loses no sign-in`() async throws {
+        let server = try await Server("{}")
+        try await run("provider", "add", "work", "--issuer", server.issuer, "--client-id", "me", "--scope", "read")
+            .successful("provider add")
+        try await signIn().successful("sign-in")
+        let first = try await run("token", "work").output
+        server.program.type(#"{"userinfo": {"sub": "2", "preferred_username": "ada"}}"# + "\n")
+        try await server.program.wait(for: "the change") { server.events.contains("changed") }
+        for _ in 0..<2 {
+            let run = try await signIn().successful("sign-in")
+            #expect(
+                run.errorText.hasSuffix(
+                    """
+                    latchkey: signed in at work as ada-2
+                    latchkey: ada is another person's account at work, so this one is named ada-2
+
+                    """), "\(run.errorText)")
+        }
+        #expect(try await run("token", "work", "--account", "ada").output == first)
+        #expect(try await run("accounts").outputText.split(separator: "\n").count == 3)
+        // A name that was chosen is the only one that will do.
+        let refused = try await signIn(options: ["--account", "ada"])
+        #expect(refused.status == 77 && refused.errorText.contains("[sign-in.other-person]"), "\(refused.errorText)")
+    }
+
+    // MARK: - ID tokens
+
+    private static let algorithms = [
+        "ES256", "ES384", "ES512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "EdDSA",
+    ]
+
+    /// ES256 and RS256 alone were accepted, whatever the server announced.
+    @Test(
+        arguments: algorithms.map { #""algorithm": "\#($0)""# } + [
+            #""algorithm": "EdDSA", "curve": "Ed448""#, #""algorithm": "PS384", "named": false"#,
+            #""algorithm": "ES512", "named": false"#,
+        ])
+    func `an ID token by each algorithm that the server announces is accepted`(settings: String) async throws {
+        #expect(try await signIn(settings).status == 0)
+    }
+
+    /// Every algorithm but the one that signs is announced. OpenID Connect Discovery requires the announcement; servers
+    /// of OAuth alone leave it out.
+    @Test(
+        arguments: algorithms.map { algorithm in
+            (algorithm, algorithms.filter { $0 != algorithm })
+        } + [("PS256", ["none", "HS256"]), ("PS256", []), ("EdDSA", [])])
+    func `an ID token by an algorithm that the server doesn't announce is refused`(
+        algorithm: String, announced: [String]
+    ) async throws {
+        let list = announced.map { "\"\($0)\"" }.joined(separator: ", ")
+        let run = try await signIn(#""algorithm": "\#(algorithm)", "announced": [\#(list)]"#)
+        #expect(run.status == 76 && run.errorText.contains("[oauth.invalid-response]"), "\(run.errorText)")
+    }
+
+    @Test(arguments: ["ES256", "RS256"])
+    func `a server that announces no algorithm may sign with the two that most servers use`(
+        algorithm: String
+    ) async throws {
+        #expect(try await signIn(#""algorithm": "\#(algorithm)", "announced": []"#).status == 0)
+    }
+
+    private func signIn(_ settings: String) async throws -> ProgramRun {
+        let server = try await Server("{\(settings)}")
+        try await run("provider", "add", "work", "--issuer", server.issuer, "--client-id", "me")
+            .successful("provider add")
+        return try await signIn()
+    }
+
+    /// `nbf` was not looked at.
+    @Test(arguments: ["iat", "nbf"])
+    func `an ID token that is good from the day after tomorrow on is refused`(claim: String) async throws {
+        for (seconds, status) in [(2 * 86_400 + 3600, Int32(76)), (2 * 86_400 - 3600, 0)] {
+            let run = try await signIn(#""times": {"\#(claim)": \#(seconds)}"#)
+            #expect(run.status == status, "\(run.errorText)")
+        }
+    }
+}

@@ -1,0 +1,118 @@
+"""A secret in the forms that the page on `run` promises to replace.
+
+usage: mask_forms.py FORM PART          the forms of the secret in the variable A
+       mask_forms.py hunt COUNT SEED    random secrets in all forms, as JSON
+       mask_forms.py list               the forms and the parts, as JSON
+
+FORM and PART are a row and a column of the page's table. Each text comes as BEFORE AFTER <TEXT>: so many of its first and of
+its last characters hold more than the secret, as in base64. What is written is what Python's libraries make of it.
+"""
+
+import base64
+import binascii
+import json
+import os
+import random
+import sys
+import textwrap
+import urllib.parse
+
+
+def encoded(data, alphabet):
+    """In base64, after and before other bytes: the characters that hold bits of those alone, or of both, are counted."""
+    for before in (b"", b"u", b"us"):
+        for after in (b"", b"!", b"?!", b"and more"):
+            text = base64.b64encode(before + data + after, alphabet).decode()
+            inner = (len(before) * 8 + 5) // 6, (len(before) + len(data)) * 8 // 6
+            yield text, inner[0], len(text) - inner[1]
+
+
+def broken(data):
+    for text, before, after in encoded(data, b"+/"):
+        if before:
+            continue
+        for width in (64, 76, 60):
+            for end in ("\n", "\r\n", "\n    "):
+                yield end.join(textwrap.wrap(text, width)), before, after + (len(end) if after else 0)
+    yield base64.encodebytes(data).decode(), 0, 4
+
+
+def escaped(text):
+    """Every character as JSON may have it (RFC 8259 section 7)."""
+    units = text.encode("utf-16-be")
+    return "".join("\\u%02X%02X" % (units[index], units[index + 1]) for index in range(0, len(units), 2))
+
+
+FORMS = {
+    "verbatim": lambda data: [(data.decode(), 0, 0)],
+    "base64": lambda data: [*encoded(data, b"+/"), *encoded(data, b"-_")],
+    "base64 with line breaks": broken,
+    "hexadecimal": lambda data: [(data.hex(), 0, 0), (binascii.hexlify(data).decode().upper(), 0, 0)],
+    "hexadecimal with separators": lambda data: [
+        (data.hex(" "), 0, 0), (data.hex(":").upper(), 0, 0), ("\n".join(textwrap.wrap(data.hex(), 60)), 0, 0),
+        (data.hex(" ", 2), 0, 0),
+    ],
+    "percent-encoding": lambda data: [
+        (urllib.parse.quote(data, safe=""), 0, 0), (urllib.parse.quote(data), 0, 0),
+        (urllib.parse.quote(data, safe="!'()*"), 0, 0), (urllib.parse.quote_plus(data), 0, 0),
+        ("".join("%%%02x" % byte for byte in data), 0, 0),
+    ],
+    "JSON": lambda data: [
+        (text[1:-1], 0, 0) for value in [data.decode()] for text in (
+            json.dumps(value), json.dumps(value, ensure_ascii=False), json.dumps(value).replace("/", "\\/"),
+            json.dumps(value).replace("<", "\\u003c").replace(">", "\\u003E").replace("&", "\\u0026"),
+            f'"{escaped(value)}"',
+        )
+    ],
+}
+
+
+def lines(data):
+    return [line for line in (one[:-1] if one[-1:] == b"\r" else one for one in data.split(b"\n")) if len(line) >= 4]
+
+
+def bare(data):
+    return data[:-2] if data.endswith(b"\r\n") else data[:-1] if data.endswith(b"\n") else data
+
+
+PARTS = {"whole": lambda data: [data], "without its last line break": lambda data: [bare(data)], "each line": lines}
+
+
+def texts(data, form, part):
+    # A text of several lines is replaced line by line.
+    if form == "verbatim" and part != "each line":
+        return []
+    return [sample for one in PARTS[part](data) for sample in FORMS[form](one)]
+
+
+def secret(choice):
+    pieces = ["a", "Zz", "0", "09", "ü", "€", "😀", " ", "+", "/", "\\", '"', "%", "%41", "=", "<", "&", "\t", "~", "'", "(", "\x7f"]
+    kind = choice.randrange(4)
+    size = choice.choice([4, 5, 6, 7, 12, 40, 300]) if kind else choice.choice([5000, 9000])
+    text = ""
+    while len(text.encode()) < size:
+        text += choice.choice(pieces)
+        if kind > 1 and choice.random() < 0.1:
+            text += choice.choice(["\n", "\r\n", "\n\n"])
+    return (text + choice.choice(["", "\n", "\r\n"])).encode()
+
+
+if sys.argv[1] == "list":
+    print(json.dumps([list(FORMS), list(PARTS)]))
+elif sys.argv[1] == "hunt":
+    choice = random.Random(int(sys.argv[3]))
+    for _ in range(int(sys.argv[2])):
+        data = secret(choice)
+        while not lines(data):
+            data = secret(choice)
+        for form in FORMS:
+            for part in PARTS:
+                samples = texts(data, form, part)
+                for text, before, after in choice.sample(samples, min(3, len(samples))):
+                    print(json.dumps({
+                        "secret": base64.b64encode(data).decode(), "form": form, "part": part, "text": text,
+                        "before": before, "after": after,
+                    }))
+else:
+    for text, before, after in texts(os.environb[b"A"], sys.argv[1], sys.argv[2]):
+        sys.stdout.buffer.write(f"{before} {after} <".encode() + text.encode() + b">\n")

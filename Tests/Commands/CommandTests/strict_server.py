@@ -1,0 +1,343 @@
+"""An authorization server that insists on what the RFCs require, and on nothing else.
+
+usage: strict_server.py SETTINGS
+
+SETTINGS is JSON: how the server differs from the defaults below; each line of standard input changes more. The first line that is printed is its issuer. Each later
+line is something that a client did; a line that begins with "missing" or "twice" names a parameter that the RFC of a
+request requires once. It knows nothing of the client but what it sends.
+"""
+
+import base64
+import hashlib
+import http.server
+import json
+import os
+import sys
+import threading
+import time
+import urllib.parse
+
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, padding, rsa, utils
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+settings = {
+    "methods": ["none"],  # token_endpoint_auth_methods_supported
+    "secret": None,  # of the client "me"
+    "par": False,  # whether requests must be pushed
+    "redirects": None,  # of the client "me"; None: any loopback address
+    "openid": True,  # whether there are ID tokens and user information
+    "offline": False,  # whether a refresh token needs offline_access and prompt=consent
+    "algorithm": "ES256",  # of ID tokens
+    "announced": None,  # None: the one that signs
+    "named": True,  # whether the key set says what the key is for
+    "times": {},  # of ID tokens, in seconds from now
+    "lifetime": 3600,  # of access tokens
+    "userinfo": {"sub": "1", "preferred_username": "ada"},  # None: the endpoint refuses
+} | json.loads(sys.argv[1])
+
+# RFC 6749 sections 4.1.1, 4.1.3, 6; RFC 7636 sections 4.3, 4.5; RFC 7009 section 2.1; RFC 8628 sections 3.1, 3.4; RFC 9126
+# sections 2.1, 4; OpenID Connect Core section 3.1.2.1. "client_id?": unless the client authenticates.
+REQUIRED = {
+    "/authorize": ["response_type", "client_id", "redirect_uri", "state", "code_challenge", "code_challenge_method"],
+    "/authorize pushed": ["client_id", "request_uri"],
+    "/par": ["response_type", "client_id", "redirect_uri", "state", "code_challenge", "code_challenge_method"],
+    "/token authorization_code": ["grant_type", "code", "redirect_uri", "client_id?", "code_verifier"],
+    "/token refresh_token": ["grant_type", "refresh_token", "client_id?"],
+    "/token urn:ietf:params:oauth:grant-type:device_code": ["grant_type", "device_code", "client_id?"],
+    "/device": ["client_id?"],
+    "/revoke": ["token", "client_id?"],
+}
+clients = {"me": {"secret": settings["secret"], "redirects": settings["redirects"]}}
+pushed, codes, refresh_tokens, devices = {}, {}, {}, {}
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def encoded(data):
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def number(value, count):
+    return encoded(value.to_bytes(count, "big"))
+
+
+class Signer:
+    """A key and its signatures, by the definitions of RFC 7518 section 3 and RFC 8037 section 3.1."""
+
+    def __init__(self, algorithm):
+        self.algorithm = algorithm
+        self.hash = {"256": hashes.SHA256, "384": hashes.SHA384, "512": hashes.SHA512}.get(algorithm[-3:])
+        if algorithm[:2] in ("RS", "PS"):
+            self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+            numbers = self.key.public_key().public_numbers()
+            self.jwk = {"kty": "RSA", "n": number(numbers.n, 256), "e": number(numbers.e, 3)}
+        elif algorithm[:2] == "ES":
+            curve, name, self.size = {
+                "ES256": (ec.SECP256R1(), "P-256", 32), "ES384": (ec.SECP384R1(), "P-384", 48),
+                "ES512": (ec.SECP521R1(), "P-521", 66),
+            }[algorithm]
+            self.key = ec.generate_private_key(curve)
+            numbers = self.key.public_key().public_numbers()
+            self.jwk = {"kty": "EC", "crv": name, "x": number(numbers.x, self.size), "y": number(numbers.y, self.size)}
+        else:
+            curve = settings.get("curve", "Ed25519")
+            kind = {"Ed25519": ed25519.Ed25519PrivateKey, "Ed448": ed448.Ed448PrivateKey}[curve]
+            self.key = kind.generate()
+            raw = self.key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+            self.jwk = {"kty": "OKP", "crv": curve, "x": encoded(raw)}
+        if settings["named"]:
+            self.jwk |= {"kid": "1", "use": "sig", "alg": algorithm}
+
+    def sign(self, data):
+        if self.algorithm[:2] == "RS":
+            return self.key.sign(data, padding.PKCS1v15(), self.hash())
+        if self.algorithm[:2] == "PS":
+            salt = self.hash.digest_size
+            return self.key.sign(data, padding.PSS(padding.MGF1(self.hash()), salt), self.hash())
+        if self.algorithm[:2] == "ES":
+            r, s = utils.decode_dss_signature(self.key.sign(data, ec.ECDSA(self.hash())))
+            return r.to_bytes(self.size, "big") + s.to_bytes(self.size, "big")
+        return self.key.sign(data)
+
+
+signer = Signer(settings["algorithm"])
+
+
+class Refusal(Exception):
+    pass
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def respond(self, status, document=None, location=None, kind="application/json"):
+        body = b"" if document is None else document if kind != "application/json" else json.dumps(document).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Connection", "close")
+        if location:
+            self.send_header("Location", location)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.serve("")
+
+    def do_POST(self):
+        self.serve(self.rfile.read(int(self.headers.get("Content-Length", 0))).decode())
+
+    def serve(self, body):
+        url = urllib.parse.urlsplit(self.path)
+        self.body = body
+        self.fields = {}
+        for name, value in urllib.parse.parse_qsl(url.query if self.command == "GET" else body, keep_blank_values=True):
+            self.fields.setdefault(name, []).append(value)
+        serve = {
+            "/.well-known/oauth-authorization-server": self.metadata, "/keys": self.keys, "/authorize": self.authorize,
+            "/par": self.push, "/token": self.token, "/userinfo": self.userinfo, "/register": self.register,
+            "/revoke": self.revoke, "/device": self.device,
+        }.get(url.path)
+        try:
+            serve() if serve else self.respond(404)
+        except Refusal as refusal:
+            error = str(refusal)
+            self.respond(401 if error == "invalid_client" else 400, {"error": error})
+
+    # What a request must have
+
+    def require(self, request):
+        authenticates = "Authorization" in self.headers or "client_secret" in self.fields
+        for name in REQUIRED[request]:
+            if name.endswith("?") and authenticates:
+                continue
+            values = self.fields.get(name.rstrip("?"), [])
+            if len(values) != 1 or not values[0]:
+                say(f"{'twice' if values else 'missing'}: {name.rstrip('?')} in a request to {request}")
+                raise Refusal("invalid_request")
+        for name, values in self.fields.items():
+            if len(values) > 1:
+                say(f"twice: {name} in a request to {request}")
+                raise Refusal("invalid_request")
+        self.fields = {name: values[0] for name, values in self.fields.items()}
+
+    def client(self):
+        """The client of a request that has authenticated as it was registered."""
+        if "Authorization" in self.headers:
+            scheme, _, pair = self.headers["Authorization"].partition(" ")
+            # Both are form-encoded (RFC 6749 section 2.3.1).
+            name, secret = (urllib.parse.unquote_plus(part) for part in base64.b64decode(pair).decode().split(":"))
+            method = "client_secret_basic"
+        else:
+            name, secret = self.fields.get("client_id"), self.fields.get("client_secret")
+            method = "none" if secret is None else "client_secret_post"
+        if method not in settings["methods"] or name not in clients or (clients[name]["secret"] or "") != (secret or ""):
+            say(f"refused the client {name} by {method}")
+            raise Refusal("invalid_client")
+        if self.fields.get("client_id", name) != name:
+            raise Refusal("invalid_request")
+        return name
+
+    # Endpoints
+
+    def metadata(self):
+        document = {
+            "issuer": issuer, "authorization_endpoint": issuer + "/authorize", "token_endpoint": issuer + "/token",
+            "registration_endpoint": issuer + "/register", "revocation_endpoint": issuer + "/revoke",
+            "device_authorization_endpoint": issuer + "/device",
+            "pushed_authorization_request_endpoint": issuer + "/par" if settings["par"] else None,
+            "require_pushed_authorization_requests": settings["par"],
+            "token_endpoint_auth_methods_supported": settings["methods"], "response_types_supported": ["code"],
+            "code_challenge_methods_supported": ["S256"], "authorization_response_iss_parameter_supported": True,
+        }
+        if settings["openid"]:
+            document |= {
+                "jwks_uri": issuer + "/keys", "userinfo_endpoint": issuer + "/userinfo",
+                "id_token_signing_alg_values_supported": settings["announced"] or [settings["algorithm"]],
+            }
+        if settings["announced"] == []:
+            del document["id_token_signing_alg_values_supported"]
+        self.respond(200, {name: value for name, value in document.items() if value is not None})
+
+    def keys(self):
+        self.respond(200, {"keys": [signer.jwk]})
+
+    def register(self):
+        request = json.loads(self.body)
+        method = request.get("token_endpoint_auth_method", "client_secret_basic")
+        if not request.get("redirect_uris"):
+            say("missing: redirect_uris in a request to /register")
+            raise Refusal("invalid_redirect_uri")
+        if method not in settings["methods"]:
+            say(f"refused to register a client by {method}")
+            raise Refusal("invalid_client_metadata")
+        name = "registered-" + encoded(os.urandom(9))
+        secret = None if method == "none" else encoded(os.urandom(24))
+        clients[name] = {"secret": secret, "redirects": request["redirect_uris"]}
+        say(f"registered a client by {method}")
+        response = request | {"client_id": name}
+        self.respond(201, response | ({"client_secret": secret, "client_secret_expires_at": 0} if secret else {}))
+
+    def check(self, request):
+        """A redirect URI is compared as a simple string (RFC 6749 section 3.1.2.3), its port included."""
+        known = clients[request["client_id"]]["redirects"] if request["client_id"] in clients else []
+        if known is not None and request["redirect_uri"] not in known:
+            say("refused the redirect URI")
+            raise Refusal("invalid_request")
+        if "openid" in request.get("scope", "").split() and not settings["openid"]:
+            raise Refusal("invalid_scope")
+
+    def push(self):
+        self.require("/par")
+        if self.client() != self.fields["client_id"]:
+            raise Refusal("invalid_request")
+        self.check(self.fields)
+        reference = "urn:ietf:params:oauth:request_uri:" + encoded(os.urandom(16))
+        pushed[reference] = self.fields
+        say("took a pushed request")
+        self.respond(201, {"request_uri": reference, "expires_in": 60})
+
+    def authorize(self):
+        if "request_uri" in self.fields:
+            self.require("/authorize pushed")
+            request = pushed.pop(self.fields["request_uri"], None)
+            if request is None or request["client_id"] != self.fields["client_id"]:
+                raise Refusal("invalid_request")
+        else:
+            self.require("/authorize")
+            request = self.fields
+            if settings["par"] or request["client_id"] not in clients:
+                raise Refusal("invalid_request")
+            try:
+                self.check(request)
+            except Refusal:
+                # A person sees a page; nothing may be sent to an address that no client registered.
+                return self.respond(400, b"<h1>This request is not valid</h1>", kind="text/html")
+        code = encoded(os.urandom(16))
+        codes[code] = request
+        if "prompt" in request:
+            say("asked for consent" if request["prompt"] == "consent" else "had another prompt")
+        response = {"code": code, "state": request["state"], "iss": issuer}
+        self.respond(302, location=request["redirect_uri"] + "?" + urllib.parse.urlencode(response))
+
+    def token(self):
+        grant = self.fields.get("grant_type", [""])[0]
+        if f"/token {grant}" not in REQUIRED:
+            raise Refusal("unsupported_grant_type")
+        self.require(f"/token {grant}")
+        name = self.client()
+        if grant == "authorization_code":
+            request = codes.pop(self.fields["code"], None)
+            if request is None or request["client_id"] != name or request["redirect_uri"] != self.fields["redirect_uri"]:
+                raise Refusal("invalid_grant")
+            digest = hashlib.sha256(self.fields["code_verifier"].encode()).digest()
+            if encoded(digest) != request["code_challenge"]:
+                raise Refusal("invalid_grant")
+        elif grant == "refresh_token":
+            request = refresh_tokens.pop(self.fields["refresh_token"], None)
+            say("refreshed")
+        else:
+            request = devices.pop(self.fields["device_code"], None)
+        if request is None:
+            raise Refusal("invalid_grant")
+        self.issue(name, request, grant)
+
+    def issue(self, name, request, grant):
+        scopes = request.get("scope", "").split()
+        response = {
+            "access_token": encoded(os.urandom(24)), "token_type": "Bearer", "expires_in": settings["lifetime"],
+            "scope": " ".join(scopes),
+        }
+        # OpenID Connect Core section 11.
+        if not settings["offline"] or ("offline_access" in scopes and "consent" in request.get("prompt", "").split()):
+            token = encoded(os.urandom(24))
+            refresh_tokens[token] = request
+            response["refresh_token"] = token
+        if settings["openid"] and "openid" in scopes and grant != "refresh_token":
+            now = int(time.time())
+            claims = {"iss": issuer, "sub": "1", "aud": name, "iat": now, "exp": now + 600}
+            claims |= {name: now + seconds for name, seconds in settings["times"].items()}
+            if "nonce" in request:
+                claims["nonce"] = request["nonce"]
+            header = {"alg": settings["algorithm"]} | ({"kid": "1"} if settings["named"] else {})
+            text = ".".join(encoded(json.dumps(part).encode()) for part in (header, claims))
+            response["id_token"] = text + "." + encoded(signer.sign(text.encode()))
+        say("issued tokens")
+        self.respond(200, response)
+
+    def userinfo(self):
+        if settings["userinfo"] is None or not self.headers.get("Authorization", "").startswith("Bearer "):
+            return self.respond(403, {"error": "insufficient_scope"})
+        self.respond(200, settings["userinfo"])
+
+    def revoke(self):
+        self.require("/revoke")
+        self.client()
+        refresh_tokens.pop(self.fields["token"], None)
+        say("revoked a token")
+        self.respond(200)
+
+    def device(self):
+        self.require("/device")
+        name = self.client()
+        code = encoded(os.urandom(16))
+        devices[code] = {"client_id": name, "scope": self.fields.get("scope", "")}
+        self.respond(200, {
+            "device_code": code, "user_code": "WDJB-MJHT", "verification_uri": issuer + "/enter", "expires_in": 600,
+            "interval": 1,
+        })
+
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
+issuer = f"http://127.0.0.1:{server.server_port}"
+threading.Thread(target=server.serve_forever, daemon=True).start()
+say(issuer)
+for line in sys.stdin:
+    settings |= json.loads(line)
+    say("changed")

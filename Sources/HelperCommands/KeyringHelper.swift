@@ -4,6 +4,7 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// `latchkey helper keyring`, also as `keyring`: as much of Python keyring's command as pip, uv and twine call. Where

@@ -1,3 +1,5 @@
+internal import LatchkeySystem
+
 /// What docker and others call a registry: a host with or without a scheme, a port and a path, as each client likes.
 struct RegistryName {
     /// As the client wrote it, without white space around it.

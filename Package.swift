@@ -382,7 +382,7 @@ let package = Package(
                 "LatchkeyCommand", "LatchkeyAuthCommand", "LatchkeyStoreCommands", "LatchkeyStoreSelection",
                 "LatchkeyTerminal", "vault-writer",
             ],
-            exclude: ["Transcripts", "kernel_keyring.py", "mix_up.py", "private_endpoint.py"]),
+            exclude: ["Transcripts", "completed_names.py", "kernel_keyring.py", "mix_up.py", "private_endpoint.py"]),
         .testTarget(
             name: "HelperTests",
             dependencies: [

@@ -35,6 +35,11 @@ package enum ASCII {
     /// The upper-case hexadecimal digit of a value below 16.
     package static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x41 + value - 10 }
 
+    /// The text with the letters A to Z in lower case, and all else unchanged: a Kelvin sign, say, is no k in a host.
+    package static func lowercased(_ text: some StringProtocol) -> String {
+        String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+
     /// Whether all bytes are VSCHAR and there are 1 to `limit` of them.
     package static func isVisible(_ bytes: Span<UInt8>, limit: Int) -> Bool {
         guard (1...limit).contains(bytes.count) else { return false }

@@ -67,7 +67,7 @@ struct GitExchange: ~Copyable {
 
     /// The origin whose sessions may be used. Tokens go over HTTPS, or to a loopback address, which `provider add`
     /// sees to.
-    var origin: String { "\(scheme)://\(host.lowercased())" }
+    var origin: String { ASCII.lowercased("\(scheme)://\(host)") }
 
     private mutating func take(_ line: Span<UInt8>) throws(CommandFailure) {
         guard line.count <= Self.maximumLineByteCount, line.index(of: 0) == nil,
@@ -86,7 +86,7 @@ struct GitExchange: ~Copyable {
         case "wwwauth[]":
             // An empty value takes back what was listed before it.
             if value.isEmpty { challenges = [] }
-            challenges.insert(String(try Self.text(value).prefix { $0 != " " }).lowercased())
+            challenges.insert(ASCII.lowercased(try Self.text(value).prefix { $0 != " " }))
         default: break
         }
     }

@@ -4,6 +4,7 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// `latchkey helper keyring`, also as `keyring`: as much of Python keyring's command as pip, uv and twine call. Where
@@ -112,20 +113,24 @@ struct IndexName {
         return (text[..<start], host, rest[end...].prefix { $0 != "?" && $0 != "#" })
     }
 
-    var origin: String? { parts.map { "\($0.scheme)\($0.host.lowercased())" } }
+    var origin: String? { parts.map { ASCII.lowercased("\($0.scheme)\($0.host)") } }
 
-    /// The names to look for, the longest first: the address as it is, each path above it with and without its slash,
-    /// and the host, which may have been stored for HTTPS: it isn't what an address in clear gets.
+    /// The names to look for, the longest first: the address as it is, each path above it with and without its slash, as
+    /// written and with scheme and host in lower case, and for HTTPS and this machine the host: it may have been stored
+    /// for HTTPS.
     var candidates: [String] {
         guard let (scheme, host, path) = parts else { return [text] }
+        let roots = ["\(scheme)\(host)", ASCII.lowercased("\(scheme)\(host)")]
         var names = [text]
         var pieces = path.split(separator: "/")
         while pieces.count <= Self.mostPathParts {
-            let place = "\(scheme)\(host)" + pieces.map { "/\($0)" }.joined()
-            names += [place + "/", place]
+            let place = pieces.map { "/\($0)" }.joined()
+            names += roots.flatMap { [$0 + place + "/", $0 + place] }
             if pieces.popLast() == nil { break }
         }
-        if scheme.lowercased() != "http://" || HostName.isLoopback(host) { names += [String(host)] }
+        if ASCII.lowercased(scheme) == "https://" || HostName.isLoopback(host) {
+            names += [String(host), ASCII.lowercased(host)]
+        }
         var seen: Set<String> = []
         return names.filter { seen.insert($0).inserted }
     }

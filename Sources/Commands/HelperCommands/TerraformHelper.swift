@@ -4,13 +4,14 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// `latchkey helper terraform VERB HOST`, also as `terraform-credentials-latchkey`: the credentials helper protocol of
 /// Terraform and OpenTofu. A host's token is kept under `terraform:HOST`.
 enum TerraformHelper {
     static let command = Command(HelperDefinitions.terraform, reportsError: reportInOneLine) { arguments, context in
-        let host = arguments.operand("HOST").lowercased()
+        let host = ASCII.lowercased(arguments.operand("HOST"))
         let key = try CredentialKey(service: "terraform:" + host, account: "token")
         let view = try await context.openView()
         switch arguments.operand("VERB") {

@@ -18,24 +18,40 @@ package enum CargoTokens {
     /// Throws `ImportError` and what memory throws.
     ///
     /// - Parameter index: the index that the environment names for a registry.
-    package static func read(_ path: String, index: (String) -> String?) async throws -> CredentialImport {
-        let content = try ForeignFile.read(path, of: program)
+    package static func read(
+        _ path: String, index: @escaping @Sendable (String) -> String?
+    ) async throws -> CredentialImport {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-        let indexes = try indexes(folder)
-        let entries = try strings(content, under: ["registry", "registries"])
-        var result = try CredentialImport()
-        var cuts: [Range<Int>]? = []
-        for entry in entries {
-            let registry: String
-            switch entry.path.count {
-            case 2 where entry.path[0] == "registry": registry = "crates-io"
-            case 3 where entry.path[0] == "registries": registry = entry.path[1]
-            default: continue
+        return try await CredentialImport.reading(path, of: program) { content in
+            let indexes = try indexes(folder)
+            var result = try CredentialImport()
+            var cuts: [Range<Int>]? = []
+            content.withExposedBytes { bytes in
+                bytes.forEachLine { line, number in
+                    if line.hasComment("#", assigning: "token", by: "=") {
+                        result.skip("line \(number), a comment with a token")
+                    }
+                }
             }
-            let name = LogMessage.entry(registry)
-            switch entry.path.last {
-            case "token":
-                // Of an environment that names another index, cargo takes that.
+            for entry in try strings(content) {
+                let option = entry.path.last { $0 != "[]" }
+                guard option == "token" || option == "secret-key" else { continue }
+                let registry: String
+                switch entry.path.count {
+                case 2 where entry.path[0] == "registry": registry = "crates-io"
+                case 3 where entry.path[0] == "registries": registry = entry.path[1]
+                default:
+                    let path = LogMessage.entry(entry.path.joined(separator: "."))
+                    result.skip("\(path), which isn't a token of cargo's")
+                    continue
+                }
+                let name = LogMessage.entry(registry)
+                // A key that signs is never sent.
+                guard option == "token" else {
+                    result.skip("\(name), whose key isn't a token")
+                    continue
+                }
+                // If the environment has an index for the registry, cargo takes that.
                 let place = registry == "crates-io" ? cratesIO : index(registry) ?? indexes[registry]
                 guard let place else {
                     result.skip("\(name), whose index isn't in cargo's configuration")
@@ -45,23 +61,18 @@ package enum CargoTokens {
                     result.skip(name)
                     continue
                 }
-                let service = "cargo:\(asCargoSaysIt(place))"
                 try await result.add(
-                    service: service, account: account, label: "cargo: \(registry)", secret: token, name: name)
-            // A key that signs is never sent: it is no token.
-            case "secret-key": result.skip("\(name), whose key is no token")
-            default: continue
+                    service: "cargo:\(asCargoSaysIt(place))", account: account, label: "cargo: \(registry)",
+                    secret: token, name: name)
+                if let lines = entry.lines { cuts?.append(lines) } else { cuts = nil }
             }
-            if let lines = entry.lines { cuts?.append(lines) } else { cuts = nil }
+            guard let cuts else { return (result, .byHand) }
+            return (result, cuts.isEmpty && result.skippedCount == 0 ? nil : .cuts(cuts))
         }
-        if !entries.isEmpty {
-            result.files = [PlainSecretFile(path, content, cuts.map { .cuts($0) } ?? .byHand, of: program)]
-        }
-        return result
     }
 
     private static func strings(
-        _ content: borrowing Secret<MessageBody>, under roots: Set<String>
+        _ content: borrowing Secret<MessageBody>, under roots: Set<String>? = nil
     ) throws(ImportError) -> [TOMLStrings.Entry] {
         try content.withExposedBytes { (bytes) throws(ImportError) in
             try mapError(
@@ -94,11 +105,11 @@ package enum CargoTokens {
     /// and a path.
     private static func asCargoSaysIt(_ index: String) -> String {
         guard let mark = index.firstRange(of: "://") else { return index }
-        let scheme = index[..<mark.lowerBound].lowercased()
+        let scheme = ASCII.lowercased(index[..<mark.lowerBound])
         let rest = index[mark.upperBound...]
         guard scheme == "https" || scheme == "http" else { return "\(scheme)://\(rest)" }
         let end = rest.firstIndex(of: "/") ?? rest.endIndex
         let path = end == rest.endIndex ? "/" : String(rest[end...])
-        return "\(scheme)://\(rest[..<end].lowercased())\(path)"
+        return "\(scheme)://\(ASCII.lowercased(rest[..<end]))\(path)"
     }
 }

@@ -2,13 +2,14 @@ package import LatchkeyCredentials
 package import LatchkeyInMemory
 package import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// What another program kept, read into memory: `CredentialTransfer` takes it from there to a store.
 package struct CredentialImport: Sendable {
     /// What was read.
     package let store: InMemoryStore
-    /// How many entries can't be kept here: without an account, without a secret, with names that no store takes, or
-    /// under the name of one that came before and has another secret.
+    /// The count of entries that can't be imported: without an account, without a secret, with names that no store
+    /// takes, with parts that no store takes, or under the name of an earlier entry with another secret.
     package private(set) var skippedCount = 0
     /// Which these are, as far as their formats name them, and why; no more than a person reads.
     package private(set) var skippedNames: [LogMessage] = []
@@ -17,6 +18,20 @@ package struct CredentialImport: Sendable {
 
     package init() throws(StoreError) {
         store = try InMemoryStore()
+    }
+
+    /// Reads the content of a file: what it imports, and what goes from the file with the secrets; `nil` where nothing
+    /// in the content looks like a secret.
+    typealias Reader = @Sendable (borrowing Secret<MessageBody>) async throws -> (Self, PlainSecretFile.Change?)
+
+    /// Reads a file. The same reader judges later whether the rest of the file contains a secret.
+    static func reading(_ path: String, of program: StaticString, _ reader: @escaping Reader) async throws -> Self {
+        let content = try ForeignFile.read(path, of: program)
+        var (result, change) = try await reader(content)
+        if let change {
+            result.files = [PlainSecretFile(path, content, change, of: program) { try await reader($0).1 == nil }]
+        }
+        return result
     }
 
     /// Adds one entry. Of two under the same key the earlier one stays.
@@ -29,7 +44,7 @@ package struct CredentialImport: Sendable {
             return skip(name)
         }
         if let present = try await store.read(key, as: Password.self) {
-            if !present.secret.matches(secret) { skip(name.map { "\($0), which is there with another secret before" }) }
+            if !present.secret.matches(secret) { skip(name.map { "\($0), which has another secret further up" }) }
             return
         }
         let isText = secret.withExposedBytes { (try? UTF8Span(validating: $0)) != nil }
@@ -47,5 +62,32 @@ extension LogMessage {
     /// What a file calls one of its entries.
     static func entry(_ name: String) -> LogMessage {
         "\(LoggableText(reviewed: "names of entries are what a listing shows", unredacted: name))"
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether what follows one of these marks assigns something to a name, as a login does that was commented out.
+    func hasComment(_ marks: String, assigning name: StaticString, by separators: String) -> Bool {
+        guard let mark = indices.first(where: { marks.utf8.contains(self[$0]) }) else { return false }
+        return extracting((mark + 1)..<count).assigns(name, by: separators)
+    }
+
+    /// Whether something is assigned to a name, in upper or lower case: it stands before a separator and a word.
+    func assigns(_ name: StaticString, by separators: String) -> Bool {
+        let name = Array(name.description.utf8)
+        func isBlank(_ index: Int) -> Bool { self[index] <= 0x20 }
+        for start in indices where start + name.count < count {
+            guard start == 0 || !ASCII.isLetter(self[start - 1]),
+                name.indices.allSatisfy({ self[start + $0] | 0x20 == name[$0] | 0x20 })
+            else { continue }
+            var index = start + name.count
+            var hasSeparator = false
+            while index < count, isBlank(index) || separators.utf8.contains(self[index]) {
+                if separators.utf8.contains(self[index]) { hasSeparator = true }
+                index += 1
+            }
+            if hasSeparator, index < count { return true }
+        }
+        return false
     }
 }

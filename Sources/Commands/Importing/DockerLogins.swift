@@ -17,32 +17,49 @@ package enum DockerLogins {
 
     /// Throws `ImportError` and what memory throws.
     package static func read(_ path: String) async throws -> CredentialImport {
-        let content = try ForeignFile.read(path, of: program)
-        var result = try CredentialImport()
-        if content.isEmpty { return result }
-        let document = try mapError(
-            { (_: JSONError) in notThatFormat },
-            of: JSONDocument(content.duplicate(as: MessageBody.self), limits: limits))
-        guard document.root.kind == .object else { throw notThatFormat }
-        guard let logins = document.member("auths") else { return result }
-        guard logins.kind == .object else { throw notThatFormat }
-        var cuts: [Range<Int>] = []
-        for (name, login) in document.members(of: logins) {
-            guard login.kind == .object, let server = try? document.publicText(name, limit: 8192) else {
-                throw notThatFormat
+        try await CredentialImport.reading(path, of: program) { content in
+            var result = try CredentialImport()
+            if content.isEmpty { return (result, nil) }
+            let document = try mapError(
+                { (_: JSONError) in notThatFormat },
+                of: JSONDocument(content.duplicate(as: MessageBody.self), limits: limits))
+            guard document.root.kind == .object else { throw notThatFormat }
+            if misspelled(["auths"], in: document.root, document) { result.skip("auths, spelled otherwise") }
+            var cuts: [Range<Int>] = []
+            if let logins = document.member("auths") {
+                guard logins.kind == .object else { throw notThatFormat }
+                for (name, login) in document.members(of: logins) {
+                    guard login.kind == .object, let server = try? document.publicText(name, limit: 8192) else {
+                        throw notThatFormat
+                    }
+                    if let words = try await add(login, at: server, document, to: &result) {
+                        cuts += document.cuts(of: words, in: login)
+                    }
+                }
             }
-            try await add(login, at: server, document, to: &result)
-            cuts += document.cuts(of: ["auth", "identitytoken", "username", "password"], in: login)
+            return (result, cuts.isEmpty && result.skippedCount == 0 ? nil : .cuts(cuts))
         }
-        if !cuts.isEmpty { result.files = [PlainSecretFile(path, content, .cuts(cuts), of: program)] }
-        return result
+    }
+
+    /// Whether docker, which doesn't tell upper from lower case in names of members, would read one that isn't read here.
+    private static func misspelled(
+        _ names: [StaticString], in object: JSONValue, _ document: borrowing JSONDocument
+    ) -> Bool {
+        for (name, _) in document.members(of: object) {
+            // Go takes the long s for an s, too.
+            guard let spelled = try? document.publicText(name, limit: 8192) else { continue }
+            let text = spelled.lowercased().replacing("ſ", with: "s")
+            for known in names where known.description == text && !document.isText(name, known) { return true }
+        }
+        return false
     }
 
     private static var notThatFormat: ImportError { ImportError(problem: .notThatFormat, program: program) }
 
+    /// Returns the members that are in the store then, or `nil` where the login stays in the file.
     private static func add(
         _ login: JSONValue, at server: String, _ document: borrowing JSONDocument, to result: inout CredentialImport
-    ) async throws {
+    ) async throws -> [StaticString]? {
         let trimmed = String(server.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
         let service = "docker:\(trimmed)"
         let name = LogMessage.entry(server)
@@ -54,35 +71,46 @@ package enum DockerLogins {
             if secret.isEmpty { return nil }
             return secret
         }
+        let skippedBefore = result.skippedCount
         // A token for the registry itself: nothing asks a credential store for one.
         if try secret("registrytoken") != nil { result.skip("\(name), whose token is for the registry alone") }
+        if misspelled(["auth", "identitytoken", "username", "password", "registrytoken"], in: login, document) {
+            result.skip("\(name), whose members are spelled otherwise")
+        }
         let identity = try secret("identitytoken")
         let hasIdentity = identity != nil
         if let identity {
             try await result.add(
                 service: service, account: tokenAccount, label: "Registry: \(trimmed)", secret: identity, name: name)
         }
-        let user: String
-        let password: Secret<Password>
+        let given = document.member("username", of: login).flatMap { try? document.publicText($0, limit: 8192) }
+        var user = given ?? ""
+        var password = try secret("password")
         if let auth = try secret("auth", as: MessageBody.self) {
             guard let decoded = auth.withExposedBytes({ Base64Text.decode($0, as: MessageBody.self) }),
                 let colon: Int = decoded.withExposedBytes({ $0.index(of: UInt8(ascii: ":")) }),
-                let name = decoded.withExposedBytes({ $0.extracting(0..<colon).publicText() })
-            else { return result.skip(name) }
-            user = name
-            password = decoded.withExposedBytes { Secret(copying: $0.extracting((colon + 1)..<$0.count)) }
-        } else if let plain = try secret("password") {
-            user = document.member("username", of: login).flatMap { try? document.publicText($0, limit: 8192) } ?? ""
-            password = plain
-        } else {
-            return
+                let authUser = decoded.withExposedBytes({ $0.extracting(0..<colon).publicText() })
+            else {
+                result.skip(name)
+                return nil
+            }
+            user = authUser
+            let own = decoded.withExposedBytes { Secret<Password>(copying: $0.extracting((colon + 1)..<$0.count)) }
+            // docker takes the password of auth; the other would be lost.
+            if case .some(let other) = password, !other.matches(own) {
+                result.skip("\(name), which has two passwords")
+            }
+            password = consume own
         }
-        // Beside an identity token docker leaves the password empty. A registry has one login.
-        if hasIdentity {
-            if !password.isEmpty { result.skip(name) }
-            return
+        guard let password else { return hasIdentity ? ["auth", "identitytoken", "password"] : nil }
+        if !hasIdentity {
+            try await result.add(
+                service: service, account: user, label: "Registry: \(trimmed)", secret: password, name: name)
+        } else if !password.isEmpty {
+            // Beside an identity token docker leaves the password empty. A registry has one login.
+            result.skip(name)
         }
-        try await result.add(
-            service: service, account: user, label: "Registry: \(trimmed)", secret: password, name: name)
+        guard result.skippedCount == skippedBefore else { return nil }
+        return ["auth", "identitytoken", "password"] + (given == user && !hasIdentity ? ["username"] : [])
     }
 }

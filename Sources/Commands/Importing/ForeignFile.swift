@@ -22,15 +22,15 @@ package struct ImportError: RedactedError, Hashable {
         case wrongPassphrase
         /// Opening it would take more work than any sound file asks for.
         case tooCostly
-        /// It isn't what was imported any more, so the secrets are not taken out.
+        /// It isn't what was imported, so the secrets are not removed.
         case changed
-        /// It is another user's, so the secrets are not taken out.
+        /// It is another user's, so the secrets are not removed.
         case othersFile
         /// It has other names, which would keep the secrets.
         case hardLinked
-        /// The secrets stand in it in a way that isn't taken apart here.
+        /// The secrets can't be separated from the rest of it.
         case interwoven
-        /// The secrets can't be taken out; with the errno.
+        /// The secrets can't be removed; with the errno.
         case unwritable(Int32)
     }
 
@@ -70,11 +70,11 @@ package struct ImportError: RedactedError, Hashable {
         case .sealed: "the file of \(program) is sealed in a way that can't be opened here"
         case .wrongPassphrase: "the passphrase does not open the file of \(program), or the file is damaged"
         case .tooCostly: "opening the file of \(program) would take more work than any sound file asks for"
-        case .changed: "it was changed meanwhile"
-        case .othersFile: "it is another user's"
-        case .hardLinked: "it has a second name (a hard link), which would keep the secrets"
-        case .interwoven: "the secrets stand on lines with other things"
-        case .unwritable(let number): "it can't be written (errno \(number))"
+        case .changed: "another program has changed the file"
+        case .othersFile: "the file belongs to another user"
+        case .hardLinked: "the file has a second name (a hard link), which would keep the secrets"
+        case .interwoven: "the secrets can't be separated from the rest of the file"
+        case .unwritable(let number): "the file can't be written (errno \(number))"
         }
     }
 
@@ -83,8 +83,9 @@ package struct ImportError: RedactedError, Hashable {
         case .unreadable, .notAFile: "\(Recovery.chooseFile)"
         case .sealed: "copy what it keeps with its own program; of a keyring that is open, import the collection"
         case .wrongPassphrase: "try again; nothing was imported"
-        case .changed: "try again: what was imported stays so"
-        case .othersFile, .hardLinked, .interwoven, .unwritable: "take them out yourself; they are imported"
+        case .changed: "run the command again; the imported secrets stay in the store"
+        case .othersFile, .hardLinked, .interwoven, .unwritable:
+            "remove the secrets from the file yourself; they are in the store"
         default: "nothing was imported; look at the file, or give another one"
         }
     }

@@ -22,14 +22,15 @@ package enum GitCredentialManagerFiles {
             let content = try ForeignFile.read(path, of: program)
             let entry = content.withExposedBytes { Entry($0) }
             let name = LogMessage.entry(String(path.dropFirst(folder.count + 1)))
-            guard let service = entry.service, let account = entry.account else {
-                result.skip(name)
+            // The file goes as a whole, so all of it must be in the store.
+            guard let service = entry.service, let account = entry.account, !entry.hasOtherLines else {
+                result.skip(entry.hasOtherLines ? "\(name), which has other lines" : name)
                 continue
             }
             let password = content.withExposedBytes { Secret<Password>(copying: $0.extracting(entry.password)) }
             try await result.add(
                 service: "git:\(service)", account: account, label: "Git: \(service)", secret: password, name: name)
-            result.files.append(PlainSecretFile(path, content, .removal, of: program))
+            result.files.append(PlainSecretFile(path, content, .removal, of: program) { _ in true })
         }
         return result
     }
@@ -38,15 +39,20 @@ package enum GitCredentialManagerFiles {
         var password = 0..<0
         var service: String?
         var account: String?
+        /// Lines that name neither, or one a second time, and a byte order mark.
+        var hasOtherLines = false
 
         init(_ bytes: Span<UInt8>) {
+            hasOtherLines = bytes.starts(with: "\u{FEFF}")
             bytes.forEachLine { line, number in
                 if number == 1 {
                     password = 0..<line.count
-                } else if line.starts(with: "service=") {
+                } else if line.starts(with: "service="), service == nil {
                     service = line.extracting(8..<line.count).publicText()
-                } else if line.starts(with: "account=") {
+                } else if line.starts(with: "account="), account == nil {
                     account = line.extracting(8..<line.count).publicText()
+                } else if !line.isBlank {
+                    hasOtherLines = true
                 }
             }
         }

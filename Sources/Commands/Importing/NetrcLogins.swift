@@ -11,35 +11,73 @@ package enum NetrcLogins {
 
     /// Throws `ImportError` and what memory throws.
     package static func read(_ path: String) async throws -> CredentialImport {
-        let content = try ForeignFile.read(path, of: program)
-        var reader = Reader()
-        try content.withExposedBytes { (bytes) throws(ImportError) in try reader.read(bytes) }
-        var result = try CredentialImport()
-        var cuts: [Range<Int>] = []
-        for login in reader.logins {
-            guard let place = login.password else { continue }
-            let name = LogMessage.entry(login.machine ?? "default")
-            guard let machine = login.machine, let user = login.user,
-                let password = content.withExposedBytes({ Word(place, $0).decoded($0, as: Password.self) })
-            else {
-                result.skip(name)
-                continue
+        try await CredentialImport.reading(path, of: program) { content in
+            var result = try CredentialImport()
+            var reader = Reader()
+            try content.withExposedBytes { (bytes) throws(ImportError) in try reader.read(bytes) }
+            for line in reader.otherPasswords { result.skip("line \(line), a comment or macro with a password") }
+            var cuts: [Range<Int>] = []
+            for login in reader.logins {
+                let name = LogMessage.entry(login.machine ?? "default")
+                // Not every reader takes the same one of two.
+                guard login.passwords.count <= 1, login.users.count <= 1 else {
+                    result.skip("\(name), which has two logins or passwords")
+                    continue
+                }
+                guard !login.hasAccount else {
+                    result.skip("\(name), whose account isn't imported")
+                    continue
+                }
+                guard let place = login.passwords.first else { continue }
+                guard let machine = login.machine, HostName.isSound(machine),
+                    let user = content.withExposedBytes({ login.users.first?.text($0) }),
+                    let password = content.withExposedBytes({ place.decoded($0, as: Password.self) })
+                else {
+                    result.skip(name)
+                    continue
+                }
+                try await result.add(
+                    service: "git:https://\(machine)", account: user, label: "Git: https://\(machine)/",
+                    secret: password, name: name)
+                cuts += content.withExposedBytes { login.cuts($0, after: cuts.last?.upperBound ?? 0) }
             }
-            try await result.add(
-                service: "git:https://\(machine)", account: user, label: "Git: https://\(machine)/", secret: password,
-                name: name)
-            cuts.append(login.place)
+            return (result, cuts.isEmpty && result.skippedCount == 0 ? nil : .cuts(cuts))
         }
-        if !cuts.isEmpty { result.files = [PlainSecretFile(path, content, .cuts(cuts), of: program)] }
-        return result
     }
 
     private struct Login {
         /// `nil` for the login of every other machine.
         var machine: String?
-        var user: String?
-        var password: Range<Int>?
-        var place: Range<Int>
+        /// The keywords of the login with their values.
+        var places: [Range<Int>]
+        var users: [Word] = []
+        var passwords: [Word] = []
+        var hasAccount = false
+
+        /// What goes with the login: its own words with the white space between them, and lines that hold nothing else.
+        ///
+        /// - Parameter former: where the cut before this one ends.
+        func cuts(_ bytes: Span<UInt8>, after former: Int) -> [Range<Int>] {
+            var cuts: [Range<Int>] = []
+            for place in places {
+                if let last = cuts.last,
+                    (last.upperBound..<place.lowerBound).allSatisfy({ isWhiteSpace(bytes[$0]) })
+                {
+                    cuts[cuts.count - 1] = last.lowerBound..<place.upperBound
+                } else {
+                    cuts.append(place)
+                }
+            }
+            return cuts.map { cut in
+                var (start, end) = (cut.lowerBound, cut.upperBound)
+                while start > former, bytes[start - 1] == 0x20 || bytes[start - 1] == 0x09 { start -= 1 }
+                while end < bytes.count, bytes[end] == 0x20 || bytes[end] == 0x09 || bytes[end] == 0x0D { end += 1 }
+                // Behind something else the line keeps its end, and before something else its white space.
+                guard start == 0 || bytes[start - 1] == 0x0A else { return cut }
+                guard end < bytes.count else { return start..<end }
+                return start..<(bytes[end] == 0x0A ? end + 1 : cut.upperBound)
+            }
+        }
     }
 
     /// A word of the file, with its quotation marks if it has any.
@@ -79,52 +117,62 @@ package enum NetrcLogins {
 
     private struct Reader {
         var logins: [Login] = []
+        /// The lines of comments and macros that have a password.
+        var otherPasswords: [Int] = []
         private var position = 0
-        private var line = 1
 
         mutating func read(_ bytes: Span<UInt8>) throws(ImportError) {
             while let word = try next(bytes) {
-                switch word.text(bytes) {
+                let keyword = word.text(bytes)
+                switch keyword {
                 case "machine":
-                    guard let machine = try value(bytes)?.text(bytes) else { throw malformed }
-                    logins.append(Login(machine: machine, place: word.place.lowerBound..<end(bytes)))
-                case "default": logins.append(Login(place: word.place))
+                    guard let value = try value(bytes), let machine = value.text(bytes) else { throw malformed(bytes) }
+                    let place = word.place.lowerBound..<value.place.upperBound
+                    logins.append(Login(machine: machine, places: [place]))
+                case "default": logins.append(Login(places: [word.place]))
                 // A macro goes to the next empty line.
                 case "macdef":
-                    while position < bytes.count, !bytes.starts(with: "\n\n", at: position) { position += 1 }
+                    let start = position
+                    while position < bytes.count, !bytes.starts(with: "\n\n", at: position),
+                        !bytes.starts(with: "\n\r\n", at: position)
+                    { position += 1 }
+                    noteOther(start..<position, bytes)
                 case "login", "account", "password":
-                    guard !logins.isEmpty, let value = try value(bytes) else { throw malformed }
-                    let index = logins.count - 1
-                    if word.text(bytes) == "login" { logins[index].user = value.text(bytes) }
-                    if word.text(bytes) == "password" { logins[index].password = value.place }
-                    logins[index].place = logins[index].place.lowerBound..<end(bytes)
-                default: throw malformed
+                    guard let index = logins.indices.last, let value = try value(bytes) else { throw malformed(bytes) }
+                    logins[index].places.append(word.place.lowerBound..<value.place.upperBound)
+                    if keyword == "login" { logins[index].users.append(value) }
+                    if keyword == "account" { logins[index].hasAccount = true }
+                    if keyword == "password" { logins[index].passwords.append(value) }
+                default: throw malformed(bytes)
                 }
             }
         }
 
-        /// Behind the last word, and behind its line's end where nothing else stands before that.
-        private func end(_ bytes: Span<UInt8>) -> Int {
-            var end = position
-            while end < bytes.count, bytes[end] == 0x20 || bytes[end] == 0x09 || bytes[end] == 0x0D { end += 1 }
-            return end < bytes.count && bytes[end] == 0x0A ? end + 1 : position
+        /// Notes a comment or a macro from which a password would be lost without being told.
+        private mutating func noteOther(_ place: Range<Int>, _ bytes: Span<UInt8>) {
+            if bytes.extracting(place).assigns("password", by: " \t\r\n") {
+                otherPasswords.append(line(place.lowerBound, bytes))
+            }
         }
 
         /// The word behind a keyword. Readers don't agree on one that begins as a comment.
         private mutating func value(_ bytes: Span<UInt8>) throws(ImportError) -> Word? {
             var start = position
-            while start < bytes.count, bytes[start] == 0x20 || (0x09...0x0D).contains(bytes[start]) { start += 1 }
-            guard !bytes.starts(with: "#", at: start) else { throw malformed }
+            while start < bytes.count, isWhiteSpace(bytes[start]) { start += 1 }
+            guard !bytes.starts(with: "#", at: start) else {
+                position = start
+                throw malformed(bytes)
+            }
             return try next(bytes)
         }
 
         private mutating func next(_ bytes: Span<UInt8>) throws(ImportError) -> Word? {
             while position < bytes.count {
-                let byte = bytes[position]
-                if byte == UInt8(ascii: "#") {
+                if bytes[position] == UInt8(ascii: "#") {
+                    let start = position
                     position = bytes.index(of: 0x0A, from: position) ?? bytes.count
-                } else if byte == 0x20 || (0x09...0x0D).contains(byte) {
-                    if byte == 0x0A { line += 1 }
+                    noteOther(start..<position, bytes)
+                } else if isWhiteSpace(bytes[position]) {
                     position += 1
                 } else {
                     break
@@ -134,18 +182,30 @@ package enum NetrcLogins {
             let start = position
             guard bytes[start] == UInt8(ascii: "\"") else {
                 while position < bytes.count, bytes[position] > 0x20 { position += 1 }
-                guard position > start else { throw malformed }
+                guard position > start else { throw malformed(bytes) }
                 return Word(start..<position, bytes)
             }
             position += 1
             while position < bytes.count, bytes[position] != UInt8(ascii: "\""), bytes[position] != 0x0A {
                 position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
             }
-            guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { throw malformed }
+            guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
+                position = start
+                throw malformed(bytes)
+            }
             position += 1
             return Word(start..<position, bytes)
         }
 
-        private var malformed: ImportError { ImportError(problem: .malformed(line: line), program: program) }
+        private func malformed(_ bytes: Span<UInt8>) -> ImportError {
+            ImportError(problem: .malformed(line: line(position, bytes)), program: program)
+        }
+
+        private func line(_ position: Int, _ bytes: Span<UInt8>) -> Int {
+            1 + (0..<position).count { bytes[$0] == 0x0A }
+        }
     }
 }
+
+/// Whether a byte separates the words of a netrc.
+private func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }

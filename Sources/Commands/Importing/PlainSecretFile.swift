@@ -18,27 +18,40 @@ package final class PlainSecretFile: Sendable {
     private let content: Secret<MessageBody>
     private let change: Change
     private let program: StaticString
+    private let isFree: @Sendable (borrowing Secret<MessageBody>) async throws -> Bool
 
-    init(_ path: String, _ content: consuming Secret<MessageBody>, _ change: Change, of program: StaticString) {
+    /// - Parameter isFree: whether a content has no secret that an import finds.
+    init(
+        _ path: String, _ content: consuming Secret<MessageBody>, _ change: Change, of program: StaticString,
+        isFree: @escaping @Sendable (borrowing Secret<MessageBody>) async throws -> Bool
+    ) {
         self.path = path
         self.content = content
         self.change = change
         self.program = program
+        self.isFree = isFree
     }
 
-    /// Takes the secrets out. The file is written whole, with its mode, and is the old one until then; a link to it stays
-    /// one. What the disk keeps of the old one is out of reach.
+    /// Removes the secrets. The file is written whole, with its mode, and is the old one until then; a link to the file
+    /// stays one. What the disk keeps of the old file is out of reach.
     ///
-    /// Throws `changed` when it isn't what was imported any more, and leaves it alone, as one of another user's or with
-    /// other names: these would keep the secrets.
-    package func empty() throws(ImportError) {
+    /// When this returns, the file was read again and has no secret that an import finds. Otherwise it throws and leaves
+    /// the file unchanged: `changed` when the file isn't what was imported, `interwoven` when a secret would be left,
+    /// `othersFile` and `hardLinked` for files whose other owner or name would keep the secrets.
+    package func empty() async throws(ImportError) {
         let target = Self.resolved(path)
         try check(target)
         switch change {
         case .removal:
             guard unsafe unlink(target) == 0 else { throw failure(.unwritable(errno)) }
         case .byHand: throw failure(.interwoven)
-        case .cuts(let cuts): try write(cuts, to: target)
+        case .cuts(let cuts):
+            let rest = content.withExposedBytes { Self.rest(of: $0, without: cuts).finish(as: MessageBody.self) }
+            guard (try? await isFree(rest)) ?? false else { throw failure(.interwoven) }
+            // Reading took a moment.
+            try check(target)
+            try write(rest, to: target)
+            guard try ForeignFile.read(target, of: program).matches(rest) else { throw failure(.changed) }
         }
     }
 
@@ -51,16 +64,13 @@ package final class PlainSecretFile: Sendable {
         guard present.matches(content) else { throw failure(.changed) }
     }
 
-    private func write(_ cuts: [Range<Int>], to target: String) throws(ImportError) {
+    private func write(_ rest: borrowing Secret<MessageBody>, to target: String) throws(ImportError) {
         var status = stat()
         guard unsafe stat(target, &status) == 0 else { throw failure(.unreadable(errno)) }
         try mappingError({ (error: PrivateFile.Failure) in failure(.unwritable(error.number)) }) {
             () throws(PrivateFile.Failure) in
-            try content.withExposedBytes { (bytes) throws(PrivateFile.Failure) in
-                let rest = Self.rest(of: bytes, without: cuts)
-                try rest.withExposedBytes { (rest) throws(PrivateFile.Failure) in
-                    try PrivateFile.replace(target, with: rest, mode: status.st_mode & 0o777)
-                }
+            try rest.withExposedBytes { (rest) throws(PrivateFile.Failure) in
+                try PrivateFile.replace(target, with: rest, mode: status.st_mode & 0o777)
             }
         }
     }

@@ -14,31 +14,34 @@ package enum PyPILogins {
 
     /// Throws `ImportError` and what memory throws.
     package static func read(_ path: String) async throws -> CredentialImport {
-        let content = try ForeignFile.read(path, of: program)
-        var sections: [Section] = []
-        try content.withExposedBytes { (bytes) throws(ImportError) in
-            try bytes.forEachLine { (line, number) throws(ImportError) in
-                guard take(line, of: bytes, into: &sections) else {
-                    throw ImportError(problem: .malformed(line: number), program: program)
+        try await CredentialImport.reading(path, of: program) { content in
+            var result = try CredentialImport()
+            var sections: [Section] = []
+            try content.withExposedBytes { (bytes) throws(ImportError) in
+                try bytes.forEachLine { (line, number) throws(ImportError) in
+                    guard take(line, of: bytes, into: &sections) else {
+                        throw ImportError(problem: .malformed(line: number), program: program)
+                    }
+                    if line.hasComment("#;", assigning: "password", by: "=:") {
+                        result.skip("line \(number), a comment with a password")
+                    }
                 }
             }
-        }
-        var result = try CredentialImport()
-        var cuts: [Range<Int>] = []
-        for section in sections {
-            guard let password = section.password else { continue }
-            let name = LogMessage.entry(section.name)
-            guard let repository = section.repository ?? usual[section.name], let user = section.user else {
-                result.skip(name)
-                continue
+            var cuts: [Range<Int>] = []
+            for section in sections {
+                guard let password = section.password else { continue }
+                let name = LogMessage.entry(section.name)
+                guard let repository = section.repository ?? usual[section.name], let user = section.user else {
+                    result.skip(name)
+                    continue
+                }
+                let secret = content.withExposedBytes { Secret<Password>(copying: $0.extracting(password.value)) }
+                try await result.add(
+                    service: repository, account: user, label: "PyPI: \(section.name)", secret: secret, name: name)
+                cuts.append(password.line)
             }
-            let secret = content.withExposedBytes { Secret<Password>(copying: $0.extracting(password.value)) }
-            try await result.add(
-                service: repository, account: user, label: "PyPI: \(section.name)", secret: secret, name: name)
-            cuts.append(password.line)
+            return (result, cuts.isEmpty && result.skippedCount == 0 ? nil : .cuts(cuts))
         }
-        if !cuts.isEmpty { result.files = [PlainSecretFile(path, content, .cuts(cuts), of: program)] }
-        return result
     }
 
     private struct Section {
@@ -76,8 +79,12 @@ package enum PyPILogins {
         let value = trimmed((separator + 1)..<line.count, of: line)
         sections[index].last = option
         switch option {
-        case "username": sections[index].user = line.extracting(value).publicText()
-        case "repository": sections[index].repository = line.extracting(value).publicText()
+        case "username":
+            guard sections[index].user == nil else { return false }
+            sections[index].user = line.extracting(value).publicText()
+        case "repository":
+            guard sections[index].repository == nil else { return false }
+            sections[index].repository = line.extracting(value).publicText()
         case "password":
             guard sections[index].password == nil else { return false }
             if !value.isEmpty {

@@ -3,8 +3,8 @@ internal import LatchkeySystem
 
 /// The strings that a TOML text (1.0) assigns, by where they stand: a string may be a secret.
 ///
-/// All of TOML is taken apart; of what it holds, strings under one of `roots` are noted. What isn't TOML is an error, but
-/// dates, numbers and control characters are not looked at closely.
+/// All of TOML is taken apart; strings under one of `roots` are noted, or all of them without `roots`. What isn't TOML is
+/// an error, but dates, numbers and control characters are not looked at closely.
 struct TOMLStrings {
     struct Entry: Sendable {
         /// The names of the tables and the key.
@@ -12,7 +12,7 @@ struct TOMLStrings {
         /// Of the string, with its quotation marks.
         let value: Range<Int>
         let line: Int
-        /// The lines of the assignment; `nil` where others stand in them, as in an inline table.
+        /// The lines of the assignment, or without its comment the part of them; `nil` in an inline table.
         var lines: Range<Int>?
     }
 
@@ -21,14 +21,14 @@ struct TOMLStrings {
     }
 
     private(set) var entries: [Entry] = []
-    private let roots: Set<String>
+    private let roots: Set<String>?
     private var position = 0
     private var line = 1
 
     private static let maximumDepth = 16
     private static let maximumEntryCount = 4096
 
-    init(_ text: Span<UInt8>, under roots: Set<String>) throws(Malformed) {
+    init(_ text: Span<UInt8>, under roots: Set<String>? = nil) throws(Malformed) {
         self.roots = roots
         var table: [String] = []
         while true {
@@ -62,8 +62,11 @@ struct TOMLStrings {
         let isString = isQuotationMark(text)
         let count = entries.count
         try value(text, path, 0)
+        let end = position
+        skipSpace(text)
+        let hasComment = text.starts(with: "#", at: position)
         try endLine(text)
-        if isString, entries.count == count + 1 { entries[count].lines = start..<position }
+        if isString, entries.count == count + 1 { entries[count].lines = start..<(hasComment ? end : position) }
     }
 
     private mutating func value(_ text: Span<UInt8>, _ path: [String], _ depth: Int) throws(Malformed) {
@@ -71,7 +74,7 @@ struct TOMLStrings {
         if isQuotationMark(text) {
             let line = line
             let place = try string(text)
-            guard let root = path.first, roots.contains(root) else { return }
+            guard let root = path.first, roots?.contains(root) ?? true else { return }
             guard entries.count < Self.maximumEntryCount else { throw malformed }
             entries.append(Entry(path: path, value: place, line: line))
         } else if take(text, "[") {

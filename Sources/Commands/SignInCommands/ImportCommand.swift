@@ -25,10 +25,8 @@ enum ImportCommand {
             .sorted { $0.isListed(before: $1) }
         if read.skippedCount > 0 {
             let which: LogMessage = read.skippedNames.isEmpty ? "" : ": \(LogMessage.joined(read.skippedNames))"
-            let what = LogMessage.counted(
-                read.skippedCount, "entry is not of a kind that is kept here, and was left out",
-                "entries are not of a kind that is kept here, and were left out")
-            context.output.note("\(what)\(which)")
+            let what = LogMessage.counted(read.skippedCount, "unsupported entry", "unsupported entries")
+            context.output.note("skipped \(what)\(which)")
         }
         guard !keys.isEmpty else {
             throw CommandFailure(
@@ -50,11 +48,11 @@ enum ImportCommand {
             throw error
         }
         if let emptying {
-            try emptying.run(read, isRehearsal: isRehearsal, context)
+            try await emptying.run(read, isRehearsal: isRehearsal, context)
         } else if !isRehearsal, !read.files.isEmpty {
-            context.output.note("the imported file still holds the secrets in clear; --empty-source takes them out")
+            context.output.note("the file still contains the secrets in plain text; --empty-source removes them")
         } else if !isRehearsal, source.isInClear {
-            context.output.note("the imported file still holds the secrets in clear; remove it when nothing needs it")
+            context.output.note("the file still contains the secrets in plain text; remove it when no program needs it")
         }
         return status
     }

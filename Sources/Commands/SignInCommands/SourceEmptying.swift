@@ -4,19 +4,19 @@ internal import LatchkeyStoreCommands
 internal import LatchkeySystem
 internal import LatchkeyTerminal
 
-/// `latchkey import --empty-source`: takes the secrets out of a plain-text file when the store has given back each.
+/// `latchkey import --empty-source`: removes the secrets from a plain-text file after each was read back from the store.
 struct SourceEmptying {
     private let source: ImportCommand.Source
 
-    /// `nil` where that isn't wanted. Throws where it can't be done.
+    /// `nil` without the option. Throws for a source whose file can't be emptied.
     init?(_ source: ImportCommand.Source, _ arguments: ParsedArguments) throws(CommandFailure) {
         guard arguments.has(SignInDefinitions.emptySource) else { return nil }
         let refusal: LogMessage? =
             switch source {
             case .git, .gcm, .docker, .cargo, .netrc, .pypirc: nil
-            case .gh: "gh needs its file; gh auth logout takes a token out"
-            case .pythonKeyring: "remove its file yourself when nothing needs it"
-            case .libsecretFile, .collection: "it is no plain text"
+            case .gh: "gh needs its file; `gh auth logout` removes a token"
+            case .pythonKeyring: "remove the file yourself when no program needs it"
+            case .libsecretFile, .collection: "the source isn't plain text"
             }
         self.source = source
         guard let refusal else { return }
@@ -24,37 +24,41 @@ struct SourceEmptying {
             .usage, "usage.bad-value", "\(SignInDefinitions.emptySource.name) is not for \(source.name)", hint: refusal)
     }
 
-    /// Throws where the file stays as it is, which the message says.
-    func run(_ read: ImportCommand.Read, isRehearsal: Bool, _ context: CommandContext) throws {
+    /// Throws where the file stays unchanged, with a message that says so.
+    func run(_ read: ImportCommand.Read, isRehearsal: Bool, _ context: CommandContext) async throws {
         guard !read.files.isEmpty else {
-            context.output.note("no plain-text file holds any of these")
+            context.output.note("no plain-text file contains any of these")
             return
         }
         guard read.skippedCount == 0 else {
             throw CommandFailure(
                 .refused, "import.not-emptied",
-                "\(names(read)) was left as it was: what was left out above is nowhere else",
-                hint: "see to these entries first")
+                "\(names(read)) is unchanged: the skipped entries are in no store",
+                hint: "change or remove the skipped entries, then run the command again")
         }
         if isRehearsal {
-            context.output.note("\(names(read)) would hold no secret then")
+            context.output.note("\(names(read)) would contain no secret then")
             return
         }
         for file in read.files {
-            if let error = failure(ImportError.self, of: try file.empty()) {
+            do {
+                try await file.empty()
+            } catch {
                 throw CommandFailure(
-                    error.exitStatus, error.codeName, "\(name(file)) was left as it was: \(error.cause)",
-                    hint: error.hint)
+                    error.exitStatus, error.codeName, "\(name(file)) is unchanged: \(error.cause)", hint: error.hint)
             }
         }
         context.output.note(
-            "\(names(read)) holds no secret any more; the disk may, until what was there is overwritten")
-        for tool in source.tools { context.output.note("\(tool) finds them where latchkey setup \(tool) was done") }
+            """
+            \(names(read)) no longer contains a secret that an import finds; the disk may still have the old content \
+            until it is overwritten
+            """)
+        for tool in source.tools { context.output.note("\(tool) finds them if you ran `latchkey setup \(tool)`") }
     }
 
-    /// For an import that ends before.
+    /// For an import that fails before.
     func tellKept(_ read: ImportCommand.Read, _ context: CommandContext) {
-        if !read.files.isEmpty { context.output.note("\(names(read)) was left as it was") }
+        if !read.files.isEmpty { context.output.note("\(names(read)) is unchanged") }
     }
 
     private func names(_ read: ImportCommand.Read) -> LogMessage {

@@ -15,64 +15,119 @@ enum CompletionsCommand {
                 """)
     ) { arguments, context in
         switch arguments.operand("SHELL") {
-        case "bash": try context.output.write("\(bash)")
-        case "zsh": try context.output.write("\(zsh)")
+        case "bash": try context.output.write("# Completions of latchkey for bash.\n\(unquoting)\n\(bash)")
+        case "zsh": try context.output.write("#compdef latchkey\n# For zsh.\n\(unquoting)\n\(zsh)")
         default: try context.output.write("\(fish)")
         }
         return .success
     }
 
-    /// bash splits words at `:` and `=` too, and replaces only the last piece: what it split is joined by looking at the
-    /// line, and the pieces before the last one are taken off each candidate.
+    /// For bash and zsh, which give functions the words as they are written. `escapes` has the characters before which a
+    /// backslash in double quotes isn't part of the text.
+    private static let unquoting: StaticString = #"""
+        # Sets REPLY to the text of a quoted word, quote to the quote that is open at its end, and before to the text
+        # before that quote. It expands nothing.
+        _latchkey_unquote() {
+            local rest=$1 char
+            REPLY='' quote='' before=''
+            while [[ -n $rest ]]; do
+                char=${rest:0:1} rest=${rest:1}
+                if [[ $quote == \' ]]; then
+                    if [[ $char == \' ]]; then quote=''; else REPLY+=$char; fi
+                elif [[ $char == \\ ]]; then
+                    [[ -z $quote || $escapes == *"${rest:0:1}"* ]] || REPLY+=$char
+                    REPLY+=${rest:0:1} rest=${rest:1}
+                elif [[ -n $quote && $char == "$quote" ]]; then
+                    quote=''
+                elif [[ -z $quote && $char == [\'\"] ]]; then
+                    quote=$char before=$REPLY
+                else
+                    REPLY+=$char
+                fi
+            done
+        }
+        """#
+
+    /// bash splits words at `:`, `=` and `@` too, and replaces only the last piece, or what is behind an open quote. What it
+    /// split is joined by looking at the line, and the text before the replaced part is removed from each candidate. bash
+    /// inserts a candidate verbatim, so each is quoted here for the place where it is inserted.
     private static let bash: StaticString = #"""
-        # Completions of latchkey for bash.
+        # Sets REPLY to a text as it has to be written after the open quote, or after none.
+        _latchkey_quote() {
+            local rest=$1 char
+            REPLY=$rest
+            [[ $rest == *[^[:alnum:]_./:=@%+,-]* ]] || return
+            REPLY=''
+            while [[ -n $rest ]]; do
+                char=${rest:0:1} rest=${rest:1}
+                case $quote$char in
+                    "''") char="'\\''" ;;
+                    \"[\$\`\"\\]) char=\\$char ;;
+                    # A backslash before it would stay.
+                    \"!) char='"\!"' ;;
+                    *) [[ -n $quote || $char == [[:alnum:]_./:=@%+,-] ]] || char=\\$char ;;
+                esac
+                REPLY+=$char
+            done
+            # Where a quote is at the beginning or the end, readline takes it for the one that it would add there.
+            [[ -z $quote || $REPLY != "$quote"* ]] || REPLY=$quote$REPLY
+            [[ -z $quote || $REPLY != *"$quote" ]] || REPLY+=$quote
+        }
+
         _latchkey() {
-            local rest=$COMP_LINE piece index before='' mode='' word
-            local -a words=()
+            local escapes='$`"\' rest=$COMP_LINE piece index start='' mode='' word quote before REPLY
+            local -a words=() found=()
             for ((index = 0; index <= COMP_CWORD; index++)); do
                 piece=${COMP_WORDS[index]}
                 if ((index > 0)) && [[ $rest != [[:space:]]* && -n $rest ]]; then
-                    before=${words[-1]}
+                    start=${words[-1]}
                     words[-1]+=$piece
                 else
-                    before=''
+                    start=''
                     words+=("$piece")
                 fi
                 rest=${rest#"${rest%%[![:space:]]*}"}
                 rest=${rest#"$piece"}
             done
-            [[ $piece == [:=] ]] && before=${words[-1]}
-            before=${before//[\'\"\\]/}
-            words=("${words[@]//[\'\"\\]/}")
-            COMPREPLY=()
+            [[ $piece == [:=@] ]] && start=${words[-1]}
+            _latchkey_unquote "$start"
+            start=$REPLY
+            for index in "${!words[@]}"; do
+                _latchkey_unquote "${words[index]}"
+                words[index]=$REPLY
+            done
+            [[ -n $quote ]] && start=$before
             while IFS= read -r word; do
                 case $word in
                     :files | :programs) mode=$word ;;
-                    *)
-                        word=${word%%$'\t'*}
-                        word=${word#"$before"}
-                        [[ $piece == [\'\"]* ]] || printf -v word %q "$word"
-                        COMPREPLY+=("$word")
-                        ;;
+                    *) found+=("${word%%$'\t'*}") ;;
                 esac
             done < <(command latchkey __complete "${words[@]:1}" 2> /dev/null)
+            COMPREPLY=()
             case $mode in
                 :files) compopt -o default ;;
-                :programs) mapfile -t COMPREPLY < <(compgen -c -- "${words[-1]}") ;;
+                :programs) mapfile -t found < <(compgen -c -- "${words[-1]}") ;;
             esac
+            for word in "${found[@]}"; do
+                _latchkey_quote "${word#"$start"}"
+                COMPREPLY+=("$REPLY")
+            done
         }
         complete -F _latchkey latchkey
         """#
 
     private static let zsh: StaticString = #"""
-        #compdef latchkey
-        # Completions of latchkey for zsh.
         _latchkey() {
-            local line mode
-            local -a found shown
-            for line in "${(@f)$(command latchkey __complete "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2> /dev/null)}"; do
+            # zsh removes a backslash before an exclamation mark, too.
+            local escapes='$`"\!' line mode word quote before REPLY
+            local -a texts found shown
+            for word in "${(@)words[2,CURRENT-1]}" "$QIPREFIX$PREFIX"; do
+                _latchkey_unquote "$word"
+                texts+=("$REPLY")
+            done
+            for line in "${(@f)$(command latchkey __complete "${(@)texts}" 2> /dev/null)}"; do
                 case $line in
-                    :*) mode=$line ;;
+                    :files | :programs) mode=$line ;;
                     ?*)
                         found+=("${line%%$'\t'*}")
                         shown+=("${line/$'\t'/  }")
@@ -96,7 +151,9 @@ enum CompletionsCommand {
         # Completions of latchkey for fish.
         function __latchkey_complete
             set -l words (commandline -opc)
-            set -l word (commandline -ct)
+            set -l token (commandline -ct)
+            # Its quote may be open.
+            set -l word (string unescape -- $token; or string unescape -- $token'"'; or string unescape -- $token"'")
             for line in (command latchkey __complete $words[2..-1] "$word" 2> /dev/null)
                 switch $line
                     case :files

@@ -78,7 +78,7 @@ package enum SignInDefinitions {
         help: "git, gcm, docker, cargo, netrc, pypirc, gh, python-keyring or another of those below")
     package static let emptySource = CommandOption.flag(
         "--empty-source",
-        help: "git to pypirc: take what was imported out of the plain-text file")
+        help: "remove the imported secrets from the plain-text file (git to pypirc)")
     package static let importItems = CommandOption.flag(
         "--items", help: "gnome-keyring-collection: take every item into a vault as it is, with all its attributes")
     package static let sourcePassphrase = CommandOption.value(
@@ -239,12 +239,13 @@ package enum SignInDefinitions {
 
             What is read goes to the store that is used, each credential is read back, and the source is left as it is.
             It is stored under gh:HOST, docker:URL, cargo:URL with the account token, or git:URL (of git, gcm and netrc).
-            --empty-source then takes the secrets out of the plain-text file, and leaves the rest of it as it was: only if
-            every entry was imported, and the file is still what was read. Of gcm the files go. The keyring's items stay.
-            What the disk keeps of the old file until it is overwritten is out of reach.
+            --empty-source then removes the secrets from the plain-text file, and nothing else. The file stays unchanged if
+            import skipped an entry: a login that is there twice, an account of .netrc, a comment with a password. It stays
+            unchanged, too, if another program has changed it. For gcm the files are deleted. The keyring's items stay.
+            The disk keeps the old content until it is overwritten.
 
-            Exit status 1: there is nothing in it; 73: the store has another secret for one, which was left alone without
-            --replace, or the file can't be written; 77: the file was not emptied.
+            Exit status 1: nothing to import; 73: the store has another secret for an entry and --replace is missing, or the
+            file can't be written; 77: the secrets are still in the file.
             """)
 
     package static let all = [

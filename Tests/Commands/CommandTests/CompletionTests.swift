@@ -160,6 +160,24 @@ import TestServices
         try expectLines()
     }
 
+    /// Behind an open quote bash inserted a name as it is, so that `x$(touch f)` ran when Enter was typed.
+    /// `completed_names.py` types at a terminal of its own, and knows nothing of the shells' functions.
+    @Test(arguments: [
+        ("bash", "source ../bash"), ("zsh", "autoload -Uz compinit; compinit -u -D; source ../zsh"),
+        ("fish", "source ../fish"),
+    ])
+    func `a completed name of any punctuation is that name, bare and in quotes, and runs nothing`(
+        _ shell: String, _ setUp: String
+    ) async throws {
+        var environment = environment
+        environment["LC_ALL"] = "C.UTF-8"
+        let typed = try await Program("/usr/bin/python3").run(
+            [TestData.folder().path + "/completed_names.py", shell, setUp, "1", "14"], environment: environment,
+            folder: try directory.makeFolder("typed"))
+        #expect(typed.status == 0, "\(typed.outputText)\(typed.errorText)")
+        #expect(typed.outputText.hasSuffix("14 names, 42 lines, 0 failed\n"))
+    }
+
     @Test func `fish completes what is typed`() async throws {
         func complete(_ line: String) async throws -> [String] {
             let run = try await Program("fish").run(

@@ -104,12 +104,12 @@ import TestServices
     @Test func `a registry is found by host and path, with and without its scheme, never by another host`() async throws
     {
         let scene = try await HelperScene()
-        for server in ["https://index.docker.io/v1/", "quay.io", "registry.example:5000/team"] {
+        for server in ["https://index.docker.io/v1/", "quay.io", "registry.example:5000/team", "kelvin.example"] {
             _ = try await docker(scene, "store", login(server, "of", server))
         }
         for (asked, found) in [
             ("index.docker.io", "https://index.docker.io/v1/"), ("https://quay.io", "quay.io"),
-            ("quay.io/some/team", "quay.io"), ("QUAY.io", "quay.io"),
+            ("quay.io/some/team", "quay.io"), ("QUAY.io", "quay.io"), ("HTTPS://KELVIN.example", "kelvin.example"),
             ("https://registry.example:5000/team/", "registry.example:5000/team"),
         ] {
             let run = try await docker(scene, "get", asked)
@@ -117,9 +117,34 @@ import TestServices
         }
         for asked in [
             "docker.io", "http://quay.io", "http://index.docker.io/v1/", "quay.io.evil.example", "registry.example",
-            "quay.io@evil.example", "quay.io:443",
+            "quay.io@evil.example", "quay.io:443", "HTTP://quay.io", "hTTp://quay.io/v2/", "ftp://quay.io",
+            "ws://quay.io",
+            "httpsx://quay.io/",
         ] {
             #expect(try await docker(scene, "get", asked).status == 1, "\(asked)")
+        }
+    }
+
+    /// To Unicode the Kelvin sign in lower case is the letter k, so that another host had the secret.
+    @Test func `a host with a Kelvin sign isn't the host with a k, for any helper`() async throws {
+        let scene = try await HelperScene()
+        for service in ["docker:kelvin.example", "git:https://kelvin.example", "https://kelvin.example/simple"] {
+            try await scene.latchkey("set", service, "ada", input: "s3cret")
+        }
+        try await scene.latchkey("set", "terraform:kelvin.example", "token", input: "s3cret")
+        for host in ["kelvin.example", "\u{212A}elvin.example"] {
+            let runs = [
+                try await docker(scene, "get", host),
+                try await scene.helper("keyring", "get", "https://\(host)/simple/x", "ada"),
+                try await scene.helper("terraform-credentials-latchkey", "get", host),
+                try await scene.helper(
+                    "git-credential-latchkey", "get", input: "protocol=https\nhost=\(host)\n\n"),
+                try await scene.helper("latchkey", "helper", "go", "https://\(host)/module"),
+            ]
+            for run in runs {
+                let isFound = run.outputText.contains("s3cret") || run.outputText.contains("Basic ")
+                #expect(isFound == (host == "kelvin.example"), "\(host): \(run.outputText)\(run.errorText)")
+            }
         }
     }
 

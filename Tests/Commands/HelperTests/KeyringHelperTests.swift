@@ -107,7 +107,8 @@ import TestServices
         for address in [
             "http://index.example/simple/", "http://index.example", "HTTP://index.example/simple",
             "http://ada@index.example/simple/x", "http://index.example:8443/simple/", "http://localhost.example/",
-            "http://localhost:x@index.example/",
+            "http://localhost:x@index.example/", "ftp://index.example/simple", "ws://index.example:8443/",
+            "HTTPSX://index.example/", "git+ssh://index.example/simple/x",
         ] {
             for words in [["get", address, "ada"], ["get", "--mode", "creds", address]] {
                 let run = try await BuiltProducts.latchkey().run(
@@ -115,7 +116,12 @@ import TestServices
                 #expect(run.status == 1 && run.output.isEmpty && run.errorOutput.isEmpty, "\(words)")
             }
         }
-        #expect(try await keyring(scene, "get", "https://index.example/other", "ada").outputText == "s3cret\n")
+        for address in ["https://index.example/other", "HTTPS://Index.EXAMPLE/simple/x", "ftp://LOCALHOST/x"] {
+            if address.hasPrefix("ftp") {
+                try await scene.helper("keyring", "set", "localhost", "ada", input: "s3cret").successful("keyring set")
+            }
+            #expect(try await keyring(scene, "get", address, "ada").outputText == "s3cret\n", "\(address)")
+        }
     }
 
     @Test func `what Python keyring has stored is read, and what is set here is read there`() async throws {

@@ -115,7 +115,7 @@ import TestServices
             podman login --get-login registry.example
             """)
         #expect(moved.outputText.hasSuffix("ada\n"), "\(moved.errorText)\(moved.outputText)")
-        #expect(moved.errorText.hasSuffix("latchkey: podman finds them where latchkey setup podman was done\n"))
+        #expect(moved.errorText.hasSuffix("latchkey: podman finds them if you ran `latchkey setup podman`\n"))
         #expect(try await !files(scene).contains("YWRhOnMzY3JldA"))
     }
 }

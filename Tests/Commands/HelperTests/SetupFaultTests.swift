@@ -153,6 +153,37 @@ import TestServices
         #expect((content as? NSDictionary) == (expected as? NSDictionary))
     }
 
+    /// A line of the person's own that reads as ours was taken for it: where setup had made the link alone, and where
+    /// docker's latchkey was a single registry's.
+    @Test(arguments: [
+        (
+            tool: "docker", file: "home/.docker/config.json", before: "{\"credsStore\": \"latchkey\"}", after: nil,
+            status: 0
+        ),
+        (
+            "docker", "home/.docker/config.json", "{\"credsStore\":\"desktop\"}",
+            "{\"credsStore\":\"pass\",\"credHelpers\":{\"x.example\":\"latchkey\"}}", 0
+        ),
+        (
+            "docker", "home/.docker/config.json", "{\"x\":{}}",
+            "{\"x\":{\n    \"credsStore\": \"latchkey\",\"y\":1}}", 0
+        ),
+        ("uv", "config/uv/uv.toml", "", "# keyring-provider = \"subprocess\"\n", 77),
+    ])
+    func `--undo leaves a line of the person's own that reads as the set-up's`(
+        _ tool: String, _ file: String, _ before: String, _ after: String?, _ status: Int32
+    ) async throws {
+        // Another keyring may be on the path, which uv would find.
+        let extra = tool == "docker" ? ["PATH": Program.searchPath] : [:]
+        try write(file, Array(before.utf8))
+        #expect(try await setup(tool, "--yes", with: extra).status == 0)
+        if let after { try write(file, Array(after.utf8)) }
+        let undone = try await setup(tool, "--undo", "--yes", with: extra)
+        #expect(undone.status == status, "\(undone.errorText)")
+        #expect(try directory.read(file) == Array((after ?? before).utf8))
+        if status == 0 { #expect(try entries("home/.local/bin") == []) }
+    }
+
     // MARK: - Faults
 
     @Test func `a full disk leaves everything as it was`() async throws {

@@ -17,6 +17,10 @@ extension ToolFileSuite {
         return entries.sorted()
     }
 
+    func empty(_ read: CredentialImport) async throws {
+        for file in read.files { try await file.empty() }
+    }
+
     func problem(_ body: () async throws -> Void) async -> ImportError.Problem? {
         do {
             try await body()

@@ -93,7 +93,7 @@ struct ToolFileTests: ToolFileSuite {
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "config.json")
         let read = try await DockerLogins.read(link)
         #expect(read.skippedCount == 0)
-        try read.files.forEach { try $0.empty() }
+        try await empty(read)
         #expect(String(decoding: try directory.read("config.json"), as: UTF8.self) == after)
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "config.json")
         #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o640)
@@ -139,7 +139,7 @@ struct ToolFileTests: ToolFileSuite {
                 "cargo:ssh://git@Host.example/Index.git token inline",
             ])
         #expect(read.skippedCount == 0)
-        try read.files.forEach { try $0.empty() }
+        try await empty(read)
         #expect(
             String(decoding: try directory.read("credentials.toml"), as: UTF8.self) == """
                 # mine
@@ -159,7 +159,7 @@ struct ToolFileTests: ToolFileSuite {
         #expect(read.skippedCount == 2 && read.skippedNames.count == 2)
         #expect(
             read.skippedNames == [
-                "lost, whose index isn't in cargo's configuration", "signs, whose key is no token",
+                "lost, whose index isn't in cargo's configuration", "signs, whose key isn't a token",
             ])
     }
 
@@ -168,7 +168,7 @@ struct ToolFileTests: ToolFileSuite {
         let file = try directory.write("credentials.toml", text)
         let read = try await CargoTokens.read(file) { _ in "sparse+https://own.example/" }
         #expect(try await entries(read) == ["cargo:sparse+https://own.example/ token a"])
-        #expect(await problem { try read.files.forEach { try $0.empty() } } == .interwoven)
+        #expect(await problem { try await empty(read) } == .interwoven)
         #expect(try directory.read("credentials.toml") == Array(text.utf8))
     }
 
@@ -251,10 +251,10 @@ struct ToolFileTests: ToolFileSuite {
               login "b o\"b"
               password "a \\ b\n"   # said twice
             macdef init
-            machine evil.example login x password y
+            cd /machine evil.example login x
 
             machine none.example login eve
-            machine three.example:8443 login ada account x password last
+            machine three.example:8443 login ada password last
             """#)
         let read = try await NetrcLogins.read(file)
         #expect(
@@ -263,13 +263,13 @@ struct ToolFileTests: ToolFileSuite {
                 "git:https://two.example b o\"b a \\ b\n",
             ])
         #expect(read.skippedCount == 0)
-        try read.files.forEach { try $0.empty() }
+        try await empty(read)
         #expect(
             String(decoding: try directory.read("netrc"), as: UTF8.self) == """
                 # mine
                    # said twice
                 macdef init
-                machine evil.example login x password y
+                cd /machine evil.example login x
 
                 machine none.example login eve
 
@@ -325,7 +325,7 @@ struct ToolFileTests: ToolFileSuite {
             """
         let before = try await Program("/usr/bin/python3").run(["-c", script, file]).successful("configparser")
         #expect(before.outputText == "[None, 'pypi-x%y=z', None, 'last']\n")
-        try read.files.forEach { try $0.empty() }
+        try await empty(read)
         let after = try await Program("/usr/bin/python3").run(["-c", script, file]).successful("configparser")
         #expect(after.outputText == "[None, None, None, None]\n")
         #expect(
@@ -372,7 +372,7 @@ struct ToolFileTests: ToolFileSuite {
             atPath: folder + "/link", withDestinationPath: directory / "elsewhere")
         let read = try await GitCredentialManagerFiles.read(directory / "store")
         #expect(try await entries(read) == ["git:https://example.org ada pass=word"])
-        try read.files.forEach { try $0.empty() }
+        try await empty(read)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["link", "notes.txt"])
         for text in ["", "x", "\nservice=a\naccount=b\n", "x\naccount=b\n", "x\nservice=https://a\n"] {
             try directory.write("store/git/https/example.org/bob.credential", text)

@@ -221,8 +221,8 @@ private struct SetupRun {
         }
         let file = ConfigurationFile(path: record.file)
         let content = try file.read()
-        let change = content.withExposedBytes { record.undoing(in: $0) ?? setup.undoing(record, in: $0) }
-        guard change != nil || content.withExposedBytes({ record.isGone(from: $0) }) else {
+        let change = content.withExposedBytes { setup.undoing(record, in: $0) }
+        guard change != nil || content.withExposedBytes({ setup.isGone(record, from: $0) }) else {
             throw CommandFailure(
                 .refused, "setup.changed", "\(file.shown) was changed meanwhile, and was left alone",
                 hint: "take the lines out that name latchkey, and then \(shown(records.path(name)))")

@@ -20,10 +20,14 @@ struct SetupRecord: Sendable, Equatable {
 }
 
 extension SetupRecord {
-    /// Where the inserted text stands: where it was put, or elsewhere if it is there once.
+    /// Where the inserted text is: where it was put, or on lines of its own elsewhere if it is there once.
     func place(in text: Span<UInt8>) -> Range<Int>? {
         let places = text.places(of: inserted)
-        return places.first { $0.lowerBound == place } ?? (places.count == 1 ? places.first : nil)
+        if let present = places.first(where: { $0.lowerBound == place }) { return present }
+        guard places.count == 1, let only = places.first else { return nil }
+        // In the middle of a line it is part of what the person wrote, such as a comment.
+        let beginsLine = only.lowerBound == 0 || text[only.lowerBound - 1] == 0x0A || inserted.hasPrefix("\n")
+        return beginsLine ? only : nil
     }
 
     /// What takes the change back, or `nil` where it isn't as it was written.

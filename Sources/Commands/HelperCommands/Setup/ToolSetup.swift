@@ -133,12 +133,16 @@ struct ToolSetup: Sendable {
 
     // MARK: - Taking it back
 
-    /// What takes a change back from a file that the tool has written anew since: docker does at every login.
+    /// What takes a change back, or `nil` where it isn't as it was written.
     func undoing(_ record: SetupRecord, in text: Span<UInt8>) -> TextChange? {
-        guard tool.description == "docker", let document = try? JSONDocument(Secret(copying: text)),
+        guard tool.description == "docker" else { return record.undoing(in: text) }
+        // docker writes its file anew at every login. What isn't the value of credsStore, or was there before, is the
+        // person's own.
+        guard !record.inserted.isEmpty, let document = try? JSONDocument(Secret(copying: text)),
             let present = document.member("credsStore"), document.isText(present, "latchkey")
         else { return nil }
         let place = document.place(of: present)
+        if let change = record.undoing(in: text), change.place.contains(place.lowerBound) { return change }
         if !record.removed.isEmpty {
             return TextChange(place: place, removed: "\"latchkey\"", inserted: record.removed)
         }
@@ -146,6 +150,14 @@ struct ToolSetup: Sendable {
             let removed = text.extracting(cut).publicText()
         else { return nil }
         return TextChange(place: cut, removed: removed, inserted: "")
+    }
+
+    /// Whether nothing of a change is there: it was never written, or was removed by hand.
+    func isGone(_ record: SetupRecord, from text: Span<UInt8>) -> Bool {
+        guard tool.description == "docker", let document = try? JSONDocument(Secret(copying: text)) else {
+            return record.isGone(from: text)
+        }
+        return record.inserted.isEmpty || document.member("credsStore").map { !document.isText($0, "latchkey") } ?? true
     }
 
     // MARK: - Sections

@@ -1,9 +1,7 @@
-internal import LatchkeySystem
-
-/// A host with or without a port, as it stands in an address (RFC 3986, 3.2).
-enum HostName {
-    /// Where the scheme of an address ends with its slashes; `nil` for a text that doesn't begin with one.
-    static func endOfScheme(in text: String) -> String.Index? {
+/// A host with or without a port, as an address has it (RFC 3986, 3.2).
+package enum HostName {
+    /// Where the scheme of an address ends with its slashes; `nil` for a text that doesn't begin with a scheme.
+    package static func endOfScheme(in text: String) -> String.Index? {
         guard let mark = text.firstRange(of: "://") else { return nil }
         let scheme = text[..<mark.lowerBound].utf8
         guard scheme.first.map(ASCII.isLetter) ?? false,
@@ -12,13 +10,13 @@ enum HostName {
         return mark.upperBound
     }
 
-    /// Whether what is sent there stays on this machine.
-    static func isLoopback(_ text: some StringProtocol) -> Bool {
-        text.hasPrefix("[::1]") || ["localhost", "127.0.0.1"].contains(String(text.prefix { $0 != ":" }))
+    /// Whether data that is sent to the host stays on this machine.
+    package static func isLoopback(_ text: some StringProtocol) -> Bool {
+        text.hasPrefix("[::1]") || ["localhost", "127.0.0.1"].contains(ASCII.lowercased(text.prefix { $0 != ":" }))
     }
 
-    /// Whether the text is one, and nothing that another reader of addresses could take for the end of one.
-    static func isSound(_ text: some StringProtocol) -> Bool {
+    /// Whether the text is a host, without anything that another reader of addresses could take for the end of one.
+    package static func isSound(_ text: some StringProtocol) -> Bool {
         let bytes = Array(text.utf8)
         var end = bytes.count
         if let colon = bytes.lastIndex(of: UInt8(ascii: ":")), bytes.last != UInt8(ascii: "]") {
@@ -31,7 +29,7 @@ enum HostName {
                 ASCII.hexValue($0) != nil || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
             }
         }
-        // Beyond ASCII: what isn't written in Punycode.
+        // Beyond ASCII: a name that isn't written in Punycode.
         return !name.isEmpty && name.allSatisfy { ASCII.isUnreserved($0) && $0 != UInt8(ascii: "~") || $0 >= 0x80 }
     }
 }

@@ -28,7 +28,7 @@ enum RequestCommand {
             return (Response(try await send(request, service, account, limits)), url)
         }
         if arguments.has(SignInDefinitions.include) { try context.output.write(response.head) }
-        try context.output.write(secret: response.content.body)
+        try context.output.write(forPerson: response.content.body, isRaw: arguments.has(GlobalOptions.raw))
         return try outcome(response.content.status, url, configuration)
     }
 

@@ -10,10 +10,13 @@ enum GetCommand {
 
     static let command = Command(
         CommandDefinition(
-            "get", summary: "write a secret to standard output", operands: KeyOperands.both, options: [clip],
+            "get", summary: "write a secret to standard output", operands: KeyOperands.both,
+            options: [clip, GlobalOptions.raw],
             details: """
-                The secret's bytes are written as they are, without a line break. Exit status 1: there is none;
-                the hint names another store that has it and can be looked into without asking anybody.
+                Writes the bytes of the secret without a line break. At a terminal control characters appear as \\x1B, because
+                a terminal obeys them; --raw writes them verbatim. Pipes and files always get the exact bytes.
+
+                Exits with 1 if the secret isn't found. If another unlocked store has it, a hint says which.
 
                 A program may save its own name beside service and account, as Python keyring does. Where nothing else is under
                 the two, that is the secret; of several the one that was changed last. set and edit replace it in its place,
@@ -35,7 +38,7 @@ enum GetCommand {
         if let clipboard {
             try clipboard.copy(record.takeSecret())
         } else {
-            try context.output.write(secret: record.takeSecret())
+            try context.output.write(forPerson: record.takeSecret(), isRaw: arguments.has(GlobalOptions.raw))
         }
         return .success
     }

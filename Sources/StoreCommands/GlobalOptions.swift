@@ -46,5 +46,9 @@ package enum GlobalOptions {
         }
     }
 
+    /// Of commands that write bytes which another program or a server chose.
+    package static let raw = CommandOption.flag(
+        "--raw", help: "write control characters to a terminal verbatim (default: escaped)")
+
     package static let json = CommandOption.flag("--json", help: "show results and errors as JSON")
 }

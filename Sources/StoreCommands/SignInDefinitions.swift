@@ -146,11 +146,13 @@ package enum SignInDefinitions {
         ],
         options: [
             account, method, header, data, jsonBody, contentType, include, origin, certificateAuthority,
+            GlobalOptions.raw,
         ],
         details: """
             A path alone, such as /user, is on the API of a built-in service; on the first --origin of another provider, or
-            else at its issuer; at bluesky on the account's own server. The response's body is written as it is, one page
-            of it: --include shows the Link field that leads to the next. The token goes to the origins of the provider's
+            else at its issuer; at bluesky on the account's own server. The response's body is written verbatim, one page
+            of it: --include shows the Link field that leads to the next. At a terminal control characters appear as \\x1B;
+            --raw writes them verbatim. The token goes to the origins of the provider's
             own addresses and those that --origin names, here or at latchkey provider add; any other is refused with
             status 77. Redirects are not followed.
 

@@ -85,6 +85,18 @@ package struct TerminalOutput: Sendable {
         if isatty(standardOutput) == 1 { _ = PipeSafeWrite.write("\n", to: standardError) }
     }
 
+    /// Writes the bytes of a secret to standard output; to a terminal, which would obey control characters, these as
+    /// `\x1B`. A person who doesn't want that, as `isRaw` says, gets the bytes.
+    package func write<Purpose: SecretPurpose>(
+        forPerson secret: borrowing Secret<Purpose>, isRaw: Bool
+    ) throws(OutputError) {
+        guard !isRaw, isatty(standardOutput) == 1 else { return try write(secret: secret) }
+        let escaped = secret.withExposedBytes { ControlCharacters.escaped($0) }.finish(as: Purpose.self)
+        let isChanged = escaped.byteCount != secret.byteCount
+        try write(secret: escaped)
+        if isChanged { note("the terminal shows control characters escaped; --raw writes them verbatim") }
+    }
+
     /// Writes a secret on a line of its own to standard error: the code of a sign-in on another device, where there is
     /// no terminal to show it on. One with control characters is refused.
     package func show<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) throws(OutputError) {

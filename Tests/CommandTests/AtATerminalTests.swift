@@ -65,6 +65,36 @@ import TestServices
         #expect(try clientID() == "second")
     }
 
+    // MARK: - Control characters
+
+    /// A stored secret moved the cursor, set the window's title and answered for the person.
+    @Test func `a secret's control characters are escaped at a terminal, unless --raw, and never in a pipe`()
+        async throws
+    {
+        let secret =
+            Array("a\u{1B}]0;x\u{7}\tb\r\nc\rd\u{7F}e\u{9B}2Jé\u{0}".utf8) + [0x9B, 0xC2, 0xFF] + Array("end".utf8)
+        try await BuiltProducts.latchkey().run(["set", "s", "a"], environment: environment, input: secret)
+            .successful("set")
+        #expect(try await run("get", "s", "a").output == secret)
+        let terminal = try PseudoTerminal()
+        #expect(try await start(["get", "s", "a"], terminal).finish().status == 0)
+        try await terminal.waitUntilShown("--raw writes them verbatim")
+        let shown = #"a\x1B]0;x\x07"# + "\tb\r\r\n" + #"c\x0Dd\x7Fe\xC2\x9B2Jé\x00\x9B\xC2\xFFend"#
+        #expect(terminal.shown.hasPrefix(shown), "\(terminal.shown.debugDescription)")
+        let raw = try PseudoTerminal()
+        #expect(try await start(["get", "s", "a", "--raw"], raw).finish().status == 0)
+        try await raw.waitUntilShown("end")
+        #expect(raw.shown.hasPrefix("a\u{1B}]0;x\u{7}"))
+        // Nothing is said where nothing had to be escaped.
+        try await BuiltProducts.latchkey().run(
+            ["set", "s", "b"], environment: environment, input: Array("plain é".utf8)
+        ).successful("set")
+        let plain = try PseudoTerminal()
+        #expect(try await start(["get", "s", "b"], plain).finish().status == 0)
+        try await plain.waitUntilShown("plain é\r\n")
+        #expect(plain.shown == "plain é\r\n")
+    }
+
     // MARK: - Lists
 
     @Test func `a list says how much belongs to sign-ins, where a person reads it`() async throws {

@@ -45,14 +45,32 @@ import TestServices
                     .joined(separator: "\n")
                 seen.requests.withLock { $0.append(text) }
                 let status = request.path.hasPrefix("/status/") ? Int(request.path.dropFirst(8)) ?? 200 : 200
+                let answer = request.path == "/escapes" ? "\u{1B}[2Jbody\u{7}\n" : "body of \(status)\n"
                 return LoopbackResponse(
-                    status: status, contentType: "text/plain", publicText: "body of \(status)\n",
+                    status: status, contentType: "text/plain", publicText: answer,
                     fields: [LoopbackField("Link", "</page/2>; rel=\"next\"")])
             }
         }
 
         var origin: String { server.origin }
         var requests: [String] { seen.requests.withLock { $0 } }
+    }
+
+    @Test func `a body's control characters are escaped at a terminal, unless --raw, and never in a pipe`()
+        async throws
+    {
+        func shown(_ arguments: String...) async throws -> String {
+            let terminal = try PseudoTerminal()
+            let run = try BuiltProducts.latchkey().start(
+                ["request", "work", api.origin + "/escapes"] + arguments, environment: scene.environment,
+                terminal: terminal, streamsOnTerminal: true)
+            #expect(try await run.finish().status == 0)
+            try await terminal.waitUntilShown("body")
+            return terminal.shown
+        }
+        #expect(try await request(api.origin + "/escapes").outputText == "\u{1B}[2Jbody\u{7}\n")
+        #expect(try await shown().contains(#"\x1B[2Jbody\x07"#))
+        #expect(try await shown("--raw").contains("\u{1B}[2Jbody\u{7}"))
     }
 
     private func request(_ arguments: String..., input: String = "") async throws -> ProgramRun {

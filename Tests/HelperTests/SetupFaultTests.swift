@@ -168,7 +168,7 @@ import TestServices
             "docker", "home/.docker/config.json", "{\"x\":{}}",
             "{\"x\":{\n    \"credsStore\": \"latchkey\",\"y\":1}}", 0
         ),
-        ("uv", "home/.config/uv/uv.toml", "", "# keyring-provider = \"subprocess\"\n", 77),
+        ("uv", "config/uv/uv.toml", "", "# keyring-provider = \"subprocess\"\n", 77),
     ])
     func `--undo leaves a line of the person's own that reads as the set-up's`(
         _ tool: String, _ file: String, _ before: String, _ after: String?, _ status: Int32

@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyJSON
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem

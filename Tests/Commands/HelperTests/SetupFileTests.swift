@@ -98,6 +98,11 @@ import TestServices
         ("cargo", "[ registry ]\ndefault = \"own\"\n"), ("cargo", "registry.default = \"own\"\n"),
         ("cargo", "registry = { default = \"own\" }\n"), ("cargo", "[\"registry\"]\n"),
         ("cargo", "[registry]\n\"global-credential-providers\" = []\n"),
+        ("cargo", "[x]\ny = \"\"\"\n[registry]\n\"\"\"\n"), ("cargo", "[x]\ny = '''\n[registry]\n'''\n[registry]\n"),
+        ("cargo", "[registry]\nx = [\n[1],\n]\nglobal-credential-providers = [\"a\"]\n"),
+        ("cargo", "[registry\n"), ("cargo", "[registry]\nx = [\n[1],\n]\nglobal-credential-providers = []\n"),
+        ("uv", "x = \"\"\"\nkeyring-provider = \"subprocess\"\n\"\"\"\n"),
+        ("uv", "[pip]\nkeyring-provider = \"subprocess\"\n"),
         ("pip", "[global]\nkeyring-provider: import\n"), ("pip", "[global]\nKeyring-Provider = import\n"),
         ("go", "GOAUTH=off\n"), ("go", "GOAUTH =x\n"),
     ])

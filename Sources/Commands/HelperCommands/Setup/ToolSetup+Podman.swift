@@ -13,17 +13,17 @@ extension ToolSetup {
         // Whatever XDG_CONFIG_HOME says.
         place.environment.home + "/.config/containers/registries.conf.d/latchkey.conf"
     } change: { text, place throws(CommandFailure) in
-        let line = "credential-helpers = [\"latchkey\"]\n"
-        if text.hasLine(String(line.dropLast())) { return nil }
-        // The person's own file is read first, and what it says would count no more.
-        let own = ConfigurationFile(path: place.environment.home + "/.config/containers/registries.conf")
-        guard try !own.read().withExposedBytes({ $0.namesHelpers }) else {
-            throw CommandFailure(
-                .refused, "setup.other", "\(own.shown) has credential-helpers of its own, and was left alone",
-                hint: "put \"latchkey\" before the others there")
+        try checked(text, ["credential-helpers", "[]"], ["latchkey"], of: "podman") { () throws(CommandFailure) in
+            // The person's own file is read first, and what it says would count no more.
+            let own = ConfigurationFile(path: place.environment.home + "/.config/containers/registries.conf")
+            guard try !own.read().withExposedBytes({ $0.namesHelpers }) else {
+                throw CommandFailure(
+                    .refused, "setup.other", "\(own.shown) has credential-helpers of its own, and was left alone",
+                    hint: "put \"latchkey\" before the others there")
+            }
+            guard !text.namesHelpers else { throw notUnderstood("podman", "has other credential-helpers") }
+            return .inserting("credential-helpers = [\"latchkey\"]\n", at: text.markCount)
         }
-        guard !text.namesHelpers else { throw notUnderstood("podman", "has other credential-helpers") }
-        return .inserting(line, at: text.markCount)
     }
 }
 

@@ -77,9 +77,16 @@ struct ToolSetup: Sendable {
         if text.section("registry") == nil, text.hasLine(beginningWith: ["[registry]", "registry.", "registry="]) {
             throw notUnderstood("cargo", "has its registry in another notation")
         }
-        return try setting(
-            "global-credential-providers", to: "[\"cargo:token\", \"cargo-credential-latchkey\"]", in: "registry", text,
-            of: "cargo")
+        let path = ["registry", "global-credential-providers"]
+        return try checked(text, path + ["[]"], ["cargo:token", "cargo-credential-latchkey"], of: "cargo") {
+            () throws(CommandFailure) in
+            guard text.line(setting: "global-credential-providers", in: 0..<text.count) == nil else {
+                throw notUnderstood("cargo", "has another global-credential-providers")
+            }
+            return try setting(
+                "global-credential-providers", to: "[\"cargo:token\", \"cargo-credential-latchkey\"]", in: "registry",
+                text, of: "cargo")
+        }
     }
 
     private static let pip = ToolSetup(tool: "pip", link: "keyring") { place in
@@ -91,13 +98,13 @@ struct ToolSetup: Sendable {
     private static let uv = ToolSetup(tool: "uv", link: "keyring") { place in
         place.environment["UV_CONFIG_FILE"] ?? place.environment.configurationHome + "/uv/uv.toml"
     } change: { text, _ throws(CommandFailure) in
-        let line = "keyring-provider = \"subprocess\"\n"
-        if text.hasLine(String(line.dropLast())) { return nil }
-        guard text.line(setting: "keyring-provider", in: 0..<text.count) == nil else {
-            throw notUnderstood("uv", "has another keyring-provider")
+        try checked(text, ["keyring-provider"], ["subprocess"], of: "uv") { () throws(CommandFailure) in
+            guard text.line(setting: "keyring-provider", in: 0..<text.count) == nil else {
+                throw notUnderstood("uv", "has another keyring-provider")
+            }
+            // Before the first table: behind one it would be the table's.
+            return .inserting("keyring-provider = \"subprocess\"\n", at: text.markCount)
         }
-        // Before the first table: behind one it would be the table's.
-        return .inserting(line, at: text.markCount)
     }
 
     private static let aws = ToolSetup(tool: "aws", link: nil) { place in
@@ -174,6 +181,35 @@ struct ToolSetup: Sendable {
         }
         if text.extracting(present).hasLine(String(line.dropLast())) { return nil }
         throw notUnderstood(tool, "has another \(name)")
+    }
+
+    /// Returns a change of a TOML text, or `nil` when the text has these strings at the path already.
+    ///
+    /// The change is read back before anything is written: a line of an array or of a string of several lines can look
+    /// like a table's header. Then this throws, as for a text that isn't TOML.
+    static func checked(
+        _ text: Span<UInt8>, _ path: [String], _ wanted: [String], of tool: StaticString,
+        _ change: () throws(CommandFailure) -> TextChange?
+    ) throws(CommandFailure) -> TextChange? {
+        func strings(_ text: Span<UInt8>) -> (all: [[String]], here: [String?])? {
+            // The reader knows no byte order mark.
+            let text = text.extracting(text.markCount..<text.count)
+            guard let entries = try? TOMLStrings(text).entries else { return nil }
+            let here = entries.filter { $0.path == path }.map { entry in
+                TOMLStrings.decoded(text, entry.value, as: MessageBody.self)?.withExposedBytes { $0.publicText() }
+            }
+            return (entries.map(\.path).filter { $0 != path }, here)
+        }
+        guard let before = strings(text) else { throw notUnderstood(tool, "isn't TOML") }
+        if before.here == wanted { return nil }
+        guard let change = try change() else { throw notUnderstood(tool, "has the setting elsewhere") }
+        let changed = change.applied(to: Secret<MessageBody>(copying: text))
+        let isSet = changed.withExposedBytes { changed in
+            guard let after = strings(changed) else { return false }
+            return after.here == wanted && after.all == before.all
+        }
+        guard isSet, before.here.isEmpty else { throw notUnderstood(tool, "has lines that look like its tables") }
+        return change
     }
 
     static func notUnderstood(_ tool: StaticString, _ what: LogMessage) -> CommandFailure {

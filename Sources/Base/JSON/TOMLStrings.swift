@@ -5,22 +5,22 @@ internal import LatchkeySystem
 ///
 /// All of TOML is taken apart; strings under one of `roots` are noted, or all of them without `roots`. What isn't TOML is
 /// an error, but dates, numbers and control characters are not looked at closely.
-struct TOMLStrings {
-    struct Entry: Sendable {
+package struct TOMLStrings {
+    package struct Entry: Sendable {
         /// The names of the tables and the key.
-        let path: [String]
+        package let path: [String]
         /// Of the string, with its quotation marks.
-        let value: Range<Int>
-        let line: Int
+        package let value: Range<Int>
+        package let line: Int
         /// The lines of the assignment, or without its comment the part of them; `nil` in an inline table.
-        var lines: Range<Int>?
+        package var lines: Range<Int>?
     }
 
-    struct Malformed: Error {
-        let line: Int
+    package struct Malformed: Error {
+        package let line: Int
     }
 
-    private(set) var entries: [Entry] = []
+    package private(set) var entries: [Entry] = []
     private let roots: Set<String>?
     private var position = 0
     private var line = 1
@@ -28,7 +28,7 @@ struct TOMLStrings {
     private static let maximumDepth = 16
     private static let maximumEntryCount = 4096
 
-    init(_ text: Span<UInt8>, under roots: Set<String>? = nil) throws(Malformed) {
+    package init(_ text: Span<UInt8>, under roots: Set<String>? = nil) throws(Malformed) {
         self.roots = roots
         var table: [String] = []
         while true {

@@ -1,9 +1,9 @@
-internal import LatchkeySecrets
+package import LatchkeySecrets
 internal import LatchkeySystem
 
 extension TOMLStrings {
     /// The bytes of a string in guarded memory, or `nil` for escapes that TOML hasn't.
-    static func decoded<Purpose: SecretPurpose>(
+    package static func decoded<Purpose: SecretPurpose>(
         _ text: Span<UInt8>, _ place: Range<Int>, as purpose: Purpose.Type = Password.self
     ) -> Secret<Purpose>? {
         let opening = openingCount(text, place.lowerBound)

@@ -9,7 +9,8 @@ internal import LatchkeyTerminal
 enum GoHelper {
     static let command = Command(HelperDefinitions.go, reportsError: reportInOneLine) { arguments, context in
         // Before its first request Go asks for everything at once; it asks again for what it is refused.
-        guard let address = arguments.optionalOperand("URL"), let origin = IndexName(address).origin, origin.hasPrefix("https://")
+        guard let address = arguments.optionalOperand("URL"), let origin = IndexName(address).origin,
+            origin.hasPrefix("https://")
         else { return .success }
         let view = try await context.openView()
         let services = IndexName(address).candidates.map { "git:" + $0 }

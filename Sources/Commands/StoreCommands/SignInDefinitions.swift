@@ -150,10 +150,13 @@ package enum SignInDefinitions {
         ],
         details: """
             A path alone, such as /user, is on the API of a built-in service; on the first --origin of another provider, or
-            else at its issuer; at bluesky on the account's own server. The response's body is written unchanged, but for
-            control characters on a terminal. It is one page: --include shows the Link field that leads to the next. The token goes to the origins of the provider's
-            own addresses and those that --origin names, here or at latchkey provider add; any other is refused with
-            status 77. Redirects are not followed.
+            else at its issuer; at bluesky on the account's own server.
+
+            request writes one page of the response's body unchanged, but escapes control characters on a terminal.
+            --include shows the Link field that leads to the next page.
+
+            The token goes to the origins of the provider's own addresses and those that --origin names, here or at latchkey
+            provider add. request refuses any other origin with status 77, and follows no redirects.
 
             Exit status after a response: 0 for 2xx; 77 for 401 and 403; 75 for 408, 425, 429 and 503; 69 for other
             5xx; 22 for any other, such as 404 or 409. The body is written first.

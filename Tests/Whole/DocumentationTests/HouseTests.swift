@@ -131,7 +131,7 @@ import Testing
         let lengths = try SinksTests.sources().map { path, _ in
             (path: path, lines: try Repository.lines("Sources/\(path)").count - 1)
         }
-        #expect(lengths.count <= 717)
+        #expect(lengths.count <= 719)
         #expect(lengths.count { $0.lines <= 30 } <= 101)
         #expect(lengths.filter { $0.lines > 400 }.map(\.path) == [])
     }

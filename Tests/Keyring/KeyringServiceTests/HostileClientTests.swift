@@ -77,7 +77,8 @@ struct HostileClientTests {
         #expect(try #require(keyring.service).isRunning)
     }
 
-    /// Its responses filled 435 MB, and others waited behind them for up to 25 s.
+    /// Its responses filled 435 MB, and others waited behind them for up to 25 s; on a fast machine for ever, because the bus
+    /// stopped reading from the service.
     @Test func `a client that searches without end and never reads fills no memory, and others are served`()
         async throws
     {
@@ -86,7 +87,7 @@ struct HostileClientTests {
         _ = try await keyring.python("hostile.py", ["deaf", "0.5"])
         let before = try Self.largestMemory(of: service.pid)
         let run = try await keyring.python("hostile.py", ["deaf", "10"])
-        #expect(run.outputText == "True True\n", "\(run.errorText)")
+        #expect(run.outputText == "True True\nTrue\n", "\(run.errorText)")
         #expect(try Self.largestMemory(of: service.pid) < before + (64 << 10))
     }
 

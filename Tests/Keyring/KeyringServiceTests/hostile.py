@@ -409,6 +409,8 @@ def deaf():
         longest = max(longest, time.monotonic() - begin)
         answered += 1
     print(sent > 1000, answered > 0)
+    flooding.bus.close()
+    print(Client().call(ROOT, "Secret.Service", "ReadAlias", "s", ("default",)) == (LOGIN,))
     print(f"sent {sent}, answered {answered}, longest wait {longest:.3f} s, a search alone {alone:.3f} s", file=sys.stderr)
 
 

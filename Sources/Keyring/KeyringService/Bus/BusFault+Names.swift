@@ -27,6 +27,7 @@ extension BusFault {
     static let unknownMethod = BusFault(.unknownMethod, "the object has no such method")
     static let unknownProperty = BusFault(.unknownProperty, "the object has no such property")
     static let collectionIsLocked = BusFault(.isLocked, "the collection is locked")
+    static let unreadResponses = BusFault(.limitsExceeded, "this connection doesn't read its responses")
     static let tooManyCalls = BusFault(.limitsExceeded, "too many calls of this connection are waiting")
 
     static func invalid(_ text: StaticString) -> BusFault { BusFault(.invalidArguments, text.description) }

@@ -55,6 +55,13 @@ extension BusConnection {
         return reply?[0].unsigned32
     }
 
+    /// How many bytes the bus has in memory for a connection that doesn't read them; `nil` where the bus doesn't tell.
+    func unreadByteCount(of uniqueName: String) async -> Int? {
+        let reply = try? await call(
+            Self.bus, Self.path, "org.freedesktop.DBus.Debug.Stats", "GetConnectionStats", [.string(uniqueName)])
+        return reply?[0].property("OutgoingBytes", "u").map { Int($0.unsigned32) }
+    }
+
     /// Hears of each connection that leaves the bus, as the signal NameOwnerChanged.
     func watchDepartures() async throws(BusFault) {
         let rule =

@@ -33,6 +33,8 @@ final class Keyring {
     var agents: [String] = []
     /// What is known of connections that have read something.
     var readers: [String: KeyringClient] = [:]
+    /// How many bytes of responses each connection was sent since the bus was last asked whether it reads them.
+    private var sentByteCounts: [String: Int] = [:]
     private var lastNumber = 0
 
     /// Of the call that is being done.
@@ -52,6 +54,8 @@ final class Keyring {
     static let maximumSessionCount = 1024
     static let maximumTotalSessionCount = 16_384
     static let maximumPromptCount = 64
+    /// A bus stops reading from us when it has too much of ours in memory (dbus-daemon(1), `max_incoming_bytes`).
+    static let maximumUnreadByteCount = 16 << 20
 
     init(_ configuration: KeyringConfiguration, _ bus: BusConnection, _ queue: FairQueue<Work>) {
         self.configuration = configuration
@@ -84,6 +88,10 @@ final class Keyring {
             sender = call.sender
             message = call.message
             defer { message = nil }
+            guard await reads(call.sender) else {
+                bus.reply(to: call, .failure(.unreadResponses))
+                return
+            }
             let result: Result<BusValue?, BusFault> = await Result(awaiting: try await respond(to: call))
             reply(to: call, result)
         case .rest(let rest):
@@ -98,6 +106,7 @@ final class Keyring {
             prompts = prompts.filter { $0.value.client != client }
             agents.removeAll { $0 == client }
             readers[client] = nil
+            sentByteCounts[client] = nil
         case .change(let change, let opening):
             if opening == self.opening { await announce(change) }
         case .answer(let prompt, let result):
@@ -111,9 +120,19 @@ final class Keyring {
     private func reply(to call: BusCall, _ result: Result<BusValue?, BusFault>) {
         switch result {
         case .success(nil): break
-        case .success(.some(let value)): bus.reply(to: call, .success(value))
+        case .success(.some(let value)):
+            sentByteCounts[call.sender, default: 0] += value.byteCount
+            bus.reply(to: call, .success(value))
         case .failure(let fault): bus.reply(to: call, .failure(fault))
         }
+    }
+
+    /// Whether a client reads its responses, as far as the bus tells: else all other clients would wait behind them.
+    private func reads(_ client: String) async -> Bool {
+        guard sentByteCounts[client, default: 0] > Self.maximumUnreadByteCount else { return true }
+        let unread = await bus.unreadByteCount(of: client) ?? 0
+        sentByteCounts[client] = unread
+        return unread <= Self.maximumUnreadByteCount
     }
 
     // MARK: - The store

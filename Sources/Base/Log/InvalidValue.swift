@@ -1,23 +1,23 @@
-/// A text that can't be what it was given as: a credential's name, a URL, the name of a collection.
+/// A text that isn't valid as what it was given as: a credential's name, a URL, the name of a collection.
 public struct InvalidValue: RedactedError, Hashable {
-    package enum Kind: Sendable, Hashable { case credentialKey, url, collection }
+    package enum Subject: Sendable, Hashable { case credentialKey, url, collection }
 
-    package let kind: Kind
-    /// What is wrong with it; the text itself is left out.
+    package let subject: Subject
+    /// What is wrong with the text, which is left out.
     public let cause: LogMessage
     public let hint: LogMessage?
 
-    package init(_ kind: Kind, _ cause: LogMessage, hint: LogMessage) {
-        self.kind = kind
+    package init(_ subject: Subject, _ cause: LogMessage, hint: LogMessage) {
+        self.subject = subject
         self.cause = cause
         self.hint = hint
     }
 
-    public var codeName: StaticString {
-        switch kind {
-        case .credentialKey: "key.invalid"
-        case .url: "url.invalid"
-        case .collection: "collection.invalid"
+    public var explanation: Explanation {
+        switch subject {
+        case .credentialKey: .init(.usage, "key.invalid", cause, hint: hint)
+        case .url: .init(.usage, "url.invalid", cause, hint: hint)
+        case .collection: .init(.usage, "collection.invalid", cause, hint: hint)
         }
     }
 }

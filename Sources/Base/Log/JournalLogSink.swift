@@ -5,9 +5,11 @@ internal import Glibc
 public struct JournalUnavailable: RedactedError, Hashable {
     package let number: Int32
 
-    public var codeName: StaticString { "log.no-journal" }
-    public var cause: LogMessage { "there is no systemd journal to log to (errno \(number))" }
-    public var hint: LogMessage? { "choose another log format, or see that systemd-journald runs" }
+    public var explanation: Explanation {
+        .init(
+            .unavailable, "log.no-journal", "the systemd journal can't be reached (errno \(number))",
+            hint: "choose another log format, or start systemd-journald")
+    }
 }
 
 /// Sends records with their fields to systemd's journal, in its native protocol over its datagram socket.

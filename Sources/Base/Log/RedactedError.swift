@@ -1,15 +1,70 @@
-/// An error that can be shown and logged as it is: a code, a cause and a hint, no secret and no one else's prose.
-public protocol RedactedError: Error, Loggable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+/// What an error tells programs and people. It contains no secret and no text of another program.
+public struct Explanation: Sendable {
+    /// What a program can do about an error. The command line has an exit status for each.
+    public enum Kind: Sendable, Hashable, CaseIterable {
+        /// The credential, account or provider doesn't exist.
+        case notFound
+        /// The call or the command line is wrong.
+        case usage
+        /// Data that was given or stored is damaged, too large or invalid.
+        case badData
+        /// The store or the server can't be reached.
+        case unavailable
+        /// A bug in Latchkey, or in a step of the caller's own.
+        case internalError
+        /// The store, a file or standard output can't be written, or another program has changed what was to be
+        /// replaced.
+        case cannotWrite
+        /// A timeout, or another process is busy. The same call can succeed later.
+        case tryAgain
+        /// The server or the store broke its protocol.
+        case protocolError
+        /// Access was denied, or the store is locked. A person has to sign in, unlock the store or allow access.
+        case refused
+        /// The configuration is wrong.
+        case configuration
+        /// The task was cancelled, or the program was interrupted.
+        case interrupted
+    }
+
     /// A stable name for programs, such as `store.locked`.
-    var codeName: StaticString { get }
+    public let code: StaticString
+    /// What a program can do about the error.
+    public let kind: Kind
     /// What happened, in a sentence without a full stop.
-    var cause: LogMessage { get }
-    /// What the person can do next, or `nil` when there is nothing to say.
-    var hint: LogMessage? { get }
+    public let cause: LogMessage
+    /// What the person can do next, or `nil` if no step would help.
+    public let hint: LogMessage?
+
+    /// Makes what an error of your own tells. The code should have a prefix of yours, as in `photos.no-album`.
+    public init(_ kind: Kind, _ code: StaticString, _ cause: LogMessage, hint: LogMessage? = nil) {
+        self.code = code
+        self.kind = kind
+        self.cause = cause
+        self.hint = hint
+    }
+}
+
+/// An error that may be shown and logged as it is: its texts are made of literals and ``Loggable`` values.
+public protocol RedactedError: Error, Loggable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+    /// The error's code, kind, cause and hint.
+    var explanation: Explanation { get }
 }
 
 extension RedactedError {
-    public var logMessage: LogMessage { "\(cause) [\(codeName)]" }
+    /// A stable name for programs, such as `store.locked`.
+    public var codeName: StaticString { explanation.code }
+    /// What a program can do about the error.
+    public var kind: Explanation.Kind { explanation.kind }
+    /// What happened, in a sentence without a full stop.
+    public var cause: LogMessage { explanation.cause }
+    /// What the person can do next, or `nil` if no step would help.
+    public var hint: LogMessage? { explanation.hint }
+
+    public var logMessage: LogMessage {
+        let explanation = explanation
+        return "\(explanation.cause) [\(explanation.code)]"
+    }
     public var description: String { logMessage.text }
     public var debugDescription: String { logMessage.text }
 }

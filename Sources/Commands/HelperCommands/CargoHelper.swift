@@ -30,7 +30,7 @@ enum CargoHelper {
     /// Whether the versions that are spoken here were said, which comes before an error too.
     private static let hasGreeted = Mutex(false)
 
-    private static func greet(_ output: TerminalOutput) throws(OutputError) {
+    private static func greet(_ output: TerminalOutput) throws(CommandFailure) {
         let isFirst = hasGreeted.withLock { hasGreeted in
             defer { hasGreeted = true }
             return !hasGreeted
@@ -39,7 +39,7 @@ enum CargoHelper {
     }
 
     /// cargo reads an error from standard output, with exit status 0: another status hides it.
-    @Sendable private static func report(_ error: any CommandError, _ output: TerminalOutput) -> ExitStatus {
+    @Sendable private static func report(_ error: any RedactedError, _ output: TerminalOutput) -> ExitStatus {
         let kind =
             switch error.codeName.description {
             case "cargo.not-found": "not-found"

@@ -27,7 +27,7 @@ enum DockerHelper {
         return .success
     }
 
-    @Sendable private static func report(_ error: any CommandError, _ output: TerminalOutput) -> ExitStatus {
+    @Sendable private static func report(_ error: any RedactedError, _ output: TerminalOutput) -> ExitStatus {
         // Clients compare some of these texts, and show others to the person.
         try? output.write(error.codeName.description.hasPrefix("docker.") ? error.cause : error.line)
         return .notFound

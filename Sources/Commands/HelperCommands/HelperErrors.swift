@@ -1,7 +1,7 @@
 internal import LatchkeyLog
 internal import LatchkeyTerminal
 
-extension CommandError {
+extension RedactedError {
     /// The error in one line, for standard error of a tool that shows or logs it.
     var line: LogMessage {
         let cause = cause.worded
@@ -12,7 +12,7 @@ extension CommandError {
 }
 
 /// What a helper does that says an error in one line on standard error and ends with its status.
-@Sendable func reportInOneLine(_ error: any CommandError, _ output: TerminalOutput) -> ExitStatus {
+@Sendable func reportInOneLine(_ error: any RedactedError, _ output: TerminalOutput) -> ExitStatus {
     output.note(error.line)
-    return error.exitStatus
+    return ExitStatus(error)
 }

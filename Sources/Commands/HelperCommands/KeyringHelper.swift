@@ -30,7 +30,7 @@ enum KeyringHelper {
     }
 
     /// Clients look at whether it is 0 alone.
-    @Sendable private static func report(_ error: any CommandError, _ output: TerminalOutput) -> ExitStatus {
+    @Sendable private static func report(_ error: any RedactedError, _ output: TerminalOutput) -> ExitStatus {
         output.note(error.line)
         return .notFound
     }

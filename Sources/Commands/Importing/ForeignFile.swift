@@ -50,45 +50,64 @@ package struct ImportError: RedactedError, Hashable {
         hasher.combine(program.description)
     }
 
-    package var codeName: StaticString {
+    package var explanation: Explanation {
         switch problem {
-        case .unreadable, .notAFile: "import.unreadable"
-        case .tooLarge, .malformed, .notThatFormat, .tooCostly: "import.malformed"
-        case .sealed: "import.sealed"
-        case .wrongPassphrase: "import.wrong-passphrase"
-        case .changed, .othersFile, .hardLinked, .interwoven, .unwritable: "import.not-emptied"
+        case .unreadable(let number):
+            .init(
+                .unavailable, "import.unreadable", "the file of \(program) can't be read (errno \(number))",
+                hint: "\(Recovery.chooseFile)")
+        case .notAFile:
+            .init(
+                .unavailable, "import.unreadable", "the path of \(program)'s file is not a regular file",
+                hint: "\(Recovery.chooseFile)")
+        case .tooLarge:
+            .init(
+                .badData, "import.malformed",
+                "the file of \(program) has more than \(ForeignFile.maximumByteCount >> 20) MiB", hint: Self.lookAtFile)
+        case .malformed(let line):
+            .init(
+                .badData, "import.malformed", "line \(line) differs from what \(program) writes", hint: Self.lookAtFile)
+        case .notThatFormat:
+            .init(.badData, "import.malformed", "the file is not in the format of \(program)", hint: Self.lookAtFile)
+        case .sealed:
+            .init(
+                .refused, "import.sealed", "the file of \(program) is encrypted in a way that Latchkey can't open",
+                hint:
+                    "copy the secrets with the program that wrote the file; if a keyring is open, import its collection"
+            )
+        case .wrongPassphrase:
+            .init(
+                .refused, "import.wrong-passphrase",
+                "the passphrase does not open the file of \(program), or the file is damaged",
+                hint: "try again; nothing was imported")
+        case .tooCostly:
+            .init(
+                .badData, "import.malformed",
+                "the file of \(program) asks for more work to open it than any valid file", hint: Self.lookAtFile)
+        case .changed:
+            .init(
+                .refused, "import.not-emptied", "another program has changed the file",
+                hint: "run the command again; the imported secrets stay in the store")
+        case .othersFile:
+            .init(.refused, "import.not-emptied", "the file belongs to another user", hint: Self.removeThem)
+        case .hardLinked:
+            .init(
+                .refused, "import.not-emptied",
+                "the file has a second name (a hard link), which would still contain the secrets", hint: Self.removeThem
+            )
+        case .interwoven:
+            .init(
+                .refused, "import.not-emptied", "the secrets can't be separated from the rest of the file",
+                hint: Self.removeThem)
+        case .unwritable(let number):
+            .init(
+                .cannotWrite, "import.not-emptied", "the file can't be written (errno \(number))", hint: Self.removeThem
+            )
         }
     }
 
-    package var cause: LogMessage {
-        switch problem {
-        case .unreadable(let number): "the file of \(program) can't be read (errno \(number))"
-        case .notAFile: "what should be the file of \(program) is no regular file"
-        case .tooLarge: "the file of \(program) has more than \(ForeignFile.maximumByteCount >> 20) MiB"
-        case .malformed(let line): "line \(line) is not as \(program) writes it"
-        case .notThatFormat: "the file is not as \(program) writes it"
-        case .sealed: "the file of \(program) is sealed in a way that can't be opened here"
-        case .wrongPassphrase: "the passphrase does not open the file of \(program), or the file is damaged"
-        case .tooCostly: "opening the file of \(program) would take more work than any sound file asks for"
-        case .changed: "another program has changed the file"
-        case .othersFile: "the file belongs to another user"
-        case .hardLinked: "the file has a second name (a hard link), which would keep the secrets"
-        case .interwoven: "the secrets can't be separated from the rest of the file"
-        case .unwritable(let number): "the file can't be written (errno \(number))"
-        }
-    }
-
-    package var hint: LogMessage? {
-        switch problem {
-        case .unreadable, .notAFile: "\(Recovery.chooseFile)"
-        case .sealed: "copy what it keeps with its own program; of a keyring that is open, import the collection"
-        case .wrongPassphrase: "try again; nothing was imported"
-        case .changed: "run the command again; the imported secrets stay in the store"
-        case .othersFile, .hardLinked, .interwoven, .unwritable:
-            "remove the secrets from the file yourself; they are in the store"
-        default: "nothing was imported; look at the file, or give another one"
-        }
-    }
+    private static let lookAtFile: LogMessage = "nothing was imported; look at the file, or give another file"
+    private static let removeThem: LogMessage = "remove the secrets from the file yourself; they are in the store"
 }
 
 /// Reads a file that another program wrote into guarded memory. The whole of it is no password: it has names too, which

@@ -129,7 +129,7 @@ extension SignInError {
         let advice: LogMessage =
             "if the server refuses the redirect URI, register \(redirect) there, or give the registered one with --redirect"
         let hint = hint?.worded(provider: "\(configuration.name)")
-        return CommandFailure(self, exitStatus, hint: hint.map { "\($0); \(advice)" } ?? advice)
+        return CommandFailure(self, hint: hint.map { "\($0); \(advice)" } ?? advice)
     }
 }
 

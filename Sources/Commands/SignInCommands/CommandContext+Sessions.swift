@@ -36,15 +36,15 @@ extension CommandContext {
         case .oauth(let cause) where cause.code == .exchangeFailed(statusCode: 400) && cause.saysNoMore:
             // Some servers say nothing more of a refresh token that they don't know any more.
             return CommandFailure(
-                error.exitStatus, error.codeName,
+                error,
                 "your session at \(name) has probably ended: the server refused to refresh it (status 400)",
                 hint: "latchkey sign-in \(name)")
         case .notSignedIn: return await absence(error, configuration, account)
         case .noCurrentAccount:
             return CommandFailure(
-                error, error.exitStatus,
+                error,
                 hint: "choose one with --account, or latchkey use \(name): \(await names(configuration))")
-        default: return CommandFailure(error, error.exitStatus, hint: error.hint?.worded(provider: "\(name)"))
+        default: return CommandFailure(error, hint: error.hint?.worded(provider: "\(name)"))
         }
     }
 
@@ -60,11 +60,11 @@ extension CommandContext {
         }
         guard let account else {
             return CommandFailure(
-                error.exitStatus, error.codeName, "nobody is signed in at \(name)", hint: hint)
+                error, "nobody is signed in at \(name)", hint: hint)
         }
         let names = await names(configuration)
         return CommandFailure(
-            error.exitStatus, error.codeName, "\(Account(account)) is not signed in at \(name)",
+            error, "\(Account(account)) is not signed in at \(name)",
             hint: names.text.isEmpty ? hint : "signed in there: \(names)")
     }
 
@@ -100,7 +100,7 @@ extension CommandFailure {
     ) {
         let name = configuration.name
         self.init(
-            error.exitStatus, error.codeName, "your session at \(name) has ended\(why)",
+            error, "your session at \(name) has ended\(why)",
             hint: account.map { "latchkey sign-in \(name) --account \(Account($0))" } ?? "latchkey sign-in \(name)")
     }
 }

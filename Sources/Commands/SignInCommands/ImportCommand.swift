@@ -1,13 +1,13 @@
 internal import LatchkeyCredentials
 internal import LatchkeyEnvironment
-package import LatchkeyImporting
+internal import LatchkeyImporting
 internal import LatchkeyInMemory
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySecretService
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
-package import LatchkeyTerminal
+internal import LatchkeyTerminal
 
 /// `latchkey import --from SOURCE [FILE]`.
 enum ImportCommand {
@@ -113,7 +113,7 @@ enum ImportCommand {
                 guard case .unreadable(let number) = error.problem else { throw error }
                 let shown = LoggableText(reviewed: "the path of a file to import", unredacted: path)
                 throw CommandFailure(
-                    error.exitStatus, error.codeName, "the file \(shown) can't be read (errno \(number))",
+                    error, "the file \(shown) can't be read (errno \(number))",
                     hint: "give the file's path: latchkey import --from \(name) FILE")
             }
         }
@@ -174,16 +174,5 @@ extension ImportCommand.Read {
     init(_ read: CredentialImport) {
         self.init(
             store: read.store, skippedCount: read.skippedCount, skippedNames: read.skippedNames, files: read.files)
-    }
-}
-
-extension ImportError: CommandError {
-    package var exitStatus: ExitStatus {
-        switch problem {
-        case .unreadable, .notAFile: .unavailable
-        case .tooLarge, .malformed, .notThatFormat, .tooCostly: .badData
-        case .sealed, .wrongPassphrase, .changed, .othersFile, .hardLinked, .interwoven: .refused
-        case .unwritable: .cannotWrite
-        }
     }
 }

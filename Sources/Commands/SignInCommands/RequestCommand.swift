@@ -113,7 +113,7 @@ enum RequestCommand {
             return try await service.send(request, account: account, limits: limits)
         } catch  where error.code == .otherOrigin {
             throw CommandFailure(
-                .refused, error.codeName, error.cause,
+                error,
                 hint: "give --origin here or at latchkey provider add, if that server is to have the token")
         } catch {
             await service.finishRefreshes()
@@ -126,23 +126,20 @@ enum RequestCommand {
     private static func outcome(
         _ status: Int, _ url: HTTPURL, _ configuration: ProviderConfiguration
     ) throws -> ExitStatus {
-        let exitStatus: ExitStatus
-        var hint: LogMessage?
+        var (kind, hint): (Explanation.Kind, LogMessage?) = (.refused, nil)
+        var exitStatus: ExitStatus?
         switch status {
         case 200...299: return .success
-        case 401:
-            exitStatus = .refused
-            hint = "the session may have ended: latchkey sign-in \(configuration.name)"
-        case 403:
-            exitStatus = .refused
-            hint = "the token may lack a scope: latchkey sign-in \(configuration.name) --scope SCOPE"
-        case 408, 425, 429, 503: exitStatus = .tryAgain
-        case 500...: exitStatus = .unavailable
+        case 401: hint = "the session may have ended: latchkey sign-in \(configuration.name)"
+        case 403: hint = "the token may lack a scope: latchkey sign-in \(configuration.name) --scope SCOPE"
+        case 408, 425, 429, 503: kind = .tryAgain
+        case 500...: kind = .unavailable
         case 300...399:
             exitStatus = .otherStatus
             hint = "redirects are not followed; --include shows where this one leads"
         default: exitStatus = .otherStatus
         }
-        throw CommandFailure(exitStatus, "request.status", "\(url) responded with status \(status)", hint: hint)
+        throw CommandFailure(
+            kind, "request.status", "\(url) responded with status \(status)", hint: hint, exitStatus: exitStatus)
     }
 }

@@ -48,7 +48,7 @@ enum SchemeCommand {
         guard try folder.deliver(address) else {
             throw CommandFailure(
                 .notFound, "scheme.nobody-waits", "no sign-in waits for that response",
-                hint: "start the sign-in again, and answer only the page it opens")
+                hint: "start the sign-in again, and answer only the page that it opens")
         }
         return .success
     }

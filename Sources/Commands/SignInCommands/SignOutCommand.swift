@@ -68,7 +68,7 @@ enum SignOutCommand {
                 return Done(
                     account: name, message: "the session of \(Account(name)) was deleted", tokens: "failed",
                     failure: CommandFailure(
-                        error.exitStatus, error.codeName,
+                        error,
                         "the tokens were not revoked, and may still be good: \(error.cause)",
                         hint: "end it at the server, on its page of connected applications"))
             }

@@ -45,7 +45,7 @@ struct SourceEmptying {
                 try await file.empty()
             } catch {
                 throw CommandFailure(
-                    error.exitStatus, error.codeName, "\(name(file)) is unchanged: \(error.cause)", hint: error.hint)
+                    error, "\(name(file)) is unchanged: \(error.cause)", hint: error.hint)
             }
         }
         context.output.note(

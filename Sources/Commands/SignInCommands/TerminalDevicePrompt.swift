@@ -57,7 +57,8 @@ final class TerminalDevicePrompt: DevicePrompt {
         let address = LoggableText(
             reviewed: "where the server wants its codes entered", unredacted: device.address.text)
         output.note("on any device, open \(address) and enter the code in the next line")
-        try mapError({ (_: OutputError) in UserAgentError.unavailable(.noTerminal) }, of: output.show(device.userCode))
+        try mapError(
+            { (_: CommandFailure) in UserAgentError.unavailable(.noTerminal) }, of: output.show(device.userCode))
         let minutes = max(1, min(device.lifetime, timeout).components.seconds / 60)
         output.note("waiting up to \(minutes) minutes for you to do that")
     }

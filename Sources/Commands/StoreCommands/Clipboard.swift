@@ -55,7 +55,7 @@ struct Clipboard {
                     : "no clipboard can be reached from here",
                 hint: lacksDisplay
                     ? "run it in the desktop's session, or in a terminal"
-                    : "install wl-clipboard or xclip, or run it in a terminal")
+                    : "install wl-clipboard or xclip, or run the command in a terminal")
         }
     }
 

@@ -73,7 +73,7 @@ extension CommandContext {
                 try StoreConfiguration(
                     readingFileAt: folder + "/config", isNamed: environment["LATCHKEY_CONFIG"] != nil,
                     home: environment.home, catalogue: catalogue))
-        } catch let error as CommandFailure where error.exitStatus == .configuration {
+        } catch let error as CommandFailure where error.kind == .configuration {
             // It is the doctor's to say what is wrong.
             guard arguments.command.name == DoctorCommand.command.definition.name else { throw error }
             self = try context(StoreConfiguration(), error)

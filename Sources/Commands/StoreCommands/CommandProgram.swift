@@ -159,12 +159,12 @@ package struct CommandProgram: Sendable {
     private static func report(_ error: any Error, on output: TerminalOutput) -> ExitStatus {
         let error = commandError(error)
         output.report(error)
-        return error.exitStatus
+        return ExitStatus(error)
     }
 
-    private static func commandError(_ error: any Error) -> any CommandError {
+    private static func commandError(_ error: any Error) -> any RedactedError {
         switch error {
-        case let error as any CommandError: error
+        case let error as any RedactedError: error
         default: CommandFailure(.internalError, "internal.unexpected", "an unexpected error occurred")
         }
     }

@@ -48,7 +48,7 @@ struct CompletionCall {
         LoggableText(reviewed: "words of ours, and names that listings show", unredacted: word)
     }
 
-    private func offer(_ word: LoggableText, _ help: LogMessage, _ expected: ExpectedWord) throws(OutputError) {
+    private func offer(_ word: LoggableText, _ help: LogMessage, _ expected: ExpectedWord) throws(CommandFailure) {
         guard word.unredacted.hasPrefix(expected.beginning) else { return }
         try output.write(candidate: text(expected.before + word.unredacted), meaning: help)
     }

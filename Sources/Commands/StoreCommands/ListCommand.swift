@@ -214,7 +214,7 @@ enum ListCommand {
 extension CommandFailure {
     package init(notListed store: LogMessage, _ error: StoreError) {
         self.init(
-            error.exitStatus, error.codeName, "not every store could be listed: \(store): \(error.cause)",
+            error, "not every store could be listed: \(store): \(error.cause)",
             hint: error.hint)
     }
 }

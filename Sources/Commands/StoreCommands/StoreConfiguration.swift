@@ -95,7 +95,7 @@ struct StoreConfiguration: Sendable, Equatable {
     private static func unknown(
         _ name: String, _ path: String, line: Int, _ catalogue: StoreCatalogue
     ) -> CommandFailure {
-        let shown = UsageError.name(name).map { ", `\($0)`," as LogMessage } ?? ""
+        let shown = CommandFailure.name(name).map { ", `\($0)`," as LogMessage } ?? ""
         let names =
             ["store", "all-stores", "key-file", "passphrase-file"] + catalogue.backends.compactMap { $0.place?.word }
         guard let near = Suggestion.nearest(to: name, in: names) else {

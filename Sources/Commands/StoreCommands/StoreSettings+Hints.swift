@@ -15,7 +15,7 @@ extension StoreSettings {
 
     /// - Parameter wasUsed: whether it is the error of the store in use. `nil` where there is nothing to add.
     func explained(_ error: StoreError, wasUsed: Bool = false) -> CommandFailure? {
-        hint(for: error, wasUsed: wasUsed).map { CommandFailure(error, error.exitStatus, hint: $0) }
+        hint(for: error, wasUsed: wasUsed).map { CommandFailure(error, hint: $0) }
     }
 
     private func hint(for error: StoreError, wasUsed: Bool) -> LogMessage? {

@@ -64,7 +64,7 @@ enum VaultImportCommand {
             }
         } catch let error as StoreError where error.code == .conflict {
             throw CommandFailure(
-                error, error.exitStatus,
+                error,
                 hint: "choose with --on-conflict keep or --on-conflict replace; nothing was changed")
         }
         try context.output.write(

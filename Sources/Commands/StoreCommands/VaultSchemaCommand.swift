@@ -29,8 +29,8 @@ enum VaultSchemaCommand {
 
     private static func name(_ text: String, of what: StaticString) throws -> PostgreSQLSchemaName {
         guard let name = PostgreSQLSchemaName(text) else {
-            throw UsageError(
-                .badValue, "that is no name of a \(what)",
+            throw CommandFailure(
+                .usage, "usage.bad-value", "that is no name of a \(what)",
                 hint: "use small letters, digits and `_`, 63 at most, with a letter or `_` first")
         }
         return name

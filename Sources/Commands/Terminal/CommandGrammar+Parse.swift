@@ -1,4 +1,4 @@
-internal import LatchkeyLog
+package import LatchkeyLog
 
 /// What a command line asks for.
 package enum CommandLineRequest: Sendable {
@@ -15,12 +15,13 @@ extension CommandGrammar {
     ///
     /// Options may stand before and after operands, as `--name value` or `--name=value`; after `--` everything is an
     /// operand, and so it is after the first word of an operand that takes the rest.
-    package func parse(_ arguments: [[UInt8]]) throws(UsageError) -> CommandLineRequest {
+    package func parse(_ arguments: [[UInt8]]) throws(CommandFailure) -> CommandLineRequest {
         var reader = ArgumentReader(grammar: self)
         for (index, bytes) in arguments.enumerated() {
             guard let text = String(validating: bytes, as: UTF8.self) else {
-                throw UsageError(
-                    .invalidUTF8, "argument \(index + 1) is not valid UTF-8", hint: "give names and paths in UTF-8")
+                throw CommandFailure(
+                    .usage, "usage.invalid-utf-8", "argument \(index + 1) is not valid UTF-8",
+                    hint: "give names and paths in UTF-8")
             }
             try reader.take(text)
         }
@@ -50,7 +51,7 @@ private struct ArgumentReader {
         self.grammar = grammar
     }
 
-    mutating func take(_ text: String) throws(UsageError) {
+    mutating func take(_ text: String) throws(CommandFailure) {
         isEmpty = false
         if let option = awaiting {
             guard !text.hasPrefix("--") else { throw missingValue(option) }
@@ -66,7 +67,7 @@ private struct ArgumentReader {
         }
     }
 
-    mutating func finish() throws(UsageError) -> CommandLineRequest {
+    mutating func finish() throws(CommandFailure) -> CommandLineRequest {
         if let awaiting { throw missingValue(awaiting) }
         if wantsHelp { return .help(page ?? HelpText(grammar: grammar, group: group, command: command)) }
         if wantsVersion { return .version }
@@ -77,10 +78,11 @@ private struct ArgumentReader {
         if command.name == CommandGrammar.versionCommand.name { return .version }
         for (operand, word) in zip(command.operands, command.assign(operands)) {
             if word == nil && !operand.isOptional {
-                throw UsageError(.missingOperand, "\(operand.name) is missing", hint: usageHint(command))
+                throw CommandFailure(
+                    .usage, "usage.missing-operand", "\(operand.name) is missing", hint: usageHint(command))
             }
             if let word, let problem = operand.problem(with: word) {
-                throw UsageError(.badValue, problem, hint: usageHint(command))
+                throw CommandFailure(.usage, "usage.bad-value", problem, hint: usageHint(command))
             }
         }
         return .run(
@@ -91,12 +93,12 @@ private struct ArgumentReader {
 
     // MARK: - Words
 
-    private mutating func takeWord(_ text: String) throws(UsageError) {
+    private mutating func takeWord(_ text: String) throws(CommandFailure) {
         if let command {
             let takesRest = command.operands.last?.takesRest ?? false
             guard operands.count < command.operands.count || takesRest else {
                 let hint: LogMessage = "\(usageHint(command)); a secret is never given as an argument"
-                throw UsageError(.tooManyOperands, "there are too many arguments", hint: hint)
+                throw CommandFailure(.usage, "usage.too-many-operands", "there are too many arguments", hint: hint)
             }
             operands.append(text)
             if takesRest && operands.count >= command.operands.count { optionsEnded = true }
@@ -121,7 +123,7 @@ private struct ArgumentReader {
         }
     }
 
-    private func unknownCommand(_ text: String, after group: StaticString?, words: [StaticString]) -> UsageError {
+    private func unknownCommand(_ text: String, after group: StaticString?, words: [StaticString]) -> CommandFailure {
         let prefix: LogMessage = group.map { "\($0) " } ?? ""
         let hint: LogMessage =
             if let meant = grammar.meant(by: text, after: group) {
@@ -132,27 +134,28 @@ private struct ArgumentReader {
                 "see \(grammar.program) \(prefix)--help"
             }
         let cause: LogMessage =
-            if let name = UsageError.name(text) {
+            if let name = CommandFailure.name(text) {
                 "there is no command \(prefix)\(name)"
             } else {
                 "there is no such command"
             }
-        return UsageError(.unknownCommand, cause, hint: hint)
+        return CommandFailure(.usage, "usage.unknown-command", cause, hint: hint)
     }
 
-    private func incomplete() -> UsageError {
+    private func incomplete() -> CommandFailure {
         guard let group, let first = grammar.commands(startingWith: group).first else {
-            return UsageError(.noCommand, "no command was given", hint: "see \(grammar.program) --help")
+            return CommandFailure(
+                .usage, "usage.no-command", "no command was given", hint: "see \(grammar.program) --help")
         }
         let words = grammar.commands(startingWith: group).compactMap { $0.words.dropFirst().first }
-        return UsageError(
-            .noCommand, "\(first.words[0]) needs a command",
+        return CommandFailure(
+            .usage, "usage.no-command", "\(first.words[0]) needs a command",
             hint: "one of \(LogMessage.joined(words.map { "\($0)" }, separator: ", "))")
     }
 
     // MARK: - Options
 
-    private mutating func takeOption(_ text: String) throws(UsageError) {
+    private mutating func takeOption(_ text: String) throws(CommandFailure) {
         let name = String(text.prefix { $0 != "=" })
         let value = name.utf8.count < text.utf8.count ? String(text.dropFirst(name.count + 1)) : nil
         if value == nil && (name == "--help" || name == "-h") {
@@ -168,10 +171,11 @@ private struct ArgumentReader {
         }
     }
 
-    private mutating func takeKnown(_ option: CommandOption, _ value: String?) throws(UsageError) {
+    private mutating func takeKnown(_ option: CommandOption, _ value: String?) throws(CommandFailure) {
         if option.placeholder == nil {
             guard value == nil else {
-                throw UsageError(.unexpectedValue, "\(option.name) takes no value", hint: usageHint(command))
+                throw CommandFailure(
+                    .usage, "usage.unexpected-value", "\(option.name) takes no value", hint: usageHint(command))
             }
             try set(option, to: "")
         } else if let value {
@@ -181,20 +185,21 @@ private struct ArgumentReader {
         }
     }
 
-    private mutating func set(_ option: CommandOption, to value: String) throws(UsageError) {
+    private mutating func set(_ option: CommandOption, to value: String) throws(CommandFailure) {
         let name = option.name.description
         if option.placeholder != nil, let problem = option.problem(with: value) {
-            throw UsageError(.badValue, problem, hint: usageHint(command))
+            throw CommandFailure(.usage, "usage.bad-value", problem, hint: usageHint(command))
         }
         guard option.isRepeatable || values[name] == nil else {
-            throw UsageError(.repeatedOption, "\(option.name) was given more than once", hint: "give it once")
+            throw CommandFailure(
+                .usage, "usage.repeated-option", "\(option.name) was given more than once", hint: "give it once")
         }
         values[name, default: []].append(value)
     }
 
     private var known: [CommandOption] { (command?.options ?? []) + grammar.globalOptions }
 
-    private func unknownOption(_ name: String) -> UsageError {
+    private func unknownOption(_ name: String) -> CommandFailure {
         let all = known + [CommandGrammar.help, CommandGrammar.versionOption]
         let others = grammar.commands.filter { $0.options.contains { $0.name.description == name } }
         let hint: LogMessage =
@@ -212,13 +217,15 @@ private struct ArgumentReader {
                 usageHint(command)
             }
         let cause: LogMessage =
-            if let shown = UsageError.name(name) { "there is no option \(shown)" } else { "there is no such option" }
-        return UsageError(.unknownOption, cause, hint: hint)
+            if let shown = CommandFailure.name(name) { "there is no option \(shown)" } else {
+                "there is no such option"
+            }
+        return CommandFailure(.usage, "usage.unknown-option", cause, hint: hint)
     }
 
-    private func missingValue(_ option: CommandOption) -> UsageError {
-        UsageError(
-            .missingValue, "\(option.name) needs a value",
+    private func missingValue(_ option: CommandOption) -> CommandFailure {
+        CommandFailure(
+            .usage, "usage.missing-value", "\(option.name) needs a value",
             hint: "write \(option.name) \(option.placeholder ?? ""), or \(option.name)=\(option.placeholder ?? "")")
     }
 
@@ -246,5 +253,20 @@ extension CommandDefinition {
     /// The usage line out of our own words.
     fileprivate var usageMessage: LogMessage {
         LogMessage.joined(words.map { "\($0)" } + ["[OPTIONS]"] + operands.map(\.usage), separator: " ")
+    }
+}
+
+extension CommandFailure {
+    // A secret typed in the wrong place must not turn up in an error, which may be kept in a log.
+
+    /// The text if it looks like the name of a command or an option. Errors repeat no other text that a person typed.
+    package static func name(_ text: String) -> LoggableText? {
+        let word = text.utf8.drop { $0 == UInt8(ascii: "-") }
+        let looksLikeAName =
+            (1...24).contains(word.count) && text.utf8.count - word.count <= 2
+            && word.allSatisfy { (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "-") }
+        guard looksLikeAName else { return nil }
+        return LoggableText(
+            reviewed: "24 lower-case letters at most where a name of ours is expected", unredacted: text)
     }
 }

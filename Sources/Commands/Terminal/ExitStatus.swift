@@ -61,39 +61,65 @@ package enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// An error that a command can end with.
-package protocol CommandError: RedactedError {
-    var exitStatus: ExitStatus { get }
+extension ExitStatus {
+    /// The status for an error: the only place that decides one.
+    package init(_ error: any RedactedError) {
+        if let status = (error as? CommandFailure)?.exitStatus {
+            self = status
+            return
+        }
+        self =
+            switch error.kind {
+            case .notFound: .notFound
+            case .usage: .usage
+            case .badData: .badData
+            case .unavailable: .unavailable
+            case .internalError: .internalError
+            case .cannotWrite: .cannotWrite
+            case .tryAgain: .tryAgain
+            case .protocolError: .protocolError
+            case .refused: .refused
+            case .configuration: .configuration
+            case .interrupted: .interrupted
+            }
+    }
 }
 
-/// An error of another module, with the status that this command gives it.
-package struct CommandFailure: CommandError {
-    package let codeName: StaticString
-    package let cause: LogMessage
-    package let hint: LogMessage?
-    package let exitStatus: ExitStatus
+/// A command's own error, or the error of another module with a kind or a hint that fits the command.
+package struct CommandFailure: RedactedError {
+    package let explanation: Explanation
     package let logMessage: LogMessage
+    /// The status in place of the kind's own.
+    fileprivate let exitStatus: ExitStatus?
 
-    /// Wraps an error; what it says stays the same.
-    package init(_ error: some RedactedError, _ exitStatus: ExitStatus) {
-        self.init(error, exitStatus, hint: error.hint)
+    /// Wraps an error whose texts stay the same.
+    package init(_ error: some RedactedError, _ kind: Explanation.Kind) {
+        explanation = .init(kind, error.codeName, error.cause, hint: error.hint)
+        logMessage = error.logMessage
+        exitStatus = nil
     }
 
     /// Wraps an error with a better hint.
-    package init(_ error: some RedactedError, _ exitStatus: ExitStatus, hint: LogMessage?) {
-        codeName = error.codeName
-        cause = error.cause
-        self.hint = hint
+    package init(_ error: some RedactedError, hint: LogMessage?) {
+        explanation = .init(error.kind, error.codeName, error.cause, hint: hint)
         logMessage = error.logMessage
-        self.exitStatus = exitStatus
+        exitStatus = nil
+    }
+
+    /// Wraps an error with a better cause and hint.
+    package init(_ error: some RedactedError, _ cause: LogMessage, hint: LogMessage?) {
+        self.init(error.kind, error.codeName, cause, hint: hint)
     }
 
     /// Makes an error of the command's own.
-    package init(_ exitStatus: ExitStatus, _ codeName: StaticString, _ cause: LogMessage, hint: LogMessage? = nil) {
-        self.codeName = codeName
-        self.cause = cause
-        self.hint = hint
+    ///
+    /// - Parameter exitStatus: the status for a command whose statuses aren't those of kinds: `run`, `request`.
+    package init(
+        _ kind: Explanation.Kind, _ code: StaticString, _ cause: LogMessage, hint: LogMessage? = nil,
+        exitStatus: ExitStatus? = nil
+    ) {
+        explanation = .init(kind, code, cause, hint: hint)
+        logMessage = "\(cause) [\(code)]"
         self.exitStatus = exitStatus
-        logMessage = "\(cause) [\(codeName)]"
     }
 }

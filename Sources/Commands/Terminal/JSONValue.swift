@@ -45,7 +45,7 @@ package indirect enum JSONValue: Sendable {
 
 extension TerminalOutput {
     /// Writes a JSON object of texts in one line, for a protocol whose members are named by data.
-    package func write(texts members: [(name: LoggableText, value: LoggableText)]) throws(OutputError) {
+    package func write(texts members: [(name: LoggableText, value: LoggableText)]) throws(CommandFailure) {
         let parts = members.map { "\(JSONText.quote($0.name.unredacted)):\(JSONText.quote($0.value.unredacted))" }
         try write(text: "{\(parts.joined(separator: ","))}\n")
     }
@@ -60,12 +60,12 @@ package struct JSONArrayOutput {
         self.output = output
     }
 
-    package mutating func write(_ elements: [JSONValue]) throws(OutputError) {
+    package mutating func write(_ elements: [JSONValue]) throws(CommandFailure) {
         if elements.isEmpty { return }
         try output.write(
             text: (isEmpty ? "[\n" : ",\n") + elements.map { "  " + $0.render(indent: "  ") }.joined(separator: ",\n"))
         isEmpty = false
     }
 
-    package func end() throws(OutputError) { try output.write(text: isEmpty ? "[]\n" : "\n]\n") }
+    package func end() throws(CommandFailure) { try output.write(text: isEmpty ? "[]\n" : "\n]\n") }
 }

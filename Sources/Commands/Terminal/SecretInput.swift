@@ -1,5 +1,5 @@
 internal import Glibc
-package import LatchkeyLog
+internal import LatchkeyLog
 package import LatchkeySecrets
 internal import LatchkeySystem
 
@@ -7,22 +7,30 @@ internal import LatchkeySystem
 package enum SecretInput {
     /// Reads to the end of `descriptor`.
     ///
-    /// Throws `InputError.tooLong` when there are more than `limit` bytes.
+    /// Throws `input.too-long` when there are more than `limit` bytes.
     ///
     /// - Parameter isWhole: whether what was read so far is all that will be of use, for a peer that keeps its end open.
     package static func readAll<Purpose: SecretPurpose>(
         from descriptor: Int32 = 0, as purpose: Purpose.Type, limit: Int,
         until isWhole: (Span<UInt8>) -> Bool = { _ in false }
-    ) throws(InputError) -> Secret<Purpose> {
+    ) throws(CommandFailure) -> Secret<Purpose> {
         var builder = SecretBuilder(limit: limit)
         while !builder.withExposedBytes(isWhole) {
             // Not of the purpose: a chunk is no secret that a program's last line should know.
             let chunk = try mapError(
-                { (error: SystemErrorNumber) in InputError(problem: .unreadable(number: error.number)) },
+                { (error: SystemErrorNumber) in
+                    CommandFailure(
+                        .badData, "input.unreadable", "standard input can't be read (errno \(error.number))",
+                        hint: "pipe the secret in, or run the command in a terminal")
+                },
                 of: Secret<MessageBody>(readingFrom: descriptor, atMost: 16 * 1024))
             if chunk.byteCount == 0 { return builder.finish(as: purpose) }
             try mapError(
-                { (_: SecretBuilder.LimitExceeded) in InputError(problem: .tooLong(limit: limit)) },
+                { (_: SecretBuilder.LimitExceeded) in
+                    CommandFailure(
+                        .badData, "input.too-long", "standard input has more than \(limit) bytes",
+                        hint: "pass a shorter secret")
+                },
                 of: builder.append(chunk))
         }
         return builder.finish(as: purpose)
@@ -30,38 +38,4 @@ package enum SecretInput {
 
     /// Whether standard input is a terminal, so that a person must be asked instead.
     package static func isTerminal(_ descriptor: Int32 = 0) -> Bool { isatty(descriptor) == 1 }
-}
-
-/// Standard input can't be taken.
-package struct InputError: CommandError, Hashable {
-    package enum Problem: Sendable, Hashable {
-        /// read(2) failed with this errno.
-        case unreadable(number: Int32)
-        case tooLong(limit: Int)
-    }
-
-    package let problem: Problem
-
-    package var codeName: StaticString {
-        switch problem {
-        case .unreadable: "input.unreadable"
-        case .tooLong: "input.too-long"
-        }
-    }
-
-    package var cause: LogMessage {
-        switch problem {
-        case .unreadable(let number): "standard input can't be read (errno \(number))"
-        case .tooLong(let limit): "there are more than \(limit) bytes on standard input"
-        }
-    }
-
-    package var hint: LogMessage? {
-        switch problem {
-        case .unreadable: "pipe the secret in, or run the command in a terminal"
-        case .tooLong: nil
-        }
-    }
-
-    package var exitStatus: ExitStatus { .badData }
 }

@@ -169,7 +169,7 @@ struct SecretLine: ~Copyable {
 }
 
 /// Why a person couldn't be asked, or didn't answer.
-package struct PromptError: CommandError, Hashable {
+package struct PromptError: RedactedError, Hashable {
     package enum Problem: Sendable, Hashable {
         /// `--no-prompt` was given.
         case forbidden
@@ -195,48 +195,26 @@ package struct PromptError: CommandError, Hashable {
         self.question = question
     }
 
-    package var codeName: StaticString {
+    package var explanation: Explanation {
         switch problem {
-        case .forbidden: "prompt.forbidden"
-        case .noTerminal: "prompt.no-terminal"
-        case .dismissed: "prompt.dismissed"
-        case .interrupted: "prompt.interrupted"
-        case .tooLong: "prompt.too-long"
-        case .different: "prompt.different"
-        case .failed: "prompt.failed"
-        case .timedOut: "prompt.timed-out"
-        }
-    }
-
-    package var cause: LogMessage {
-        switch problem {
-        case .forbidden: "an answer is needed, and --no-prompt forbids asking (\(question))"
-        case .noTerminal(let number): "there is no terminal to ask on (errno \(number)) (\(question))"
-        case .dismissed: "the question was dismissed (\(question))"
-        case .interrupted: "interrupted"
-        case .tooLong(let limit): "the answer is longer than \(limit) bytes"
-        case .different: "the two answers are not the same"
-        case .failed(let number): "the terminal can't be used (errno \(number))"
-        case .timedOut: "nobody answered in time (\(question))"
-        }
-    }
-
-    package var hint: LogMessage? {
-        switch problem {
-        case .forbidden: "run it without --no-prompt"
-        case .noTerminal: "run it in a terminal"
-        case .dismissed, .different, .timedOut: "try again"
-        case .interrupted, .tooLong, .failed: nil
-        }
-    }
-
-    package var exitStatus: ExitStatus {
-        switch problem {
-        case .forbidden, .noTerminal, .dismissed: .refused
-        case .interrupted: .interrupted
-        case .tooLong, .different: .badData
-        case .failed: .unavailable
-        case .timedOut: .tryAgain
+        case .forbidden:
+            .init(
+                .refused, "prompt.forbidden", "an answer is needed, and --no-prompt forbids asking (\(question))",
+                hint: "run the command without --no-prompt")
+        case .noTerminal(let number):
+            .init(
+                .refused, "prompt.no-terminal", "there is no terminal to ask on (errno \(number)) (\(question))",
+                hint: "run the command in a terminal")
+        case .dismissed:
+            .init(.refused, "prompt.dismissed", "the question was dismissed (\(question))", hint: "try again")
+        case .interrupted: .init(.interrupted, "prompt.interrupted", "interrupted")
+        case .tooLong(let limit): .init(.badData, "prompt.too-long", "the answer is longer than \(limit) bytes")
+        case .different: .init(.badData, "prompt.different", "the two answers differ", hint: "try again")
+        case .failed(let number):
+            .init(.unavailable, "prompt.failed", "the terminal can't be used (errno \(number))")
+        case .timedOut:
+            .init(
+                .tryAgain, "prompt.timed-out", "the question got no answer in time (\(question))", hint: "try again")
         }
     }
 }

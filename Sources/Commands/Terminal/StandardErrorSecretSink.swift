@@ -10,13 +10,13 @@ struct StandardErrorSecretSink: SecretSink {
     let descriptor: Int32
 
     /// Control characters are refused: where the stream is shown they would act.
-    mutating func receive(_ bytes: Span<UInt8>) throws(OutputError) {
+    mutating func receive(_ bytes: Span<UInt8>) throws(CommandFailure) {
         for index in bytes.indices where bytes[index] < 0x20 || bytes[index] == 0x7F {
-            throw OutputError(number: EILSEQ)
+            throw CommandFailure.cannotWriteOutput(EILSEQ)
         }
         var sink = FileDescriptorSecretSink(descriptor: descriptor)
         try mapError(
-            { (error: FileDescriptorSecretSink.WriteFailure) in OutputError(number: error.number) },
+            { (error: FileDescriptorSecretSink.WriteFailure) in CommandFailure.cannotWriteOutput(error.number) },
             of: sink.receive(bytes))
         _ = PipeSafeWrite.write("\n", to: descriptor)
     }

@@ -42,35 +42,35 @@ package struct TerminalOutput: Sendable {
     // MARK: - Results
 
     /// Writes one line.
-    package func write(_ line: LogMessage) throws(OutputError) { try write(text: line.text + "\n") }
+    package func write(_ line: LogMessage) throws(CommandFailure) { try write(text: line.text + "\n") }
 
-    package func write(_ table: TextTable) throws(OutputError) { try write(text: table.text(width: width)) }
+    package func write(_ table: TextTable) throws(CommandFailure) { try write(text: table.text(width: width)) }
 
     /// Writes a result as a line, or as JSON where that was asked for.
-    package func write(_ line: LogMessage, json: @autoclosure () -> JSONValue) throws(OutputError) {
+    package func write(_ line: LogMessage, json: @autoclosure () -> JSONValue) throws(CommandFailure) {
         if isJSON { try write(json()) } else { try write(line) }
     }
 
     /// Says on standard error what was done; where JSON was asked for, that is the result.
-    package func tell(_ what: LogMessage, json: @autoclosure () -> JSONValue) throws(OutputError) {
+    package func tell(_ what: LogMessage, json: @autoclosure () -> JSONValue) throws(CommandFailure) {
         if isJSON { try write(json()) } else { note(what) }
     }
 
-    package func write(_ value: JSONValue) throws(OutputError) { try write(text: value.text + "\n") }
+    package func write(_ value: JSONValue) throws(CommandFailure) { try write(text: value.text + "\n") }
 
-    package func write(_ help: HelpText) throws(OutputError) { try write(text: help.text(width: width)) }
+    package func write(_ help: HelpText) throws(CommandFailure) { try write(text: help.text(width: width)) }
 
     /// Writes a candidate of a completion on a line of its own, as a shell takes it: the word as it is, a tab, and what
     /// it means. One with a control character is left out, since it can't stand on a line.
-    package func write(candidate word: LoggableText, meaning: LogMessage = "") throws(OutputError) {
+    package func write(candidate word: LoggableText, meaning: LogMessage = "") throws(CommandFailure) {
         let bytes = word.unredacted.utf8
         if bytes.isEmpty || bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return }
         try write(text: "\(word.unredacted)\t\(meaning.text)\n")
     }
 
-    func write(text: String) throws(OutputError) {
+    func write(text: String) throws(CommandFailure) {
         guard let number = Self.write(text, to: standardOutput) else { return }
-        throw OutputError(number: number)
+        throw CommandFailure.cannotWriteOutput(number)
     }
 
     /// Writes the bytes of a secret, and nothing else, to standard output.
@@ -79,7 +79,7 @@ package struct TerminalOutput: Sendable {
     /// the terminal obey them. A line break follows on standard error, so that the next prompt starts its own line.
     package func write<Purpose: SecretPurpose>(
         secret: borrowing Secret<Purpose>, isRaw: Bool = false
-    ) throws(OutputError) {
+    ) throws(CommandFailure) {
         guard isatty(standardOutput) == 1 else { return try pour(secret) }
         switch isRaw ? nil : secret.escapedForTerminal() {
         case .none:
@@ -92,16 +92,16 @@ package struct TerminalOutput: Sendable {
         }
     }
 
-    private func pour<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) throws(OutputError) {
+    private func pour<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) throws(CommandFailure) {
         var sink = FileDescriptorSecretSink(descriptor: standardOutput)
         try mapError(
-            { (error: FileDescriptorSecretSink.WriteFailure) in OutputError(number: error.number) },
+            { (error: FileDescriptorSecretSink.WriteFailure) in CommandFailure.cannotWriteOutput(error.number) },
             of: secret.pour(into: &sink))
     }
 
     /// Writes a secret on a line of its own to standard error: the code of a sign-in on another device, where there is
     /// no terminal to show it on. One with control characters is refused.
-    package func show<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) throws(OutputError) {
+    package func show<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) throws(CommandFailure) {
         var sink = StandardErrorSecretSink(descriptor: standardError)
         try secret.pour(into: &sink)
     }
@@ -207,12 +207,11 @@ package struct TerminalOutput: Sendable {
     }
 }
 
-/// Standard output can't be written; `number` is write(2)'s errno.
-package struct OutputError: CommandError, Hashable {
-    package let number: Int32
-
-    package var codeName: StaticString { "output.cannot-write" }
-    package var cause: LogMessage { "standard output can't be written (errno \(number))" }
-    package var hint: LogMessage? { "see that it is open and that its disk has room" }
-    package var exitStatus: ExitStatus { .cannotWrite }
+extension CommandFailure {
+    /// - Parameter number: the errno of write(2).
+    static func cannotWriteOutput(_ number: Int32) -> CommandFailure {
+        CommandFailure(
+            .cannotWrite, "output.cannot-write", "standard output can't be written (errno \(number))",
+            hint: "make sure that standard output is open and that its disk has room")
+    }
 }

@@ -196,87 +196,91 @@ public struct ATProtocolError: RedactedError, Hashable {
 // MARK: - Telling
 
 extension ATProtocolError {
-    public var codeName: StaticString {
+    public var explanation: Explanation {
         switch code {
-        case .invalidHandle: "atproto.invalid-handle"
-        case .invalidDID: "atproto.invalid-did"
-        case .handleNotFound: "atproto.handle-not-found"
-        case .handleAmbiguous: "atproto.handle-ambiguous"
-        case .handleMismatch: "atproto.handle-mismatch"
-        case .didNotFound: "atproto.did-not-found"
-        case .invalidDocument: "atproto.invalid-document"
-        case .addressRefused: "atproto.address-refused"
-        case .invalidResourceMetadata: "atproto.invalid-resource-metadata"
-        case .requirementMissing: "atproto.requirement-missing"
-        case .invalidClientMetadata: "atproto.invalid-client-metadata"
-        case .invalidRedirectURI: "atproto.invalid_redirect_uri"
-        case .authorizationInProgress: "atproto.authorization_in_progress"
-        case .noAuthorizationPending: "atproto.no-authorization-pending"
-        case .authorizationExpired: "atproto.authorization-expired"
-        case .authorizationCancelled: "atproto.authorization-cancelled"
-        case .presenterFailed: "atproto.presenter-failed"
-        case .subjectMismatch: "atproto.subject-mismatch"
-        case .scopeMissing: "atproto.scope-missing"
-        case .keyLost: "atproto.key-lost"
-        case .otherServer: "atproto.other-server"
-        case .refused: "atproto.refused"
-        case .network(let error): error.codeName
-        case .signIn(let error): error.codeName
-        case .cancelled: "atproto.cancelled"
-        }
-    }
-
-    public var cause: LogMessage {
-        switch code {
-        case .invalidHandle: "that is no handle"
-        case .invalidDID: "that is no DID of the methods plc and web"
-        case .handleNotFound: "the handle leads to no account"
-        case .handleAmbiguous: "the handle leads to several accounts"
-        case .handleMismatch: "the handle leads to an account that has another handle"
-        case .didNotFound: "there is no such DID"
-        case .invalidDocument(let problem): "the account's document can't be used: \(problem)"
-        case .addressRefused: "the account leads to an address that is not a public one with HTTPS"
-        case .invalidResourceMetadata(let problem): "the account's server can't be used: \(problem)"
+        case .invalidHandle:
+            .init(
+                .usage, "atproto.invalid-handle", "the handle is not valid",
+                hint: "give the whole name without an @, such as alice.example.org")
+        case .invalidDID:
+            .init(
+                .usage, "atproto.invalid-did", "the DID is not valid, or not of the methods plc and web",
+                hint: "give a DID such as did:plc:… or did:web:…")
+        case .handleNotFound:
+            .init(
+                .notFound, "atproto.handle-not-found", "the handle leads to no account",
+                hint: "check the handle's spelling, or give the account's DID")
+        case .handleAmbiguous:
+            .init(
+                .protocolError, "atproto.handle-ambiguous", "the handle leads to several accounts",
+                hint: Self.ownerHint)
+        case .handleMismatch:
+            .init(
+                .protocolError, "atproto.handle-mismatch", "the handle leads to an account that has another handle",
+                hint: Self.ownerHint)
+        case .didNotFound: .init(.notFound, "atproto.did-not-found", "the DID does not exist")
+        case .invalidDocument(let problem):
+            .init(.protocolError, "atproto.invalid-document", "the account's document can't be used: \(problem)")
+        case .addressRefused:
+            .init(
+                .refused, "atproto.address-refused",
+                "the account leads to an address that is not a public address with HTTPS")
+        case .invalidResourceMetadata(let problem):
+            .init(
+                .protocolError, "atproto.invalid-resource-metadata", "the account's server can't be used: \(problem)")
         case .requirementMissing(let requirement):
-            "the authorization server does not follow the profile: \(requirement)"
-        case .invalidClientMetadata(let problem): "the client's metadata can't be used: \(problem)"
-        case .invalidRedirectURI: "the redirect address is none that this client has"
-        case .authorizationInProgress: "another sign-in has begun and has not ended"
-        case .noAuthorizationPending: "no sign-in waits for this response"
-        case .authorizationExpired: "the response came too late"
-        case .authorizationCancelled: "the sign-in was cancelled"
-        case .presenterFailed: "the sign-in page could not be shown"
-        case .subjectMismatch: "the server gave tokens for another account than the one that signs in"
-        case .scopeMissing: "the server did not grant the scope atproto"
-        case .keyLost: "the key that the session is bound to is gone, or is another"
-        case .otherServer: "the request goes to another server than the account's own"
-        case .refused(let status): "the server did not respond as it should (status \(status))"
-        case .network(let error): error.cause
-        case .signIn(let error): error.cause
-        case .cancelled: "it was interrupted"
+            .init(
+                .protocolError, "atproto.requirement-missing",
+                "the authorization server does not follow the profile: \(requirement)")
+        case .invalidClientMetadata(let problem):
+            .init(
+                .configuration, "atproto.invalid-client-metadata", "the client's metadata can't be used: \(problem)")
+        case .invalidRedirectURI:
+            .init(
+                .configuration, "atproto.invalid_redirect_uri",
+                "the redirect address is not one of this client's redirect addresses",
+                hint: "use an address from the metadata's redirect_uris, or change the metadata")
+        case .authorizationInProgress:
+            .init(
+                .tryAgain, "atproto.authorization_in_progress", "another sign-in has begun and has not ended",
+                hint: "end the other sign-in, or cancel it")
+        case .noAuthorizationPending:
+            .init(
+                .notFound, "atproto.no-authorization-pending", "no sign-in waits for this response",
+                hint: "start the sign-in again")
+        case .authorizationExpired:
+            .init(
+                .tryAgain, "atproto.authorization-expired", "the response came too late",
+                hint: "start the sign-in again")
+        case .authorizationCancelled:
+            .init(.refused, "atproto.authorization-cancelled", "the sign-in was cancelled")
+        case .presenterFailed: .init(.unavailable, "atproto.presenter-failed", "the sign-in page could not be shown")
+        case .subjectMismatch:
+            .init(
+                .protocolError, "atproto.subject-mismatch",
+                "the server's tokens are for a different account than the one that signs in")
+        case .scopeMissing:
+            .init(.protocolError, "atproto.scope-missing", "the server did not grant the scope atproto")
+        case .keyLost:
+            .init(
+                .refused, "atproto.key-lost", "the key that the session is bound to is missing or different",
+                hint: "sign in again")
+        case .otherServer:
+            .init(
+                .usage, "atproto.other-server", "the request goes to a different server than the account's own",
+                hint: "send the request to the account's own server, which forwards requests for others")
+        case .refused(let status):
+            .init(
+                status == 429 ? .tryAgain : status >= 500 ? .unavailable : .protocolError, "atproto.refused",
+                "the server did not respond as it should (status \(status))",
+                hint: status >= 500 || status == 429 ? "try again later" : nil)
+        case .network(let error): error.explanation
+        case .signIn(let error): error.explanation
+        case .cancelled: .init(.interrupted, "atproto.cancelled", "the operation was interrupted")
         }
     }
 
-    public var hint: LogMessage? {
-        switch code {
-        case .invalidHandle: "give the whole name without an @, such as alice.example.org"
-        case .invalidDID: "a DID looks like did:plc:… or did:web:…"
-        case .handleNotFound: "check its spelling, or give the account's DID"
-        case .handleAmbiguous, .handleMismatch: "the account's owner has to correct it; its DID works meanwhile"
-        case .invalidRedirectURI: "use an address of the metadata's redirect_uris, or change those"
-        case .authorizationInProgress: "end it, or cancel it"
-        case .noAuthorizationPending, .authorizationExpired: "start the sign-in again"
-        case .keyLost: "sign in again"
-        case .otherServer: "send the request to the account's own server; it passes on what is for others"
-        case .refused(let status): status >= 500 || status == 429 ? "try again later" : nil
-        case .network(let error): error.hint
-        case .signIn(let error): error.hint
-        case .didNotFound, .invalidDocument, .addressRefused, .invalidResourceMetadata, .requirementMissing,
-            .invalidClientMetadata, .authorizationCancelled, .presenterFailed, .subjectMismatch, .scopeMissing,
-            .cancelled:
-            nil
-        }
-    }
+    private static let ownerHint: LogMessage = "the account's owner has to fix it; until then, use the account's DID"
 }
 
 extension ATProtocolError.DocumentProblem: Loggable {
@@ -289,7 +293,7 @@ extension ATProtocolError.DocumentProblem: Loggable {
         case .malformedList: "a list in it is malformed, or too long"
         case .withoutPersonalServer: "it names no server for the account"
         case .repeatedPersonalServer: "it names several servers for the account"
-        case .malformedPersonalServer: "the account's server is no origin"
+        case .malformedPersonalServer: "the account's server is not an origin"
         }
     }
 }
@@ -298,13 +302,13 @@ extension ATProtocolError.ResourceProblem: Loggable {
     // Safe: words of ours.
     public var logMessage: LogMessage {
         switch self {
-        case .notFound: "it does not say which server authorizes"
-        case .redirected: "what it says is elsewhere, which is not followed"
-        case .notJSON: "what it says is not a valid JSON object"
-        case .otherResource: "what it says is about another server"
-        case .withoutAuthorizationServer: "it names no authorization server"
+        case .notFound: "it has no metadata that names its authorization server"
+        case .redirected: "its metadata redirects, which is not followed"
+        case .notJSON: "its metadata is not a valid JSON object"
+        case .otherResource: "its metadata is about another server"
+        case .withoutAuthorizationServer: "its metadata lacks an authorization server"
         case .severalAuthorizationServers: "it names several authorization servers"
-        case .malformedAuthorizationServer: "the authorization server that it names is no origin"
+        case .malformedAuthorizationServer: "its authorization server is not an origin"
         }
     }
 }
@@ -339,7 +343,7 @@ extension ATProtocolError.ClientProblem: Loggable {
         case .withoutCodeGrant: "its grant types lack authorization_code or refresh_token"
         case .withoutCodeResponse: "its response types lack code"
         case .withoutBoundTokens: "it does not request tokens that are bound to a key"
-        case .notPublic: "it is no public client, and private keys of clients are not supported"
+        case .notPublic: "it is not a public client, and private keys of clients are not supported"
         case .scopeNotRegistered: "a requested scope is not in it"
         case .withoutATProtoScope: "the scope atproto is not requested"
         case .nativeRedirectOfWebClient: "it is a web client, and the redirect address is a native client's"

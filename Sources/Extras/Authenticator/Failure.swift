@@ -36,6 +36,17 @@ extension OAuthAuthenticator {
             case body
             /// A file, which another response provider than a URLSession can't send or receive.
             case file
+
+            // Safe: words of ours.
+            var logMessage: LogMessage {
+                switch self {
+                case .address: "the request's address is not an http or https URL without a fragment"
+                case .method: "the request's method is not supported"
+                case .field: "the request has a malformed field, or a field that the caller must not set"
+                case .body: "the request's body is a stream, or the request has two bodies"
+                case .file: "only a URLSession can send and receive files"
+                }
+            }
         }
 
         /// What a program decides by; cause and hint are for people.
@@ -54,43 +65,31 @@ extension OAuthAuthenticator {
         /// The task was cancelled.
         public static let cancelled = Failure(.cancelled)
 
-        public var codeName: StaticString {
+        public var explanation: Explanation {
             switch code {
-            case .loginRequired: "authenticator.login-required"
-            case .noUserAuthenticator: "authenticator.no-user-authenticator"
-            case .otherOrigin: "authenticator.other-origin"
-            case .unsupportedRequest: "authenticator.unsupported-request"
-            case .fileFailed: "authenticator.file-failed"
-            case .signIn(let error): error.codeName
-            case .cancelled: "authenticator.cancelled"
-            }
-        }
-
-        public var cause: LogMessage {
-            switch code {
-            case .loginRequired: "nobody is signed in, and nobody is asked without being told to"
-            case .noUserAuthenticator: "nobody is signed in, and there is no way to ask anybody"
-            case .otherOrigin: "the request goes to an origin that the token must not be sent to"
-            case .unsupportedRequest(.address):
-                "the request's address is no http or https URL that can be sent as it is"
-            case .unsupportedRequest(.method): "the request's method is none that is sent here"
-            case .unsupportedRequest(.field): "the request has a field that is not the caller's to set, or is malformed"
-            case .unsupportedRequest(.body): "the request's body is a stream, or there are two"
-            case .unsupportedRequest(.file): "a file can be sent and received over a URLSession alone"
-            case .fileFailed(let number): "the file can't be read or written (errno \(number))"
-            case .signIn(let error): error.cause
-            case .cancelled: "it was interrupted"
-            }
-        }
-
-        public var hint: LogMessage? {
-            switch code {
-            case .loginRequired: "call authenticate() when the person is ready"
-            case .noUserAuthenticator: "give the configuration a user authenticator"
-            case .otherOrigin: "name the origin in the configuration's origins, if its server is to have the token"
-            case .unsupportedRequest(.body): "give the data, or upload a file"
-            case .signIn(let error): error.hint
-            case .unsupportedRequest, .fileFailed, .cancelled: nil
+            case .loginRequired:
+                .init(
+                    .refused, "authenticator.login-required",
+                    "no account is signed in, and this authenticator never asks without being told to",
+                    hint: "call authenticate() when the person is ready")
+            case .noUserAuthenticator:
+                .init(
+                    .configuration, "authenticator.no-user-authenticator",
+                    "no account is signed in, and the configuration has no way to ask the person",
+                    hint: "add a user authenticator to the configuration")
+            case .otherOrigin:
+                .init(
+                    .refused, "authenticator.other-origin", "the request goes to an origin that must not get the token",
+                    hint: "add the origin to the configuration's origins, if its server may get the token")
+            case .unsupportedRequest(let problem):
+                .init(
+                    .usage, "authenticator.unsupported-request", problem.logMessage,
+                    hint: problem == .body ? "pass the data, or upload a file" : nil)
+            case .fileFailed(let number):
+                .init(
+                    .cannotWrite, "authenticator.file-failed", "the file can't be read or written (errno \(number))")
+            case .signIn(let error): error.explanation
+            case .cancelled: .init(.interrupted, "authenticator.cancelled", "the operation was interrupted")
             }
         }
     }

@@ -1,3 +1,4 @@
+public import LatchkeyLog
 internal import LatchkeyLoopback
 public import LatchkeySecrets
 internal import LatchkeySystem
@@ -123,5 +124,16 @@ public final class LoopbackAuthorizationServer: Sendable {
     ) throws(Failure) {
         let secrets = service.state.withLock { Array($0.seen.values) }
         for secret in secrets { try body(secret.name, secret.value) }
+    }
+}
+
+extension LoopbackAuthorizationServer {
+    /// Why a server can't start: its port is in use, the machine has no such address, or key and certificate don't fit.
+    public struct StartError: RedactedError, Hashable {
+        let error: LoopbackError
+
+        init(_ error: LoopbackError) { self.error = error }
+
+        public var explanation: Explanation { error.explanation }
     }
 }

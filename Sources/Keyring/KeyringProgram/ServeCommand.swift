@@ -61,7 +61,7 @@ extension CommandContext {
         let settings = settings
         configuration.words = { error in
             let explained = settings.explained(error)
-            let hint = (explained as? any CommandError)?.hint
+            let hint = (explained as? any RedactedError)?.hint
             return hint.map { "\(error.cause.worded.text): \($0.worded.text)" } ?? error.cause.worded.text
         }
         return try await bus { () async throws(BusFault) in try await KeyringService.start(configuration, at: address) }

@@ -17,8 +17,8 @@ enum SessionCommand {
         let names = arguments.all(KeyringDefinitions.only)
         let isWritable = arguments.has(KeyringDefinitions.writable)
         guard !isWritable || !names.isEmpty else {
-            throw UsageError(
-                .missingOperand, "--writable is for what --only names, and nothing is named",
+            throw CommandFailure(
+                .usage, "usage.missing-operand", "--writable is for what --only names, and nothing is named",
                 hint: "leave it out: all of a keyring can be changed, or add --only SERVICE")
         }
         try context.requireVault()

@@ -73,43 +73,59 @@ public struct TransportError: RedactedError, Hashable {
         self.certificateProblem = certificateProblem
     }
 
-    public var codeName: StaticString {
+    public var explanation: Explanation {
         switch code {
-        case .cannotResolveHost: "http.cannot-resolve-host"
-        case .cannotConnect: "http.cannot-connect"
-        case .proxyRefused: "http.proxy-refused"
-        case .handshakeFailed: "http.handshake-failed"
-        case .certificateRefused: "http.certificate-refused"
-        case .certificateAuthoritiesUnreadable: "http.certificate-authorities-unreadable"
-        case .connectionLost: "http.connection-lost"
-        case .timedOut: "http.timed-out"
-        case .cancelled: "http.cancelled"
-        case .bodyTooLarge: "http.body-too-large"
-        case .malformedResponse: "http.malformed-answer"
-        case .malformedRequest: "http.malformed-request"
-        case .notConfidential: "http.not-confidential"
-        case .addressRefused: "http.address-refused"
-        case .other: "http.other"
+        case .cannotResolveHost:
+            .init(
+                .unavailable, "http.cannot-resolve-host", "the host of \(origin) can't be found",
+                hint: Self.checkNetwork)
+        case .cannotConnect:
+            .init(.unavailable, "http.cannot-connect", "no server responds at \(origin)", hint: Self.checkNetwork)
+        case .proxyRefused:
+            .init(
+                .unavailable, "http.proxy-refused", "the proxy on the way to \(origin) can't be used",
+                hint: "check https_proxy and no_proxy")
+        case .handshakeFailed:
+            .init(
+                .protocolError, "http.handshake-failed", "the TLS connection to \(origin) failed",
+                hint: "check that the address and port speak HTTPS")
+        case .certificateRefused:
+            .init(.refused, "http.certificate-refused", certificateCause, hint: certificateHint)
+        case .certificateAuthoritiesUnreadable:
+            .init(
+                .configuration, "http.certificate-authorities-unreadable",
+                "the file of trusted certificates can't be used", hint: "give a readable file of PEM certificates")
+        case .connectionLost:
+            .init(.unavailable, "http.connection-lost", "the connection to \(origin) broke", hint: Self.checkNetwork)
+        case .timedOut:
+            .init(.tryAgain, "http.timed-out", "\(origin) did not respond in time", hint: Self.checkNetwork)
+        case .cancelled: .init(.interrupted, "http.cancelled", "the request was cancelled")
+        case .bodyTooLarge: .init(.protocolError, "http.body-too-large", "the response of \(origin) is too large")
+        case .malformedResponse:
+            .init(.protocolError, "http.malformed-response", "the response of \(origin) is not valid HTTP")
+        case .malformedRequest:
+            .init(
+                .badData, "http.malformed-request",
+                "the request to \(origin) has a field that only the transport may set")
+        case .notConfidential:
+            .init(
+                .configuration, "http.not-confidential", "\(origin) is neither HTTPS nor a loopback address",
+                hint: "use the server's https:// address")
+        case .addressRefused:
+            .init(
+                .refused, "http.address-refused", "the host name in \(origin) leads to a private address",
+                hint: "check the host name: a name from another party must not lead into a private network")
+        case .other: .init(.unavailable, "http.other", "the request to \(origin) failed (curl \(number))")
         }
     }
 
-    public var cause: LogMessage {
-        switch code {
-        case .cannotResolveHost: "the host of \(origin) can't be found"
-        case .cannotConnect: "no server responds at \(origin)"
-        case .proxyRefused: "the proxy on the way to \(origin) can't be used"
-        case .handshakeFailed: "no TLS connection to \(origin) came about"
-        case .certificateRefused: certificateCause
-        case .certificateAuthoritiesUnreadable: "the file of trusted certificates can't be used"
-        case .connectionLost: "the connection to \(origin) broke"
-        case .timedOut: "\(origin) did not respond in time"
-        case .cancelled: "the request was cancelled"
-        case .bodyTooLarge: "the response of \(origin) is too large"
-        case .malformedResponse: "the response of \(origin) is not valid HTTP"
-        case .malformedRequest: "the request to \(origin) carries a field that is not the caller's to set"
-        case .notConfidential: "\(origin) is neither HTTPS nor a loopback address"
-        case .addressRefused: "the name of \(origin) leads to an address that is not a public one"
-        case .other: "the request to \(origin) failed (curl \(number))"
+    private static let checkNetwork: LogMessage = "check the address and the network, then try again"
+
+    private var certificateHint: LogMessage {
+        switch certificateProblem {
+        case .wrongHost: "use the host name that the certificate is for"
+        case .expired, .notYetValid: "check this machine's clock, then the server's certificate"
+        default: "\(Recovery.trustCertificate)"
         }
     }
 
@@ -120,25 +136,6 @@ public struct TransportError: RedactedError, Hashable {
         case .expired: "the certificate of \(origin) has expired"
         case .notYetValid: "the certificate of \(origin) is not valid yet"
         case .other, nil: "the certificate of \(origin) is not trusted"
-        }
-    }
-
-    public var hint: LogMessage? {
-        switch code {
-        case .cannotResolveHost, .cannotConnect, .connectionLost, .timedOut:
-            "check the address and the network, then try again"
-        case .proxyRefused: "check https_proxy and no_proxy"
-        case .handshakeFailed: "check that the address and port speak HTTPS"
-        case .certificateRefused:
-            switch certificateProblem {
-            case .wrongHost: "use the name that the certificate is for"
-            case .expired, .notYetValid: "check this machine's clock, then the server's certificate"
-            default: "\(Recovery.trustCertificate)"
-            }
-        case .certificateAuthoritiesUnreadable: "give a readable file of PEM certificates"
-        case .notConfidential: "use the server's https:// address"
-        case .addressRefused: "check the name: strangers' names must not lead into a private network"
-        case .cancelled, .bodyTooLarge, .malformedResponse, .malformedRequest, .other: nil
         }
     }
 }

@@ -25,33 +25,26 @@ package struct LoopbackError: RedactedError, Hashable {
         self.number = number
     }
 
-    package var codeName: StaticString {
+    package var explanation: Explanation {
         switch code {
-        case .portInUse: "loopback.port-in-use"
-        case .portForbidden: "loopback.port-forbidden"
-        case .noSuchAddress: "loopback.no-such-address"
-        case .badCertificate: "loopback.bad-certificate"
-        case .other: "loopback.other"
-        }
-    }
-
-    package var cause: LogMessage {
-        switch code {
-        case .portInUse: "port \(port) of the loopback address is in use"
-        case .portForbidden: "port \(port) of the loopback address needs privileges"
-        case .noSuchAddress: "this machine has no such loopback address"
-        case .badCertificate: "the key and certificate of the loopback server can't be used"
-        case .other: "the loopback server can't start (errno \(number))"
-        }
-    }
-
-    package var hint: LogMessage? {
-        switch code {
-        case .portInUse: "end what uses it, or give another port in the redirect"
-        case .portForbidden: "give a port above 1023"
-        case .noSuchAddress: "use the other of 127.0.0.1 and [::1]"
-        case .badCertificate: "give a PEM key and the certificate that belongs to it"
-        case .other: nil
+        case .portInUse:
+            .init(
+                .unavailable, "loopback.port-in-use", "another process uses port \(port) of the loopback address",
+                hint: "end that process, or give another port in the redirect")
+        case .portForbidden:
+            .init(
+                .unavailable, "loopback.port-forbidden", "port \(port) of the loopback address needs privileges",
+                hint: "give a port above 1023")
+        case .noSuchAddress:
+            .init(
+                .unavailable, "loopback.no-such-address", "this machine lacks the loopback address",
+                hint: "use the other one of 127.0.0.1 and [::1]")
+        case .badCertificate:
+            .init(
+                .badData, "loopback.bad-certificate", "the key and certificate of the loopback server can't be used",
+                hint: "give a PEM key and the certificate that belongs to the key")
+        case .other:
+            .init(.unavailable, "loopback.other", "the loopback server can't start (errno \(number))")
         }
     }
 }

@@ -93,82 +93,87 @@ public struct SignInError: RedactedError, Hashable {
 
     package static let cancelled = SignInError(.cancelled)
 
-    public var codeName: StaticString {
+    public var explanation: Explanation {
         switch code {
-        case .userAgent(let error): error.codeName
-        case .oauth(let error): error.codeName
-        case .resource(let error): error.codeName
-        case .store(let error): error.codeName
-        case .notSignedIn: "sign-in.not-signed-in"
-        case .noCurrentAccount: "sign-in.no-current-account"
-        case .sessionEnded: "sign-in.session-ended"
-        case .refreshLost: "sign-in.refresh-lost"
-        case .tokensNotStored: "sign-in.tokens-not-stored"
-        case .accountNameNeeded: "sign-in.account-name-needed"
-        case .accountMismatch: "sign-in.account-mismatch"
-        case .otherPerson: "sign-in.other-person"
-        case .tokenInAccount: "sign-in.token-in-account"
-        case .scopeMissing: "sign-in.scope-missing"
-        case .otherOrigin: "sign-in.other-origin"
-        case .otherResource: "sign-in.other-resource"
-        case .clientSecretMissing: "sign-in.client-secret-missing"
-        case .keyLost: "sign-in.key-lost"
-        case .otherAuthority: "sign-in.other-authority"
-        case .stepFailed: "sign-in.step-failed"
-        case .superseded: "sign-in.superseded"
-        case .cancelled: "sign-in.cancelled"
-        }
-    }
-
-    public var cause: LogMessage {
-        switch code {
-        case .userAgent(let error): error.cause
-        case .oauth(let error): error.cause
-        case .resource(let error): error.cause
-        case .store(let error): error.cause
-        case .notSignedIn: "nobody is signed in"
-        case .noCurrentAccount: "there are several accounts, and none of them is the current one"
-        case .sessionEnded: "the session has ended and can't be refreshed"
-        case .refreshLost: "the session has ended: an earlier refresh was cut off before its tokens could be stored"
-        case .tokensNotStored(let error):
-            "the server has refreshed the session, but the new tokens could not be stored and are lost: \(error.cause)"
-        case .accountNameNeeded: "this server does not say who signs in"
-        case .accountMismatch: "the server's responses are about another person than the one who signs in"
-        case .otherPerson: "the account is another person's at that server than the one who signed in"
-        case .tokenInAccount: "the server calls the person by a token, which is a secret and no name"
-        case .scopeMissing: "the server gave tokens without the scope that they are of no use without"
-        case .otherOrigin: "the request goes to an origin that the provider's tokens must not be sent to"
-        case .otherResource: "the request goes to another server than the one that the session's tokens are for"
-        case .clientSecretMissing: "the provider needs a client secret, and none is kept"
-        case .keyLost: "the key that the session is bound to is gone, or is another"
-        case .otherAuthority: "the session belongs to another server or client than the provider names now"
-        case .stepFailed(.authorizationURL): "the program's own way to make the authorization URL failed"
-        case .stepFailed(.login): "the program's own way to exchange the response failed"
-        case .stepFailed(.refresh): "the program's own way to refresh the session failed"
-        case .superseded: "a newer sign-in took over"
-        case .cancelled: "it was interrupted"
-        }
-    }
-
-    public var hint: LogMessage? {
-        switch code {
-        case .userAgent(let error): error.hint
-        case .oauth(let error): error.hint
-        case .resource(let error): error.hint
-        case .store(let error): error.hint
-        case .notSignedIn: "\(Recovery.signIn)"
-        case .noCurrentAccount: "\(Recovery.chooseAccount)"
-        case .sessionEnded, .otherAuthority, .keyLost: "sign in again"
+        case .userAgent(let error): error.explanation
+        case .oauth(let error): error.explanation
+        case .resource(let error): error.explanation
+        case .store(let error): error.explanation
+        case .notSignedIn:
+            .init(.notFound, "sign-in.not-signed-in", "no account is signed in", hint: "\(Recovery.signIn)")
+        case .noCurrentAccount:
+            .init(
+                .usage, "sign-in.no-current-account", "several accounts are signed in and none is the current one",
+                hint: "\(Recovery.chooseAccount)")
+        case .sessionEnded:
+            .init(
+                .refused, "sign-in.session-ended", "the session has ended and can't be refreshed", hint: "sign in again"
+            )
         case .refreshLost:
-            "sign in again; SIGTERM ends a program when its refresh is stored, SIGKILL in the middle of it"
-        case .tokensNotStored: "see that the store can be written, then sign in again"
-        case .accountNameNeeded: "\(Recovery.nameAccount)"
-        case .clientSecretMissing: "\(Recovery.saveClientSecret)"
-        case .otherPerson: "sign out of the account first, or \(Recovery.nameAccount)"
-        case .tokenInAccount: "don't use this server before whoever runs it has mended that"
-        case .otherOrigin: "name the origin among the provider's own, if its server is to have the token"
-        case .otherResource: "ask the account's own server; it passes on what is for others"
-        case .accountMismatch, .scopeMissing, .stepFailed, .superseded, .cancelled: nil
+            .init(
+                .refused, "sign-in.refresh-lost",
+                "the session has ended because an earlier refresh was cut off before its tokens were stored",
+                hint: "sign in again; end programs with SIGTERM, which lets a refresh finish, and not with SIGKILL")
+        case .tokensNotStored(let error):
+            .init(
+                error.kind, "sign-in.tokens-not-stored",
+                "the server refreshed the session, but the new tokens could not be stored and are lost: \(error.cause)",
+                hint: "make sure that the store can be written, then sign in again")
+        case .accountNameNeeded:
+            .init(
+                .usage, "sign-in.account-name-needed", "the server does not tell which account signed in",
+                hint: "\(Recovery.nameAccount)")
+        case .accountMismatch:
+            .init(
+                .protocolError, "sign-in.account-mismatch",
+                "the server's responses are about a different account than the one that signed in")
+        case .otherPerson:
+            .init(
+                .refused, "sign-in.other-person",
+                "the account name belongs to a different person at the server than the one who signed in",
+                hint: "sign out of the account first, or \(Recovery.nameAccount)")
+        case .tokenInAccount:
+            .init(
+                .protocolError, "sign-in.token-in-account",
+                "the server's name for the account is a token, which is a secret",
+                hint: "don't use this server until its operator has fixed that")
+        case .scopeMissing:
+            .init(
+                .protocolError, "sign-in.scope-missing",
+                "the server's tokens lack a scope without which they are useless")
+        case .otherOrigin:
+            .init(
+                .refused, "sign-in.other-origin",
+                "the request goes to an origin that must not get the provider's tokens",
+                hint: "add the origin to the provider's origins, if its server may get the token")
+        case .otherResource:
+            .init(
+                .usage, "sign-in.other-resource",
+                "the request goes to a different server than the one that the session's tokens are for",
+                hint: "send the request to the account's own server, which forwards requests for others")
+        case .clientSecretMissing:
+            .init(
+                .configuration, "sign-in.client-secret-missing",
+                "the provider needs a client secret, and none is stored",
+                hint: "\(Recovery.saveClientSecret)")
+        case .keyLost:
+            .init(
+                .refused, "sign-in.key-lost", "the key that the session is bound to is missing or different",
+                hint: "sign in again")
+        case .otherAuthority:
+            .init(
+                .configuration, "sign-in.other-authority",
+                "the session belongs to a different server or client than the provider's current one",
+                hint: "sign in again")
+        case .stepFailed(.authorizationURL):
+            .init(
+                .internalError, "sign-in.step-failed", "the program's own way to make the authorization URL failed")
+        case .stepFailed(.login):
+            .init(.internalError, "sign-in.step-failed", "the program's own way to exchange the response failed")
+        case .stepFailed(.refresh):
+            .init(.internalError, "sign-in.step-failed", "the program's own way to refresh the session failed")
+        case .superseded: .init(.interrupted, "sign-in.superseded", "a newer sign-in has replaced this one")
+        case .cancelled: .init(.interrupted, "sign-in.cancelled", "the operation was interrupted")
         }
     }
 }

@@ -38,24 +38,26 @@ public struct StoreError: RedactedError, Hashable {
         case protocolViolation
 
         /// The stable name, such as `store.locked`.
-        package var name: StaticString {
+        package var name: StaticString { row.name }
+
+        fileprivate var row: (kind: Explanation.Kind, name: StaticString) {
             switch self {
-            case .unavailable: "store.unavailable"
-            case .locked: "store.locked"
-            case .promptDismissed: "store.prompt-dismissed"
-            case .timedOut: "store.timed-out"
-            case .cancelled: "store.cancelled"
-            case .permissionDenied: "store.permission-denied"
-            case .corrupted: "store.corrupted"
-            case .rolledBack: "store.rolled-back"
-            case .wrongKey: "store.wrong-key"
-            case .tooLarge: "store.too-large"
-            case .conflict: "store.conflict"
-            case .ambiguous: "store.ambiguous"
-            case .busy: "store.busy"
-            case .cannotWrite: "store.cannot-write"
-            case .unsupported: "store.unsupported"
-            case .protocolViolation: "store.protocol-violation"
+            case .unavailable: (.unavailable, "store.unavailable")
+            case .locked: (.refused, "store.locked")
+            case .promptDismissed: (.refused, "store.prompt-dismissed")
+            case .timedOut: (.tryAgain, "store.timed-out")
+            case .cancelled: (.interrupted, "store.cancelled")
+            case .permissionDenied: (.refused, "store.permission-denied")
+            case .corrupted: (.badData, "store.corrupted")
+            case .rolledBack: (.refused, "store.rolled-back")
+            case .wrongKey: (.refused, "store.wrong-key")
+            case .tooLarge: (.badData, "store.too-large")
+            case .conflict: (.cannotWrite, "store.conflict")
+            case .ambiguous: (.usage, "store.ambiguous")
+            case .busy: (.tryAgain, "store.busy")
+            case .cannotWrite: (.cannotWrite, "store.cannot-write")
+            case .unsupported: (.unavailable, "store.unsupported")
+            case .protocolViolation: (.protocolError, "store.protocol-violation")
             }
         }
     }
@@ -75,11 +77,11 @@ public struct StoreError: RedactedError, Hashable {
         self.platform = platform
     }
 
-    public var codeName: StaticString { code.name }
+    public var explanation: Explanation { .init(code.row.kind, code.row.name, cause, hint: hint) }
 
     public var logMessage: LogMessage {
-        if let platform { return "\(cause) [\(code.name), \(platform)]" }
-        return "\(cause) [\(code.name)]"
+        if let platform { return "\(cause) [\(codeName), \(platform)]" }
+        return "\(cause) [\(codeName)]"
     }
 
     /// What is stored is damaged.

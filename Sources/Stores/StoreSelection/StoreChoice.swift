@@ -14,6 +14,16 @@ public enum StoreChoiceSource: Sendable, Hashable {
     /// Found just now, by asking each store in turn.
     case probed
 
+    /// What is told of a name that no store has.
+    fileprivate var absence: LogMessage {
+        switch self {
+        case .argument: "no store has the name that was given"
+        case .environment: "no store has the name in LATCHKEY_STORE"
+        case .configuration: "no store has the name in the configuration"
+        case .remembered, .probed: "this program doesn't know the store that was used before"
+        }
+    }
+
     /// Safe: words of ours.
     package var logMessage: LogMessage {
         switch self {
@@ -95,35 +105,24 @@ public struct StoreSelectionError: RedactedError, Hashable {
         if case .store(let error) = problem { error } else { nil }
     }
 
-    public var codeName: StaticString {
+    public var explanation: Explanation {
         switch problem {
-        case .unknownName: "selection.unknown-store"
-        case .notPersistent: "selection.not-persistent"
-        case .noneWorks: "selection.no-store"
-        case .store(let error): error.codeName
-        }
-    }
-
-    public var cause: LogMessage {
-        switch problem {
-        case .unknownName(.argument): "no store has the name that was given"
-        case .unknownName(.environment): "LATCHKEY_STORE names no store that there is"
-        case .unknownName(.configuration): "the configuration names no store that there is"
-        case .unknownName: "the store that was used before is unknown to this program"
-        case .notPersistent: "the in-memory store would forget at once what it is given"
+        case .unknownName(let source):
+            .init(
+                source == .argument ? .usage : .configuration, "selection.unknown-store", source.absence,
+                hint: "the stores are \(LogMessage.joined(names))")
+        case .notPersistent:
+            .init(
+                .usage, "selection.not-persistent", "the in-memory store would forget its contents at once",
+                hint: "the stores are \(LogMessage.joined(names))")
         case .noneWorks(let refusals):
-            "no store can be used; \(LogMessage.joined(refusals.map(\.logMessage), separator: "; "))"
-        case .store(let error): error.cause
-        }
-    }
-
-    public var hint: LogMessage? {
-        switch problem {
-        case .unknownName, .notPersistent: "the stores are \(LogMessage.joined(names))"
-        case .noneWorks(let refusals) where refusals.contains(where: \.lacksCollection):
-            "\(Recovery.createCollection), or \(Recovery.createVault)"
-        case .noneWorks: "\(Recovery.createVault), or start a keyring"
-        case .store(let error): error.hint
+            .init(
+                .unavailable, "selection.no-store",
+                "no store can be used; \(LogMessage.joined(refusals.map(\.logMessage), separator: "; "))",
+                hint: refusals.contains(where: \.lacksCollection)
+                    ? "\(Recovery.createCollection), or \(Recovery.createVault)"
+                    : "\(Recovery.createVault), or start a keyring")
+        case .store(let error): error.explanation
         }
     }
 }

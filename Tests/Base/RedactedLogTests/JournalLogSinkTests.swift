@@ -110,7 +110,7 @@ import TestServices
         do { _ = try StandInJournal(at: directory / "gone") }
         #expect(
             JournalUnavailable(number: 2).description
-                == "there is no systemd journal to log to (errno 2) [log.no-journal]")
+                == "the systemd journal can't be reached (errno 2) [log.no-journal]")
     }
 
     @Test func `a journal that goes away and comes back costs the records between, counted and reported once`() throws {

@@ -4,8 +4,7 @@ import Testing
 struct RecoveryTests {
     private struct Refusal: RedactedError {
         let hint: LogMessage?
-        var codeName: StaticString { "test.refusal" }
-        var cause: LogMessage { "it doesn't work" }
+        var explanation: Explanation { .init(.refused, "test.refusal", "it doesn't work", hint: hint) }
     }
 
     @Test func `an error says as a value what would help, however its hint was put together`() {

@@ -5,9 +5,11 @@ import Testing
 @Suite struct RedactedErrorTests {
     struct Refused: RedactedError {
         let status: Int
-        var codeName: StaticString { "test.refused" }
-        var cause: LogMessage { "the server answered \(status)" }
-        var hint: LogMessage? { status == 503 ? "try again" : nil }
+        var explanation: Explanation {
+            .init(
+                status == 503 ? .tryAgain : .refused, "test.refused", "the server answered \(status)",
+                hint: status == 503 ? "try again" : nil)
+        }
     }
 
     @Test func `every rendering of an error is its cause and its code`() {
@@ -19,6 +21,7 @@ import Testing
         #expect((error as? any Loggable)?.logMessage.text == expected)
         #expect((error as? any RedactedError)?.hint?.text == "try again")
         #expect(Refused(status: 1).hint == nil)
+        #expect((error as? any RedactedError)?.kind == .tryAgain && Refused(status: 1).kind == .refused)
     }
 
     @Test func `an error can be logged as it is`() {

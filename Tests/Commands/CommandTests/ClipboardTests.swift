@@ -110,7 +110,7 @@ internal import TestServices
     @Test func `without a display and a terminal there is no clipboard, and nobody is asked for a key`() async throws {
         let run = try await clip(["LATCHKEY_PASSPHRASE_FILE": directory / "none", "PATH": directory / "bin"])
         #expect(run.status == 69 && run.errorText.contains("[clipboard.none]"), "\(run.errorText)")
-        #expect(run.errorText.contains("latchkey: hint: install wl-clipboard or xclip, or run it in a terminal"))
+        #expect(run.errorText.contains("hint: install wl-clipboard or xclip, or run the command in a terminal"))
     }
 
     @Test func `a program without a display is told apart from a missing one`() async throws {

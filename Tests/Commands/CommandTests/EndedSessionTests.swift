@@ -154,7 +154,7 @@ import TestServices
         #expect(run.status == 64)
         #expect(
             run.errorText == """
-                latchkey: error: there are several accounts, and none of them is the current one \
+                latchkey: error: several accounts are signed in and none is the current one \
                 [sign-in.no-current-account]
                 latchkey: hint: choose one with --account, or latchkey use work: octocat, second
 

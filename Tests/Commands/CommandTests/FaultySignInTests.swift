@@ -61,13 +61,13 @@ import TestServices
         var testDescription: String { "\(fault), \(provider)" }
     }
 
-    private static let correct = "the server's operator has to correct it"
-    private static let retry = "try again; when it stays so, \(correct)"
+    private static let correct = "the server's operator has to fix it"
+    private static let retry = "try again; if it fails again, \(correct)"
     private static let unbound =
-        "add the provider again without --dpop, if tokens that anyone can use are good enough"
+        "add the provider again without --dpop, if tokens that work without the key are good enough"
     private static let network = "check the address and the network, then try again"
-    private static let elsewhere = "the server points elsewhere, which is not followed; its operator has to correct it"
-    private static let issuer = "give the issuer exactly as the server writes it, a slash at its end included"
+    private static let elsewhere = "the server redirects, which is not followed; the server's operator has to fix it"
+    private static let issuer = "give the issuer exactly as the server writes it, with or without a slash at its end"
 
     static let cases = [
         Case(fault: .metadataNamesAnotherIssuer, status: 76, code: "oauth.issuer-mismatch", hint: issuer),
@@ -140,7 +140,7 @@ import TestServices
         #expect(run.status == 76)
         expect(
             run, code: "oauth.state-mismatch",
-            hint: "start the sign-in again, and answer only the browser page it opens")
+            hint: "start the sign-in again, and answer only the browser page that it opens")
         #expect(
             run.errorText.contains(
                 "a response with another state came to the redirect address; it is ignored, and the sign-in still waits"
@@ -163,7 +163,7 @@ import TestServices
         if fault == nil {
             expect(
                 run, code: "sign-in.page-never-opened",
-                hint: "see that BROWSER, or else the desktop's default browser, is one that opens pages; "
+                hint: "set BROWSER, or the desktop's default browser, to one that opens pages; "
                     + "or use --paste at a terminal to open the page on another machine")
         } else {
             let hint = try #require(

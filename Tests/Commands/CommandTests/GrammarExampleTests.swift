@@ -70,12 +70,12 @@ import Testing
         ("find", "search"), ("api", "request"), ("remove", "delete"), ("mv", "rename"), ("whoami", "accounts"),
     ])
     func `words of other programs lead to the right command`(_ word: String, _ command: String) {
-        do throws(UsageError) {
+        do throws(CommandFailure) {
             _ = try grammar.parse([Array(word.utf8)])
             Issue.record("\(word) is taken")
         } catch {
             #expect(error.hint?.text == "did you mean latchkey \(command)?")
-            #expect(error.exitStatus == .usage)
+            #expect(ExitStatus(error) == .usage)
         }
     }
 

@@ -31,9 +31,8 @@ internal import TestServices
 
     private static let fullOutput = ["get example.org ada", "list", "vault status", "generate", "--help"].flatMap {
         [
-            Case(
-                "full: \($0)", "latchkey \($0) > /dev/full", 73, "hint: see that it is open and that its disk has room"),
-            Case("closed: \($0)", "latchkey \($0) >&-", 73, "hint: see that it is open and that its disk has room"),
+            Case("full: \($0)", "latchkey \($0) > /dev/full", 73, "hint: make sure that standard output is open"),
+            Case("closed: \($0)", "latchkey \($0) >&-", 73, "hint: make sure that standard output is open"),
             // Whoever can't be told still gets what they asked for.
             Case("errors full: \($0)", "latchkey \($0) 2> /dev/full", 0, nil),
             Case("all closed: \($0)", "latchkey \($0) <&- >&- 2>&-", 73, nil),

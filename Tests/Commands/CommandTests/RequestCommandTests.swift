@@ -140,7 +140,7 @@ import TestServices
             (["/a", "--json-body", "{}", "--data", "@-"], 64, "--data and --json-body can't be used together"),
             (["GET", "/a", "--method", "PUT"], 64, "METHOD and --method are both given"),
             (["/a", "--method", "FETCH"], 64, "METHOD is GET, HEAD, POST, PUT, PATCH or DELETE"),
-            (["http://127.0.0.1:1/a"], 77, "an origin that the provider's tokens must not be sent to"),
+            (["http://127.0.0.1:1/a"], 77, "an origin that must not get the provider's tokens"),
             (["//127.0.0.1:1/a"], 0, ""),
         ]
         for (arguments, status, text) in refused {

@@ -49,7 +49,7 @@ internal import TestServices
         let wait = try #require(rest.prefixMatch(of: /latchkey: waiting up to 10 minutes for the [^\n]+\n/))
         // On a machine that is busy the wait may be long enough for advice.
         let said = rest.dropFirst(wait.output.count).replacing(/latchkey: no response yet[^\n]+\n/, with: "")
-        #expect(said == "latchkey: error: it was interrupted [sign-in.cancelled]\n")
+        #expect(said == "latchkey: error: the operation was interrupted [sign-in.cancelled]\n")
         #expect(run.output.isEmpty)
         if let terminal { #expect(terminal.echoes) }
         let list = try await self.run("list", "--all")

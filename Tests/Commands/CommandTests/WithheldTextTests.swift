@@ -84,7 +84,7 @@ import TestServices
         #expect(signIn.status == 76)
         #expect(
             signIn.errorText.contains(
-                "latchkey: error: the server calls the person by a token, which is a secret and no name"
+                "latchkey: error: the server's name for the account is a token, which is a secret"
                     + " [sign-in.token-in-account]"), "\(signIn.errorText)")
         #expect(server.record.revocations == 1)
         let listing = try await scene.run("accounts", "--json").successful("accounts")

@@ -35,19 +35,19 @@ internal import Testing
         synonyms: [("show", "get"), ("vault make", "vault init"), ("check", "vault verify")],
         pages: [.exitStatuses])
 
-    private func parse(_ words: String...) throws(UsageError) -> CommandLineRequest {
+    private func parse(_ words: String...) throws(CommandFailure) -> CommandLineRequest {
         try Self.grammar.parse(words.map { Array($0.utf8) })
     }
 
     private func arguments(_ words: String...) throws -> ParsedArguments {
         guard case .run(let arguments) = try Self.grammar.parse(words.map { Array($0.utf8) }) else {
-            throw UsageError(.noCommand, "no command", hint: nil)
+            throw CommandFailure(.usage, "usage.no-command", "no command", hint: nil)
         }
         return arguments
     }
 
-    private func problem(_ words: String...) -> UsageError? {
-        do throws(UsageError) {
+    private func problem(_ words: String...) -> CommandFailure? {
+        do throws(CommandFailure) {
             _ = try Self.grammar.parse(words.map { Array($0.utf8) })
             return nil
         } catch {
@@ -92,9 +92,9 @@ internal import Testing
             #expect(parsed.operand("SERVICE") == "a" && parsed.seconds(Self.timeout) == .seconds(1))
             #expect(parsed.rest("COMMAND") == ["ls", "--json", "--", "-x", "--timeout"])
         }
-        #expect(problem("run", "a")?.problem == .missingOperand)
-        #expect(problem("run", "a", "--")?.problem == .missingOperand)
-        #expect(problem("run", "a", "--json", "ls")?.problem == .unknownOption)
+        #expect(problem("run", "a")?.code == "usage.missing-operand")
+        #expect(problem("run", "a", "--")?.code == "usage.missing-operand")
+        #expect(problem("run", "a", "--json", "ls")?.code == "usage.unknown-option")
         guard case .help(let help) = try parse("run", "--help") else { return #expect(Bool(false), "no help") }
         #expect(help.text.contains("tool run [OPTIONS] SERVICE COMMAND..."))
     }
@@ -118,7 +118,7 @@ internal import Testing
 
     @Test func `a value after an equals sign may begin with hyphens`() throws {
         #expect(try arguments("get", "a", "--scope=--x").all(Self.scope) == ["--x"])
-        #expect(problem("get", "a", "--scope", "--x")?.problem == .missingValue)
+        #expect(problem("get", "a", "--scope", "--x")?.code == "usage.missing-value")
     }
 
     @Test func `a command of two words is found by both`() throws {
@@ -128,34 +128,34 @@ internal import Testing
     // MARK: - What is refused
 
     @Test func `each mistake has its own problem`() {
-        #expect(problem()?.problem == .noCommand)
-        #expect(problem("vault")?.problem == .noCommand)
-        #expect(problem("fetch")?.problem == .unknownCommand)
-        #expect(problem("vault", "get")?.problem == .unknownCommand)
-        #expect(problem("get", "-x", "a")?.problem == .unknownOption)
-        #expect(problem("--json", "get", "a")?.problem == .unknownOption)
-        #expect(problem("get", "a", "--store")?.problem == .missingValue)
-        #expect(problem("get", "a", "--json=1")?.problem == .unexpectedValue)
-        #expect(problem("get", "a", "--json", "--json")?.problem == .repeatedOption)
-        #expect(problem("get", "a", "--store=")?.problem == .badValue)
-        #expect(problem("get", "a", "b", "c")?.problem == .tooManyOperands)
-        #expect(problem("get")?.problem == .missingOperand)
+        #expect(problem()?.code == "usage.no-command")
+        #expect(problem("vault")?.code == "usage.no-command")
+        #expect(problem("fetch")?.code == "usage.unknown-command")
+        #expect(problem("vault", "get")?.code == "usage.unknown-command")
+        #expect(problem("get", "-x", "a")?.code == "usage.unknown-option")
+        #expect(problem("--json", "get", "a")?.code == "usage.unknown-option")
+        #expect(problem("get", "a", "--store")?.code == "usage.missing-value")
+        #expect(problem("get", "a", "--json=1")?.code == "usage.unexpected-value")
+        #expect(problem("get", "a", "--json", "--json")?.code == "usage.repeated-option")
+        #expect(problem("get", "a", "--store=")?.code == "usage.bad-value")
+        #expect(problem("get", "a", "b", "c")?.code == "usage.too-many-operands")
+        #expect(problem("get")?.code == "usage.missing-operand")
     }
 
     @Test(arguments: ["0", "-1", "1e3", "nan", "inf", "0x10", "86401", "1.2.3", "", " 1"])
     func `what is no number of seconds is refused`(_ text: String) {
-        #expect(problem("get", "a", "--timeout=" + text)?.problem == .badValue)
+        #expect(problem("get", "a", "--timeout=" + text)?.code == "usage.bad-value")
     }
 
     @Test func `invalid UTF-8 is refused wherever it stands`() {
         for position in 0..<3 {
             var words = [Array("get".utf8), Array("a".utf8), Array("--store=x".utf8)]
             words[position].append(0xFF)
-            #expect(throws: UsageError.self) { try Self.grammar.parse(words) }
+            #expect(throws: CommandFailure.self) { try Self.grammar.parse(words) }
         }
         // Over-long encodings and lone surrogates are no UTF-8 either.
         for bytes: [UInt8] in [[0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82]] {
-            #expect(throws: UsageError.self) { try Self.grammar.parse([Array("get".utf8), bytes]) }
+            #expect(throws: CommandFailure.self) { try Self.grammar.parse([Array("get".utf8), bytes]) }
         }
     }
 
@@ -167,7 +167,7 @@ internal import Testing
             ["get", "a", "--unknown=" + secret],
         ]
         for line in lines {
-            do throws(UsageError) {
+            do throws(CommandFailure) {
                 _ = try Self.grammar.parse(line.map { Array($0.utf8) })
                 Issue.record("\(line) is no error")
             } catch {
@@ -190,7 +190,7 @@ internal import Testing
     @Test func `another program's word leads to the command, and is not taken for it`() {
         #expect(problem("show", "a")?.hint?.text == "did you mean tool get?")
         #expect(problem("vault", "make")?.hint?.text == "did you mean tool vault init?")
-        #expect(problem("show", "a")?.problem == .unknownCommand)
+        #expect(problem("show", "a")?.code == "usage.unknown-command")
         // Before a slip: `check` is near to nothing else, and `init` is the second word of one command alone.
         #expect(problem("check")?.hint?.text == "did you mean tool vault verify?")
         #expect(problem("init")?.hint?.text == "did you mean tool vault init?")
@@ -214,7 +214,7 @@ internal import Testing
         let one = try arguments("send", "work", "/a")
         #expect(one.optionalOperand("METHOD") == nil && one.operand("URL") == "/a")
         #expect(problem("send", "work")?.cause.text == "URL is missing")
-        #expect(problem("send", "work", "PUT", "/a", "b")?.problem == .tooManyOperands)
+        #expect(problem("send", "work", "PUT", "/a", "b")?.code == "usage.too-many-operands")
     }
 
     @Test func `an operand of fixed words takes no other, and doesn't repeat it`() throws {
@@ -237,14 +237,14 @@ internal import Testing
         #expect(try help("help", "help").hasPrefix("tool help: "))
         #expect(problem("help", "gte")?.hint?.text == "did you mean tool get?")
         guard case .version = try parse("version") else { return #expect(Bool(false), "no version") }
-        #expect(problem("version", "x")?.problem == .tooManyOperands)
+        #expect(problem("version", "x")?.code == "usage.too-many-operands")
     }
 
     @Test func `a page of the help is a table of its own`() throws {
         let page = try help("help", "exit-status")
         #expect(page.hasPrefix("exit statuses:\n  0    done\n  1    not found\n"))
         #expect(try help("help").contains("  tool help exit-status  lists the exit statuses\n"))
-        #expect(problem("exit-status")?.problem == .unknownCommand)
+        #expect(problem("exit-status")?.code == "usage.unknown-command")
     }
 
     @Test func `the overview lists each command once under its topic, and the options of all of them once`() throws {
@@ -259,12 +259,12 @@ internal import Testing
     }
 
     @Test func `the program's name alone is an error unless there is an introduction`() throws {
-        #expect(problem()?.problem == .noCommand)
+        #expect(problem()?.code == "usage.no-command")
         let grammar = CommandGrammar(
             program: "tool", summary: "does", version: "1", globalOptions: [], commands: [], introduction: "Use it.")
         guard case .introduction(let text) = try grammar.parse([]) else { return #expect(Bool(false), "none") }
         #expect(text.text == "Use it.\n")
-        #expect(throws: UsageError.self) { try grammar.parse([Array("--".utf8)]) }
+        #expect(throws: CommandFailure.self) { try grammar.parse([Array("--".utf8)]) }
     }
 
     @Test func `help is given for the program, a group and a command, whatever is missing`() throws {
@@ -292,4 +292,8 @@ internal import Testing
             #expect(help.text.contains(word), "\(word)")
         }
     }
+}
+
+extension CommandFailure {
+    fileprivate var code: String { codeName.description }
 }

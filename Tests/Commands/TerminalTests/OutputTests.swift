@@ -134,11 +134,17 @@ internal import TestServices
         let full = unsafe open("/dev/full", O_WRONLY | O_CLOEXEC)
         defer { close(full) }
         let output = TerminalOutput(program: "tool", environment: Self.plain, standardOutput: full)
-        #expect(throws: OutputError(number: ENOSPC)) { try output.write("a line") }
-        #expect(throws: OutputError(number: ENOSPC)) {
+        let line = #expect(throws: CommandFailure.self) { try output.write("a line") }
+        let secret = #expect(throws: CommandFailure.self) {
             try output.write(secret: Secret<Password>(copying: [1, 2, 3].span))
         }
-        #expect(OutputError(number: ENOSPC).exitStatus == .cannotWrite)
+        for error in [line, secret] {
+            let error = try #require(error)
+            #expect(
+                error.logMessage.text
+                    == "standard output can't be written (errno \(ENOSPC)) [output.cannot-write]")
+            #expect(ExitStatus(error) == .cannotWrite)
+        }
     }
 
     // MARK: - For programs

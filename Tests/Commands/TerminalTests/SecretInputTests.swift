@@ -1,4 +1,5 @@
 internal import Foundation
+internal import LatchkeyLog
 internal import LatchkeySecrets
 @testable internal import LatchkeyTerminal
 internal import Testing
@@ -29,21 +30,23 @@ internal import TestServices
                 let secret = try SecretInput.readAll(from: descriptor, as: Password.self, limit: 10)
                 #expect(secret.byteCount == 10)
             } else {
-                #expect(throws: InputError(problem: .tooLong(limit: 10))) {
+                let error = #expect(throws: CommandFailure.self) {
                     _ = try SecretInput.readAll(from: descriptor, as: Password.self, limit: 10)
                 }
+                #expect(error?.logMessage.text == "standard input has more than 10 bytes [input.too-long]")
             }
         }
     }
 
     @Test func `a closed or unreadable descriptor is an error with its number`() throws {
-        #expect(throws: InputError(problem: .unreadable(number: EBADF))) {
-            _ = try SecretInput.readAll(from: -1, as: Password.self, limit: 10)
-        }
         let folder = unsafe Foundation.open("/", O_RDONLY | O_CLOEXEC)
         defer { close(folder) }
-        #expect(throws: InputError(problem: .unreadable(number: EISDIR))) {
-            _ = try SecretInput.readAll(from: folder, as: Password.self, limit: 10)
+        for (descriptor, number) in [(-1, EBADF), (folder, EISDIR)] {
+            let error = #expect(throws: CommandFailure.self) {
+                _ = try SecretInput.readAll(from: descriptor, as: Password.self, limit: 10)
+            }
+            #expect(
+                error?.logMessage.text == "standard input can't be read (errno \(number)) [input.unreadable]")
         }
     }
 }

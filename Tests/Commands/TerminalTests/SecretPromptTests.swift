@@ -74,7 +74,7 @@ internal import TestServices
         let asked = try await ask(typing: "half\u{3}")
         #expect(asked.outcome == .problem(.interrupted))
         #expect(asked.echoesAfterwards)
-        #expect(PromptError(problem: .interrupted, question: "Secret").exitStatus == .interrupted)
+        #expect(ExitStatus(PromptError(problem: .interrupted, question: "Secret")) == .interrupted)
     }
 
     @Test func `control-D dismisses an empty answer and ends another`() async throws {

@@ -53,7 +53,13 @@ enum Spawn {
             unsafe envp.forEach { unsafe free($0) }
         }
         var pid: pid_t = 0
-        let status = unsafe posix_spawn(&pid, path, &actions, &attributes, argv, envp)
+        var status = unsafe posix_spawn(&pid, path, &actions, &attributes, argv, envp)
+        // A test that has just written this program may have forked in another thread meanwhile: until that child
+        // executes its own program, it has the file open for writing.
+        for _ in 0..<1000 where status == ETXTBSY {
+            usleep(1000)
+            status = unsafe posix_spawn(&pid, path, &actions, &attributes, argv, envp)
+        }
         guard status == 0 else { throw ServiceFailure("\(path) didn't start: errno \(status)") }
         return pid
     }

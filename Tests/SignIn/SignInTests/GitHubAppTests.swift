@@ -1,5 +1,6 @@
 import LatchkeyCredentials
 import LatchkeyHTTP
+import LatchkeyLog
 import LatchkeyOAuth
 import LatchkeySecrets
 import LatchkeyTestServer

@@ -1,4 +1,8 @@
+import Foundation
+import LatchkeyCredentials
 import LatchkeyLog
+import LatchkeyOAuth
+@testable import LatchkeySignIn
 import LatchkeyStoreCommands
 import LatchkeyStoreSelection
 import LatchkeyTerminal
@@ -145,31 +149,119 @@ struct HintTests {
     /// What looks like a code and is none: hosts, a file of the kernel's. Categories of the log begin with our name.
     private static let others: Set = [
         "github.com", "gitlab.com", "codeberg.org", "plc.directory", "alice.test", "memory.max",
+        "memory.limit_in_bytes",
     ]
 
-    @Test func `the table has each error's code once, in order, and nothing else`() throws {
+    private static let page = "Docs/Reference/error-codes.md"
+
+    /// An error of a kind, to ask for its exit status.
+    private struct Probe: RedactedError {
+        let kind: Explanation.Kind
+        var explanation: Explanation { .init(kind, "test.probe", "a probe") }
+    }
+
+    /// What a code's errors can be.
+    private struct Outcomes: Equatable {
+        var kinds: Set<Explanation.Kind> = []
+        var statuses: Set<Int32> = []
+
+        mutating func insert(
+            _ kinds: some Sequence<Explanation.Kind>, endingWith status: LatchkeyTerminal.ExitStatus? = nil
+        ) {
+            for kind in kinds {
+                self.kinds.insert(kind)
+                statuses.insert((status ?? LatchkeyTerminal.ExitStatus(Probe(kind: kind))).rawValue)
+            }
+        }
+
+        /// The two cells of the table.
+        var cells: [String] {
+            [
+                kinds.map { "`\($0)`" }.sorted().joined(separator: ", "),
+                statuses.sorted().map(String.init).joined(separator: ", "),
+            ]
+        }
+    }
+
+    /// Errors whose kind isn't a literal beside their code: values of them.
+    private static let values: [any RedactedError] =
+        [
+            GitHubAuthError.userCancelled, .accessDenied, .stateMismatch, .issuerMismatch, .invalidResponse, .timedOut,
+            .cancelled, .notSignedIn, .noCurrentAccount, .sessionEnded, .otherOrigin,
+        ]
+        + [302, 400, 429, 500].flatMap { status -> [any RedactedError] in
+            [
+                GitHubAuthError.exchangeFailed(statusCode: status), OAuthError(.exchangeFailed(statusCode: status)),
+                OAuthError(.revocationFailed(statusCode: status)), OAuthError(.discoveryFailed(statusCode: status)),
+                OAuthError(.requestRefused(.keySet, statusCode: status)),
+            ]
+        }
+        + StoreError.Code.allCases.map { SignInError(.tokensNotStored(StoreError($0, "a cause"))) }
+
+    /// Commands that give another module's error a kind that fits them: wrong words on a command line.
+    private static let reworded: [String: [Explanation.Kind]] = [
+        "oauth.invalid-configuration": [.usage, .badData], "collection.invalid": [.configuration],
+        "request.status": [.refused, .tryAgain, .unavailable],
+    ]
+
+    /// What the sources say of each code.
+    private static func outcomes() throws -> [String: Outcomes] {
+        var outcomes: [String: Outcomes] = [:]
+        let names = Dictionary(uniqueKeysWithValues: Explanation.Kind.allCases.map { ("\($0)", $0) })
+        let row = /\(\s*([^"();]*(?:\([^"()]*\)[^"();]*)?),\s*"([a-z]+(?:-[a-z]+)*\.[a-z0-9_]+(?:-[a-z0-9]+)*)"/
+        for (_, code) in try SinksTests.sources() {
+            for found in code.matches(of: row) {
+                let kinds = found.output.1.matches(of: /\.([a-zA-Z]+)/).compactMap { names[String($0.output.1)] }
+                let call = call(in: code[found.range.lowerBound...].dropFirst())
+                let status = call.firstMatch(of: /exitStatus: \.(\w+)/).flatMap { match in
+                    LatchkeyTerminal.ExitStatus.allCases.first { "\($0)" == match.output.1 }
+                }
+                outcomes[String(found.output.2), default: Outcomes()].insert(kinds, endingWith: status)
+            }
+        }
+        for error in values { outcomes[error.codeName.description, default: Outcomes()].insert([error.kind]) }
+        for (code, kinds) in reworded { outcomes[code, default: Outcomes()].insert(kinds) }
+        outcomes["request.status"]?.statuses.insert(LatchkeyTerminal.ExitStatus.otherStatus.rawValue)
+        return outcomes
+    }
+
+    @Test func `the table has each error's code once, in order, with its kinds and exit statuses`() throws {
         var codes: Set<String> = []
         for (_, code) in try SinksTests.sources() {
-            for found in code.matches(of: /"([a-z]+(?:-[a-z]+)*\.[a-z0-9]+(?:-[a-z0-9]+)*)"/) {
+            for found in code.matches(of: /"([a-z]+(?:-[a-z]+)*\.[a-z0-9_]+(?:-[a-z0-9]+)*)"/) {
                 let text = String(found.output.1)
                 if !text.hasPrefix("latchkey."), !Self.others.contains(text) { codes.insert(text) }
             }
         }
         #expect(codes.count > 150)
-        let rows = try Repository.lines("Docs/Reference/error-codes.md").filter { $0.hasPrefix("| `") }.map { line in
-            line.replacing("\\|", with: "/").split(separator: "|", omittingEmptySubsequences: false)
+        let outcomes = try Self.outcomes()
+        var lines = try Repository.lines(Self.page)
+        var listed: [String] = []
+        for (index, line) in lines.enumerated() where line.hasPrefix("| `") {
+            let cells = line.replacing("\\|", with: "\u{0}").split(separator: "|", omittingEmptySubsequences: false)
+                .dropFirst().dropLast().map { $0.trimmingCharacters(in: .whitespaces) }
+            try #require(cells.count == 5, "\(line)")
+            let code = cells[0].filter { $0 != "`" }
+            listed.append(code)
+            let outcome = try #require(outcomes[code], "\(Self.page): \(code) has no kind in the sources")
+            #expect(!outcome.kinds.isEmpty, "\(code) has no kind")
+            let made = [cells[0]] + outcome.cells + cells[3...]
+            lines[index] = made.reduce("|") { $0 + ($1.isEmpty ? " |" : " \($1) |") }.replacing("\u{0}", with: "\\|")
+            #expect(lines[index] == line, "\(Self.page): write \(lines[index])")
+            #expect(cells[3].count > 8, "\(line)")
         }
-        let listed = rows.map { String($0[1].filter { $0 != "`" && $0 != " " }) }
+        if ProcessInfo.processInfo.environment["LATCHKEY_RECORD"] != nil {
+            try lines.joined(separator: "\n").write(
+                to: Repository.root.appendingPathComponent(Self.page), atomically: true, encoding: .utf8)
+            Issue.record("recorded \(Self.page): run again without LATCHKEY_RECORD")
+        }
         #expect(listed == listed.sorted() && Set(listed).count == listed.count)
-        for code in codes.subtracting(listed).sorted() { Issue.record("Docs/Reference/error-codes.md: add \(code)") }
-        for code in Set(listed).subtracting(codes).sorted() {
-            Issue.record("Docs/Reference/error-codes.md: remove \(code)")
-        }
-        for row in rows { #expect(row.count == 5 && row[2].count > 8, "\(row)") }
+        for code in codes.subtracting(listed).sorted() { Issue.record("\(Self.page): add \(code)") }
+        for code in Set(listed).subtracting(codes).sorted() { Issue.record("\(Self.page): remove \(code)") }
     }
 
     @Test func `what the table says that helps is there`() throws {
-        for line in try Repository.lines("Docs/Reference/error-codes.md") where line.hasPrefix("| `") {
+        for line in try Repository.lines(Self.page) where line.hasPrefix("| `") {
             for text in line.matches(of: /`([^`]+)`/).map({ String($0.output.1) }) {
                 let mistakes = Self.mistakes(in: text, about: []).filter { !$0.contains("--passphrase-fd 3") }
                 #expect(mistakes.isEmpty, "\(line)")

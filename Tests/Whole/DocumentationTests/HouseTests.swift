@@ -115,8 +115,8 @@ import Testing
             #"\b(as[?!]?|is|case let \w+ as) +(VaultStore|SecretServiceStore|InMemoryStore)\b"#, 17
         ),
         ("names that go", "SealedStore|VaultTable|MemoryItems|SealedItemStore|ChangeReporter|ItemObserver", 90),
-        ("codeName written", #"var codeName: StaticString \{"#, 22),
-        ("exit statuses decided", #"var exitStatus: ExitStatus \{"#, 16),
+        ("codeName written", #"var codeName: StaticString \{"#, 1),
+        ("exit statuses decided", #"var \w+: ExitStatus \{"#, 1),
         ("calls of posix_spawn", #"posix_spawn\("#, 6),
     ])
     func `a figure of the house doesn't grow`(what: String, pattern: String, ceiling: Int) throws {
@@ -131,8 +131,8 @@ import Testing
         let lengths = try SinksTests.sources().map { path, _ in
             (path: path, lines: try Repository.lines("Sources/\(path)").count - 1)
         }
-        #expect(lengths.count <= 719)
-        #expect(lengths.count { $0.lines <= 30 } <= 101)
+        #expect(lengths.count <= 715)
+        #expect(lengths.count { $0.lines <= 30 } <= 98)
         #expect(lengths.filter { $0.lines > 400 }.map(\.path) == [])
     }
 }

@@ -176,7 +176,7 @@ struct ImportTests {
         let run = try await shell(
             "echo x > p; latchkey import --from libsecret-file login.keyring --import-passphrase-fd 3 3< p")
         #expect(run.status == 77 && run.errorText.contains("[import.sealed]"), "\(run.errorText)")
-        #expect(run.errorText.contains("of a keyring that is open, import the collection"))
+        #expect(run.errorText.contains("if a keyring is open, import its collection"))
     }
 
     @Test func `another collection of the keyring is imported`() async throws {

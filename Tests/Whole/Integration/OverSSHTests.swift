@@ -126,7 +126,8 @@ import TestServices
         for way in [[], ["--paste"]] {
             let run = try await run(["sign-in", "work"] + way, in: session, expecting: 69)
             #expect(
-                run.errorText.contains("hint: run it at a terminal (`ssh -t`, `podman run -it`)"), "\(run.errorText)")
+                run.errorText.contains("hint: run the command at a terminal (`ssh -t`, `podman run -it`)"),
+                "\(run.errorText)")
         }
         #expect(session.server.record.requests[.token] == nil)
         // A code for another device needs nobody here to answer.
@@ -141,7 +142,7 @@ import TestServices
         let terminal = try PseudoTerminal()
         let running = try start(["sign-in", "work", "--timeout", "2"], in: session, at: terminal)
         #expect(try await running.finish().status == 75, "\(terminal.shown)\n\(machine.log)")
-        try await terminal.waitUntilShown("nobody confirmed the sign-in in time")
+        try await terminal.waitUntilShown("the sign-in was not confirmed in time")
         #expect(terminal.shown.contains("Waiting for you; this ends in 0:0"))
         #expect(!terminal.shown.contains("the code is good for"))
     }
@@ -222,7 +223,7 @@ import TestServices
         try await expectEnd(
             of: processes, in: session,
             saying:
-                /latchkey: error: (it was interrupted \[sign-in.cancelled\]|the sign-in was cancelled \[sign-in.user-cancelled\])/
+                /latchkey: error: (the operation was interrupted \[sign-in.cancelled\]|the sign-in was cancelled \[sign-in.user-cancelled\])/
         )
     }
 
@@ -235,6 +236,6 @@ import TestServices
         #expect(try await client.finish().status == 130, "\(terminal.shown)")
         #expect(terminal.echoes)
         try await expectEnd(
-            of: processes, in: session, saying: /latchkey: error: it was interrupted \[sign-in.cancelled\]/)
+            of: processes, in: session, saying: /latchkey: error: the operation was interrupted \[sign-in.cancelled\]/)
     }
 }

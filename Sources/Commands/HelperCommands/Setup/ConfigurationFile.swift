@@ -31,7 +31,7 @@ struct ConfigurationFile: Sendable {
         }
         guard status.st_uid == geteuid() else { throw unusable("is another user's") }
         return try mapError(
-            { (_: InputError) in unusable("is too large, or can't be read") },
+            { (_: CommandFailure) in unusable("is too large, or can't be read") },
             of: SecretInput.readAll(from: descriptor, as: MessageBody.self, limit: Self.maximumByteCount))
     }
 

@@ -32,7 +32,7 @@ enum DoctorCommand {
         } else {
             try context.output.write(findings.table)
         }
-        return findings.exitStatus
+        return findings.status
     }
 
     private static func findings(_ context: CommandContext) async throws -> [Finding] {

@@ -35,11 +35,11 @@ struct Finding {
     }
 
     /// An error of a store, as a problem or only worth knowing.
-    static func refusal(_ topic: StaticString, _ error: some CommandError, matters: Bool) -> Finding {
+    static func refusal(_ topic: StaticString, _ error: some RedactedError, matters: Bool) -> Finding {
         let text: LogMessage = "\(error.cause) [\(error.codeName)]"
         let remedy = error.hint?.worded ?? "look into the manual page, latchkey(1)"
         return matters
-            ? .problem(topic, error.exitStatus, text, remedy: remedy) : .note(topic, text, remedy: remedy)
+            ? .problem(topic, ExitStatus(error), text, remedy: remedy) : .note(topic, text, remedy: remedy)
     }
 
     var stateName: StaticString {
@@ -71,7 +71,7 @@ struct Finding {
 
 extension [Finding] {
     /// The status of the first problem, or success.
-    var exitStatus: ExitStatus {
+    var status: ExitStatus {
         for finding in self { if case .problem(let status) = finding.state { return status } }
         return .success
     }
@@ -92,7 +92,7 @@ extension Finding {
         let state: State =
             switch finding.state {
             case .good: .good
-            case .problem(let code) where matters: .problem(StoreError(code, finding.text).exitStatus)
+            case .problem(let code) where matters: .problem(ExitStatus(StoreError(code, finding.text)))
             case .note, .problem: .note
             }
         self.init(topic: store, state: state, text: finding.text, remedy: finding.remedy?.worded)

@@ -96,8 +96,8 @@ struct MaskedStart: ~Copyable {
 
     private static func noTerminal(_ number: Int32) -> CommandFailure {
         CommandFailure(
-            .programNotStarted, "run.not-started", "there is no terminal for the program to have (errno \(number))",
-            hint: "send its output through a pipe, or leave --mask out")
+            .unavailable, "run.not-started", "no terminal for the program can be made (errno \(number))",
+            hint: "send the program's output through a pipe, or leave --mask out", exitStatus: .programNotStarted)
     }
 
     private static func pipe(for program: String) throws(CommandFailure) -> (reading: Int32, writing: Int32) {

@@ -25,25 +25,26 @@ package struct RunRequest: Sendable {
         let assignments = arguments.all(RunCommand.variable).map(VariableName.split)
         let names = assignments.filter { $0.value == nil }
         guard names.count < 2 else {
-            throw UsageError(
-                .repeatedOption, "more than one --env has a name alone",
+            throw CommandFailure(
+                .usage, "usage.repeated-option", "more than one --env has a name alone",
                 hint: "one names the variable of PROVIDER's token; others are --env NAME=SERVICE/ACCOUNT")
         }
         if let name = names.first, provider == nil {
-            throw UsageError(
-                .missingOperand, "--env\(Self.shown(name.name).map { " \($0)" as LogMessage } ?? "") has no secret",
+            throw CommandFailure(
+                .usage, "usage.missing-operand",
+                "--env\(Self.shown(name.name).map { " \($0)" as LogMessage } ?? "") has no secret",
                 hint: "write --env NAME=SERVICE/ACCOUNT, or PROVIDER before --")
         }
         for option in [SignInDefinitions.account, SignInDefinitions.certificateAuthority] where provider == nil {
             guard !arguments.has(option) else {
-                throw UsageError(
-                    .missingOperand, "\(option.name) is for a sign-in, and there is no PROVIDER",
+                throw CommandFailure(
+                    .usage, "usage.missing-operand", "\(option.name) is for a sign-in, and there is no PROVIDER",
                     hint: "leave it out, or write PROVIDER before --")
             }
         }
         guard provider != nil || Self.namesSecrets(arguments) else {
-            throw UsageError(
-                .missingOperand, "there is neither PROVIDER before -- nor a secret for the program",
+            throw CommandFailure(
+                .usage, "usage.missing-operand", "there is neither PROVIDER before -- nor a secret for the program",
                 hint: "write --env NAME=SERVICE/ACCOUNT, or PROVIDER before --")
         }
         tokenVariable = names.first.map { String($0.name) }
@@ -66,20 +67,27 @@ package struct RunRequest: Sendable {
 
     /// With stored secrets, or with `--` as the first word, is PROVIDER what stands before `--`, if anything does. Else
     /// it is the first word, as it has always been.
-    private static func split(_ arguments: ParsedArguments) throws(UsageError) -> (provider: String?, words: [String]) {
+    private static func split(_ arguments: ParsedArguments) throws(CommandFailure) -> (
+        provider: String?, words: [String]
+    ) {
         let usage: LogMessage = "usage: latchkey run [PROVIDER] [--env NAME=SERVICE/ACCOUNT] -- COMMAND..."
         let words = arguments.operands
         guard namesSecrets(arguments) || arguments.separation == 0 else {
-            guard words.count > 1 else { throw UsageError(.missingOperand, "COMMAND is missing", hint: usage) }
+            guard words.count > 1 else {
+                throw CommandFailure(.usage, "usage.missing-operand", "COMMAND is missing", hint: usage)
+            }
             return (words[0], Array(words.dropFirst()))
         }
         guard let separation = arguments.separation else {
-            throw UsageError(.missingOperand, "-- is missing before COMMAND", hint: usage)
+            throw CommandFailure(.usage, "usage.missing-operand", "-- is missing before COMMAND", hint: usage)
         }
         guard separation < 2 else {
-            throw UsageError(.tooManyOperands, "there is more than PROVIDER before --", hint: usage)
+            throw CommandFailure(
+                .usage, "usage.too-many-operands", "there is more than PROVIDER before --", hint: usage)
         }
-        guard words.count > separation else { throw UsageError(.missingOperand, "COMMAND is missing", hint: usage) }
+        guard words.count > separation else {
+            throw CommandFailure(.usage, "usage.missing-operand", "COMMAND is missing", hint: usage)
+        }
         return (separation == 0 ? nil : words[0], Array(words.dropFirst(separation)))
     }
 
@@ -91,11 +99,11 @@ package struct RunRequest: Sendable {
     private static func variable(
         _ assignment: (name: Substring, value: Substring?), _ option: LogMessage,
         _ kind: (CredentialKey) -> ChildVariable.Value
-    ) throws(UsageError) -> ChildVariable {
+    ) throws(CommandFailure) -> ChildVariable {
         // What is no reference isn't repeated: it may be a secret gone astray.
         guard let key = SecretReference.key(of: assignment.value ?? "") else {
-            throw UsageError(
-                .badValue,
+            throw CommandFailure(
+                .usage, "usage.bad-value",
                 "\(option)\(shown(assignment.name).map { " \($0)" as LogMessage } ?? "") names no stored secret",
                 hint: "write NAME=SERVICE/ACCOUNT, with %2F for a slash in ACCOUNT, and %25 for a percent sign")
         }
@@ -156,16 +164,17 @@ package struct RunRequest: Sendable {
         switch number {
         case ENOENT:
             return CommandFailure(
-                .programNotFound, "run.not-found", "there is no program \(shown)",
-                hint: "give its path, or see whether it is installed")
+                .notFound, "run.not-found", "the program \(shown) doesn't exist",
+                hint: "give the program's path, or install the program", exitStatus: .programNotFound)
         case E2BIG:
             return CommandFailure(
-                .programNotStarted, "run.not-started",
+                .usage, "run.not-started",
                 "the program \(shown) can't be started: its arguments and variables are too long together",
-                hint: "hand long secrets on with --file")
+                hint: "hand long secrets on with --file", exitStatus: .programNotStarted)
         default:
             return CommandFailure(
-                .programNotStarted, "run.not-started", "the program \(shown) can't be started (errno \(number))")
+                .unavailable, "run.not-started", "the program \(shown) can't be started (errno \(number))",
+                exitStatus: .programNotStarted)
         }
     }
 

@@ -30,23 +30,14 @@ public struct NameLookupError: RedactedError, Hashable {
         self.code = code
     }
 
-    public var codeName: StaticString {
+    public var explanation: Explanation {
         switch code {
-        case .tryAgain: "dns.try-again"
-        case .failed: "dns.failed"
-        case .malformedResponse: "dns.malformed-answer"
-        case .cancelled: "dns.cancelled"
+        case .tryAgain:
+            .init(.tryAgain, "dns.try-again", "no name server responded", hint: "check the network, then try again")
+        case .failed: .init(.unavailable, "dns.failed", "the name can't be looked up")
+        case .malformedResponse:
+            .init(.protocolError, "dns.malformed-answer", "the name server's response is malformed")
+        case .cancelled: .init(.interrupted, "dns.cancelled", "the lookup was cancelled")
         }
     }
-
-    public var cause: LogMessage {
-        switch code {
-        case .tryAgain: "no name server responded"
-        case .failed: "the name can't be looked up"
-        case .malformedResponse: "the name server's response can't be understood"
-        case .cancelled: "the lookup was cancelled"
-        }
-    }
-
-    public var hint: LogMessage? { code == .tryAgain ? "check the network, then try again" : nil }
 }

@@ -71,21 +71,16 @@ public enum PKCEError: RedactedError, Hashable {
     /// The verifier is too short, too long, or has a character outside the alphabet.
     case invalidVerifier
 
-    public var codeName: StaticString {
+    public var explanation: Explanation {
         switch self {
-        case .failedToGenerateRandomOctets: "pkce.no-random-octets"
-        case .failedToCreateChallengeForVerifier: "pkce.verifier-not-ascii"
-        case .invalidVerifier: "pkce.invalid-verifier"
+        case .failedToGenerateRandomOctets(let number):
+            .init(.internalError, "pkce.no-random-octets", "the system gave no random octets (errno \(number))")
+        case .failedToCreateChallengeForVerifier:
+            .init(.badData, "pkce.verifier-not-ascii", "the code verifier is not ASCII")
+        case .invalidVerifier:
+            .init(
+                .badData, "pkce.invalid-verifier",
+                "the code verifier is not 43 to 128 letters, digits, hyphens, dots, underscores, tildes")
         }
     }
-
-    public var cause: LogMessage {
-        switch self {
-        case .failedToGenerateRandomOctets(let number): "the system gave no random octets (errno \(number))"
-        case .failedToCreateChallengeForVerifier: "the code verifier is not ASCII"
-        case .invalidVerifier: "the code verifier is not 43 to 128 letters, digits, hyphens, dots, underscores, tildes"
-        }
-    }
-
-    public var hint: LogMessage? { nil }
 }

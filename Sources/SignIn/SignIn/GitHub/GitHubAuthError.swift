@@ -97,52 +97,33 @@ public enum GitHubAuthError: RedactedError, Hashable {
 // MARK: - Telling
 
 extension GitHubAuthError {
-    public var codeName: StaticString {
+    /// What the same error of another type says; the code is GitHub's own where this is a step of its sign-in.
+    public var explanation: Explanation {
         switch self {
-        case .userCancelled: "github.user-cancelled"
-        case .accessDenied: "github.access-denied"
-        case .stateMismatch: "github.state-mismatch"
-        case .issuerMismatch: "github.issuer-mismatch"
-        case .exchangeFailed: "github.exchange-failed"
-        case .networkError(let error): error.codeName
-        case .invalidResponse: "github.invalid-response"
-        case .store(let error): error.codeName
-        case .apiError(let error): error.codeName
-        case .timedOut: "github.timed-out"
-        case .cancelled: "github.cancelled"
-        case .userAgentUnavailable(let error): error.codeName
-        case .notSignedIn: "github.not-signed-in"
-        case .noCurrentAccount: "github.no-current-account"
-        case .sessionEnded: "github.session-ended"
-        case .otherOrigin: "github.other-origin"
-        case .configuration(let error): error.codeName
-        }
-    }
-
-    /// The same error where it has a cause and a hint already.
-    private var told: any RedactedError {
-        switch self {
-        case .userCancelled: UserAgentError.userCancelled
-        case .accessDenied: OAuthError(.accessDenied)
-        case .stateMismatch: OAuthError(.stateMismatch)
-        case .issuerMismatch: OAuthError(.issuerMismatch)
+        case .userCancelled: Self.row("github.user-cancelled", UserAgentError.userCancelled)
+        case .accessDenied: Self.row("github.access-denied", OAuthError(.accessDenied))
+        case .stateMismatch: Self.row("github.state-mismatch", OAuthError(.stateMismatch))
+        case .issuerMismatch: Self.row("github.issuer-mismatch", OAuthError(.issuerMismatch))
         case .exchangeFailed(let status, let error):
-            OAuthError(.exchangeFailed(statusCode: status), serverError: error)
-        case .networkError(let error): error
-        case .invalidResponse: ResourceError(.invalidResponse)
-        case .store(let error): error
-        case .apiError(let error): error
-        case .timedOut: UserAgentError.timedOut
-        case .cancelled: SignInError.cancelled
-        case .userAgentUnavailable(let error): error
-        case .notSignedIn: SignInError(.notSignedIn)
-        case .noCurrentAccount: SignInError(.noCurrentAccount)
-        case .sessionEnded: SignInError(.sessionEnded)
-        case .otherOrigin: SignInError(.otherOrigin)
-        case .configuration(let error): error
+            Self.row(
+                "github.exchange-failed", OAuthError(.exchangeFailed(statusCode: status), serverError: error))
+        case .networkError(let error): error.explanation
+        case .invalidResponse: Self.row("github.invalid-response", ResourceError(.invalidResponse))
+        case .store(let error): error.explanation
+        case .apiError(let error): error.explanation
+        case .timedOut: Self.row("github.timed-out", UserAgentError.timedOut)
+        case .cancelled: Self.row("github.cancelled", SignInError.cancelled)
+        case .userAgentUnavailable(let error): error.explanation
+        case .notSignedIn: Self.row("github.not-signed-in", SignInError(.notSignedIn))
+        case .noCurrentAccount: Self.row("github.no-current-account", SignInError(.noCurrentAccount))
+        case .sessionEnded: Self.row("github.session-ended", SignInError(.sessionEnded))
+        case .otherOrigin: Self.row("github.other-origin", SignInError(.otherOrigin))
+        case .configuration(let error): error.explanation
         }
     }
 
-    public var cause: LogMessage { told.cause }
-    public var hint: LogMessage? { told.hint }
+    private static func row(_ code: StaticString, _ error: some RedactedError) -> Explanation {
+        let told = error.explanation
+        return .init(told.kind, code, told.cause, hint: told.hint)
+    }
 }

@@ -37,35 +37,23 @@ public struct ResourceError: RedactedError, Hashable {
         }
     }
 
-    public var codeName: StaticString {
+    public var explanation: Explanation {
         switch code {
-        case .unauthorized: "resource.unauthorized"
-        case .forbidden: "resource.forbidden"
-        case .rateLimited: "resource.rate-limited"
-        case .refused: "resource.refused"
-        case .invalidResponse: "resource.invalid-response"
-        case .networkError(let error): error.codeName
-        }
-    }
-
-    public var cause: LogMessage {
-        switch code {
-        case .unauthorized: "the service does not accept the token"
-        case .forbidden: "the token does not reach so far"
-        case .rateLimited: "the service got too many requests"
-        case .refused(let status): "the service did not respond as it should (status \(status))"
-        case .invalidResponse: "the service's response can't be understood"
-        case .networkError(let error): error.cause
-        }
-    }
-
-    public var hint: LogMessage? {
-        switch code {
-        case .unauthorized: "sign in again"
-        case .forbidden: "sign in again with more scopes"
-        case .rateLimited, .refused: "try again later"
-        case .invalidResponse: nil
-        case .networkError(let error): error.hint
+        case .unauthorized:
+            .init(.refused, "resource.unauthorized", "the service does not accept the token", hint: "sign in again")
+        case .forbidden:
+            .init(
+                .refused, "resource.forbidden", "the token's scopes don't allow this request",
+                hint: "sign in again with more scopes")
+        case .rateLimited:
+            .init(.tryAgain, "resource.rate-limited", "the service got too many requests", hint: "try again later")
+        case .refused(let status):
+            .init(
+                status >= 500 ? .unavailable : .protocolError, "resource.refused",
+                "the service did not respond as it should (status \(status))", hint: "try again later")
+        case .invalidResponse:
+            .init(.protocolError, "resource.invalid-response", "the service's response is invalid")
+        case .networkError(let error): error.explanation
         }
     }
 }

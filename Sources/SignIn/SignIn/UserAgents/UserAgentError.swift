@@ -71,36 +71,26 @@ public struct UserAgentError: RedactedError, Hashable {
     package static let onlyForeignResponses = UserAgentError(.onlyForeignResponses)
     package static let cancelled = UserAgentError(.cancelled)
 
-    public var codeName: StaticString {
+    public var explanation: Explanation {
         switch code {
-        case .userCancelled: "sign-in.user-cancelled"
-        case .unavailable: "sign-in.user-agent-unavailable"
-        case .timedOut: "sign-in.timed-out"
-        case .pageNeverOpened: "sign-in.page-never-opened"
-        case .onlyForeignResponses: "sign-in.only-foreign-answers"
-        case .cancelled: "sign-in.cancelled"
-        }
-    }
-
-    public var cause: LogMessage {
-        switch code {
-        case .userCancelled: "the sign-in was cancelled"
-        case .unavailable(let reason): reason.logMessage
-        case .timedOut: "nobody answered the sign-in page in time"
-        case .pageNeverOpened: "a browser was to open the sign-in page, and none did in time"
-        case .onlyForeignResponses: "what came belongs to another sign-in: its state is missing or another"
-        case .cancelled: "the sign-in was interrupted"
-        }
-    }
-
-    public var hint: LogMessage? {
-        switch code {
-        case .userCancelled, .cancelled: nil
-        case .onlyForeignResponses: "start the sign-in again, and answer only the page it opens"
-        case .timedOut: "start the sign-in again, or \(Recovery.allowMoreTime)"
+        case .userCancelled: .init(.refused, "sign-in.user-cancelled", "the sign-in was cancelled")
+        case .unavailable(let reason):
+            .init(.unavailable, "sign-in.user-agent-unavailable", reason.logMessage, hint: reason.hint)
+        case .timedOut:
+            .init(
+                .tryAgain, "sign-in.timed-out", "the sign-in page got no answer in time",
+                hint: "start the sign-in again, or \(Recovery.allowMoreTime)")
         case .pageNeverOpened:
-            "see that BROWSER, or else the desktop's default browser, is one that opens pages; or \(Recovery.paste)"
-        case .unavailable(let reason): reason.hint
+            .init(
+                .tryAgain, "sign-in.page-never-opened",
+                "the browser was started but did not open the sign-in page in time",
+                hint: "set BROWSER, or the desktop's default browser, to one that opens pages; or \(Recovery.paste)")
+        case .onlyForeignResponses:
+            .init(
+                .protocolError, "sign-in.only-foreign-answers",
+                "all responses belong to another sign-in: their state is missing or different",
+                hint: "start the sign-in again, and answer only the page that it opens")
+        case .cancelled: .init(.interrupted, "sign-in.cancelled", "the sign-in was interrupted")
         }
     }
 }
@@ -109,40 +99,37 @@ extension UserAgentError.Reason {
     // Safe: words of ours and numbers of the system.
     package var logMessage: LogMessage {
         switch self {
-        case .noWay: "there is neither a display to show a browser on nor a terminal to ask at"
-        case .noHandler: "nothing here takes responses for the scheme of the redirect address"
-        case .noDisplay: "there is no display to show a browser on"
+        case .noWay: "this process has neither a display for a browser nor a terminal"
+        case .noHandler: "no handler is installed for the scheme of the redirect address"
+        case .noDisplay: "this process has no display for a browser"
         case .noBrowser(let number): "no browser could be started (errno \(number))"
         case .browserFailed(let status): "the browser ended with status \(status) before it showed the page"
-        case .malformedBrowser: "the variable BROWSER can't be understood"
-        case .noPrivateWindow: "no browser here is known to open private windows when asked"
+        case .malformedBrowser: "the variable BROWSER is malformed"
+        case .noPrivateWindow: "none of the installed browsers is known to open private windows"
         case .cannotListen(let problem): problem.error.cause
         case .cannotWaitForHandler(let number):
-            "the folder where the scheme's handler brings its response can't be used (errno \(number))"
-        case .noPrivateScheme: "the redirect address has no private-use scheme that the desktop could hand over"
-        case .unsupportedRedirect: "this way to sign in can't take a response at that redirect address"
-        case .noTerminal: "there is no terminal to ask on"
+            "the folder for the scheme handler's response can't be used (errno \(number))"
+        case .noPrivateScheme: "the redirect address has no private-use scheme for the desktop to hand over"
+        case .unsupportedRedirect: "this way to sign in can't receive a response at that redirect address"
+        case .noTerminal: "this process has no terminal to ask on"
         case .noRandomOctets(let number): "the system gave no random octets (errno \(number))"
-        case .pageFailed: "the sign-in page could not be followed to its end"
+        case .pageFailed: "the sign-in page did not lead back to the redirect address"
         }
     }
 
     var hint: LogMessage? {
         switch self {
         case .noWay:
-            "run it at a terminal (`ssh -t`, `podman run -it`) or a desktop, or set BROWSER; \(Recovery.copySession)"
+            "run the command at a terminal (`ssh -t`, `podman run -it`) or a desktop, or set BROWSER; \(Recovery.copySession)"
         case .noHandler: "\(Recovery.installHandler)"
-        case .noDisplay, .noBrowser, .browserFailed:
-            "\(Recovery.paste), or set BROWSER"
+        case .noDisplay, .noBrowser, .browserFailed: "\(Recovery.paste), or set BROWSER"
         case .malformedBrowser: "set BROWSER to a command such as firefox, or \(Recovery.paste)"
-        case .noPrivateWindow:
-            "set BROWSER to firefox, chromium or another known one, or \(Recovery.paste)"
+        case .noPrivateWindow: "set BROWSER to firefox, chromium or another known browser, or \(Recovery.paste)"
         case .cannotListen(let problem): problem.error.hint ?? "\(Recovery.paste)"
         case .cannotWaitForHandler: "set XDG_RUNTIME_DIR to a directory of your own, or \(Recovery.paste)"
-        case .noPrivateScheme:
-            "\(Recovery.chooseRedirect)"
+        case .noPrivateScheme: "\(Recovery.chooseRedirect)"
         case .unsupportedRedirect: "\(Recovery.paste), or use a redirect such as http://127.0.0.1/callback"
-        case .noTerminal: "run it at a terminal (`ssh -t`, `podman run -it`), or \(Recovery.browser)"
+        case .noTerminal: "run the command at a terminal (`ssh -t`, `podman run -it`), or \(Recovery.browser)"
         case .noRandomOctets, .pageFailed: nil
         }
     }

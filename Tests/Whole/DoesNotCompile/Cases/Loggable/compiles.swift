@@ -13,9 +13,7 @@ struct Account: Loggable {
 struct Refused: RedactedError {
     let status: Int
 
-    var codeName: StaticString { "refused" }
-    var cause: LogMessage { "the server answered \(status)" }
-    var hint: LogMessage? { "try again" }
+    var explanation: Explanation { .init(.refused, "refused", "the server answered \(status)", hint: "try again") }
 }
 
 extension Unicode.Scalar: @retroactive Loggable {

@@ -3,7 +3,5 @@ import LatchkeyLog
 struct Refused: RedactedError {
     let answer: String
 
-    var codeName: StaticString { answer }  // expected-error {{cannot convert return expression of type 'String' to return type 'StaticString'}}
-    var cause: LogMessage { "refused" }
-    var hint: LogMessage? { nil }
+    var explanation: Explanation { .init(.refused, answer, "refused") }  // expected-error {{cannot convert value of type 'String' to expected argument type 'StaticString'}}
 }

@@ -3,7 +3,5 @@ import LatchkeyLog
 struct Refused: RedactedError {
     let answer: String
 
-    var codeName: StaticString { "refused" }
-    var cause: LogMessage { "the server said \(answer)" }  // expected-error {{'appendInterpolation' is unavailable: a String may hold a secret; log a Loggable value, or LoggableText(reviewed:unredacted:) with the reason}}
-    var hint: LogMessage? { nil }
+    var explanation: Explanation { .init(.refused, "refused", "the server said \(answer)") }  // expected-error {{'appendInterpolation' is unavailable: a String may hold a secret; log a Loggable value, or LoggableText(reviewed:unredacted:) with the reason}}
 }

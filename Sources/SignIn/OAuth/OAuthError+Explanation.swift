@@ -1,0 +1,221 @@
+internal import LatchkeyHTTP
+public import LatchkeyLog
+
+extension OAuthError {
+    public var explanation: Explanation {
+        switch code {
+        case .userCancelled: row(.refused, "oauth.user-cancelled", "the sign-in was cancelled")
+        case .accessDenied:
+            row(
+                .refused, "oauth.access-denied", "access was denied",
+                hint: "start the sign-in again, and consent on the server's page")
+        case .stateMismatch:
+            row(
+                .protocolError, "oauth.state-mismatch",
+                "the response does not belong to this sign-in: its state is missing or different",
+                hint: "start the sign-in again, and answer only the browser page that it opens")
+        case .issuerMismatch:
+            row(
+                .protocolError, "oauth.issuer-mismatch",
+                "the response does not come from this sign-in's server: its issuer is missing or different",
+                hint: "give the issuer exactly as the server writes it, with or without a slash at its end")
+        case .authorizationFailed:
+            row(
+                .protocolError, "oauth.authorization-failed", "the server did not authorize the sign-in",
+                hint: refusalHint)
+        case .exchangeFailed(let status):
+            row(
+                Self.kind(ofStatus: status), "oauth.exchange-failed",
+                "the server refused the token request (status \(status))", hint: refusalHint)
+        case .sessionEnded:
+            row(
+                .refused, "oauth.session-ended", "the server no longer accepts this session", hint: "sign in again")
+        case .revocationFailed(let status):
+            row(
+                Self.kind(ofStatus: status), "oauth.revocation-failed",
+                "the server did not revoke the token (status \(status))", hint: refusalHint)
+        case .deviceCodeExpired:
+            row(
+                .tryAgain, "oauth.device-code-expired", "the sign-in was not confirmed in time",
+                hint: "start the sign-in again, and enter the new code")
+        case .requestRefused(let request, let status):
+            row(
+                Self.kind(ofStatus: status), "oauth.request-refused",
+                "the server refused \(request.logMessage) (status \(status))", hint: refusalHint)
+        case .invalidResponse(let malformation):
+            row(
+                .protocolError, "oauth.invalid-response",
+                "the server's response can't be used: \(malformation.logMessage)",
+                hint: malformation == .tokenNotBound ? Self.unboundHint : Self.retryHint)
+        case .networkError(let error): error.explanation
+        case .discoveryFailed(let status):
+            row(
+                Self.kind(ofStatus: status), "oauth.discovery-failed",
+                "the server did not return its metadata (status \(status))", hint: refusalHint)
+        case .invalidMetadata(let problem):
+            row(
+                .protocolError, "oauth.invalid-metadata", "the server's metadata can't be used: \(problem.logMessage)",
+                hint: problem.hint)
+        case .invalidConfiguration(let problem):
+            row(.configuration, "oauth.invalid-configuration", problem.logMessage, hint: problem.hint)
+        case .noRandomOctets(let number):
+            row(.internalError, "oauth.no-random-octets", "the system gave no random octets (errno \(number))")
+        }
+    }
+
+    /// A row of the table, with the server's own code where it gave one.
+    private func row(
+        _ kind: Explanation.Kind, _ code: StaticString, _ cause: LogMessage, hint: LogMessage? = nil
+    ) -> Explanation {
+        .init(kind, code, serverError.map { "\(cause) (\($0.logMessage))" } ?? cause, hint: hint)
+    }
+
+    private static func kind(ofStatus status: Int) -> Explanation.Kind {
+        switch status {
+        case 300...399: .protocolError
+        case 429, 503: .tryAgain
+        case 500...: .unavailable
+        default: .refused
+        }
+    }
+
+    private static let retryHint: LogMessage = "try again; if it fails again, the server's operator has to fix it"
+    fileprivate static let unboundHint: LogMessage =
+        "\(Recovery.dropDPoP), if tokens that work without the key are good enough"
+
+    private var refusalHint: LogMessage? {
+        switch code {
+        case .exchangeFailed(300...399), .revocationFailed(300...399), .requestRefused(_, 300...399):
+            return "the server redirects, which is not followed; the server's operator has to fix it"
+        default: break
+        }
+        if isTransient { return "try again later" }
+        return switch serverError {
+        case .invalidClient, .incorrectClientCredentials, .unauthorizedClient:
+            "check the client id and the client secret"
+        case .redirectURIMismatch: "register the redirect address with the server exactly as it is used here"
+        case .invalidScope: "check the scopes"
+        // Once more with what the server required was not enough.
+        case .useDPoPNonce, .invalidDPoPProof: Self.retryHint
+        // Some servers say nothing more to a token that is no longer accepted.
+        case .none where code == .exchangeFailed(statusCode: 400): "sign in again"
+        case .invalidGrant, .badVerificationCode, .invalidCode: "sign in again"
+        default: nil
+        }
+    }
+}
+
+extension OAuthError.Request {
+    // Safe: words of ours.
+    package var logMessage: LogMessage {
+        switch self {
+        case .pushedAuthorization: "the authorization request"
+        case .deviceAuthorization: "a code for another device"
+        case .registration: "to register the client"
+        case .keySet: "its public keys"
+        }
+    }
+}
+
+extension OAuthError.Malformation {
+    // Safe: words of ours.
+    package var logMessage: LogMessage {
+        switch self {
+        case .notJSON: "it is not valid JSON"
+        case .tooLarge: "it is too large"
+        case .missingAccessToken: "there is no access token"
+        case .malformedToken: "a token is empty, too long or has forbidden characters"
+        case .unknownTokenType: "the token is of an unknown type"
+        case .missingIDToken: "there is no ID token"
+        case .malformedIDToken: "the ID token is malformed"
+        case .idTokenIssuer: "the ID token is from another issuer"
+        case .idTokenAudience: "the ID token is for another client"
+        case .idTokenExpired: "the ID token has expired, or is from the future"
+        case .idTokenNonce: "the ID token is for another sign-in"
+        case .idTokenSubject: "the ID token is for another person"
+        case .malformedQuery: "the query is malformed"
+        case .duplicateParameter: "a parameter is given twice"
+        case .neitherCodeNorError: "it holds neither a code nor an error"
+        case .notThisRedirect: "it is not the redirect address of this sign-in"
+        case .malformedScope: "the granted scopes are malformed"
+        case .pushedRequest: "the request that was pushed got no reference that can be used"
+        case .deviceCodes: "the codes for another device are incomplete"
+        case .registration: "the registration is incomplete, or requires what we don't have"
+        case .keySet: "the public keys are malformed, or too many"
+        case .idTokenAlgorithm:
+            "the ID token is not signed with an algorithm that the server announces and Latchkey supports"
+        case .idTokenSignature: "the ID token is not signed by one of the server's keys"
+        case .tokenNotBound: "the token is not bound to the key of this sign-in, which was requested"
+        }
+    }
+}
+
+extension OAuthError.MetadataProblem {
+    fileprivate var hint: LogMessage {
+        switch self {
+        case .notFound: "check the issuer, or configure the endpoints one by one"
+        case .withoutDeviceGrant: "\(Recovery.browserOrPaste)"
+        case .withoutRegistration: "\(Recovery.registerClient)"
+        case .withoutS256: "the server must offer PKCE with S256"
+        case .withoutES256: OAuthError.unboundHint
+        default: "the server's operator has to fix it"
+        }
+    }
+
+    // Safe: words of ours.
+    package var logMessage: LogMessage {
+        switch self {
+        case .notFound: "there is none at the well-known addresses"
+        case .redirected: "its address points elsewhere, which is not followed"
+        case .notJSON: "it is not a valid JSON object"
+        case .tooLarge: "it is too large"
+        case .missingEndpoint: "an endpoint is missing"
+        case .malformedEndpoint: "an endpoint is no valid URL"
+        case .endpointNotConfidential: "an endpoint is neither HTTPS nor a loopback address"
+        case .withoutS256: "PKCE with S256 is not among its methods"
+        case .withoutCodeFlow: "the authorization code flow is not among its response types"
+        case .withoutPushedRequests: "authorization requests must be pushed, and there is no endpoint for it"
+        case .withoutDeviceGrant: "there is no endpoint for a sign-in on another device"
+        case .withoutRegistration: "there is no endpoint to register a client"
+        case .withoutClientAuthentication: "a client can't prove itself by its secret"
+        case .withoutES256: "ES256 is not among its algorithms for DPoP proofs"
+        case .reservedParameter: "the authorization endpoint sets a parameter that is ours to set"
+        }
+    }
+}
+
+extension OAuthError.ConfigurationProblem {
+    fileprivate var hint: LogMessage? {
+        switch self {
+        case .issuer: "give the https:// address that the server calls its issuer"
+        case .clientSecret: "give the client secret without a line break at its end, as printf does"
+        case .redirect: "give an address such as http://127.0.0.1/callback or com.example.app:/callback"
+        case .redirectScheme:
+            "use a reverse-domain scheme such as com.example.app:/callback, or allow this scheme explicitly"
+        case .redirectLocalhost: "use 127.0.0.1 or [::1]"
+        default: nil
+        }
+    }
+
+    // Safe: words of ours.
+    package var logMessage: LogMessage {
+        switch self {
+        case .clientID: "the client id is empty, too long or has forbidden characters"
+        case .clientSecret: "the client secret is empty, too long or has forbidden characters"
+        case .scope: "a scope is empty or has forbidden characters"
+        case .issuer: "the issuer is no HTTPS or loopback URL without query and fragment"
+        case .redirect: "the redirect address is not valid"
+        case .redirectScheme: "the redirect address has a scheme that is not a reverse domain name"
+        case .redirectLocalhost: "the redirect address names localhost instead of a loopback IP address"
+        case .redirectPort: "the redirect address has no port yet"
+        case .reservedParameter: "an extra parameter has a name that is ours to set"
+        case .parameter: "an extra parameter is empty, too long or has forbidden characters"
+        case .noRevocationEndpoint: "the server has no revocation endpoint"
+        case .requestTooLarge: "the request is too large"
+        case .signingKey: "no key to sign with could be made or used"
+        case .authorizationURL:
+            "the authorization URL that was provided is not this sign-in's: it must lead to the server's own page, with our state and challenge, each once"
+        case .otherServer: "the response belongs to another server or client than the one that is to exchange it"
+        }
+    }
+}

@@ -27,16 +27,19 @@ enum VaultPlace: Sendable {
     /// Opens the table of a vault that is there.
     func table(_ cancellation: Cancellation) throws(StoreError) -> VaultTable {
         switch self {
-        case .database(let address): return .database(try PostgreSQLRowTable(address, cancellation))
-        case .file(let path):
-            let before = try path.status()
-            let table = try SQLiteRowTable(path)
-            let after = try path.status()
-            guard before.device == after.device, before.inode == after.inode else {
-                throw FileProblem.refuse("vault", path.file, "was exchanged while it was opened")
-            }
-            return .file(table)
+        case .database(let address): .database(try PostgreSQLRowTable(address, cancellation))
+        case .file(let path): .file(try SQLiteRowTable(path))
         }
+    }
+
+    /// The file's status now, `nil` for a database. Throws when it is another file than before.
+    func fileStatus(sameAs before: FileStatus? = nil) throws(StoreError) -> FileStatus? {
+        guard case .file(let path) = self else { return nil }
+        let status = try path.status()
+        if let before, before.device != status.device || before.inode != status.inode {
+            throw FileProblem.refuse("vault", path.file, "was exchanged while it was opened")
+        }
+        return status
     }
 
     /// Makes a table of these records and what `fill` adds. It is there as a whole or not at all.

@@ -24,6 +24,9 @@ public final class VaultStore: CredentialStore {
     /// `vault` and the file's canonical path, or the database's URI without the user's name.
     public var identity: StoreIdentity { rows.identity }
 
+    /// The vault's id, as `LockedVault.identifier`.
+    package var identifier: String { rows.keys.vault.identifier }
+
     /// What the `RollbackMemory` said when the vault was opened.
     package var rollback: RollbackCheck { rows.rollback }
 

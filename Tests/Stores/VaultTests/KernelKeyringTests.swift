@@ -35,7 +35,7 @@ import Testing
         } catch {
             Issue.record(error)
         }
-        _ = try await VaultStore.lock(at: folder.vault)
+        _ = try await LockedVault.open(at: folder.vault).endUnlocking()
     }
 
     private func problem() async -> StoreError? {
@@ -62,9 +62,9 @@ import Testing
             #expect(try await other.text(key("ada")) == "s3cret")
             try await other.save(secret("2"), for: key("bob"))
             #expect(try await store.verify().problems == [])
-            #expect(try await VaultStore.lock(at: folder.vault))
+            #expect(try await LockedVault.open(at: folder.vault).endUnlocking())
             #expect(await problem()?.code == .locked)
-            #expect(try await VaultStore.lock(at: folder.vault) == false)
+            #expect(try await LockedVault.open(at: folder.vault).endUnlocking() == false)
         }
     }
 
@@ -81,7 +81,7 @@ import Testing
     @Test func `unlocking again takes the place of the key from before`() async throws {
         try await unlocked {
             try store.keepUnlocked(for: .seconds(30))
-            #expect(try await VaultStore.lock(at: folder.vault))
+            #expect(try await LockedVault.open(at: folder.vault).endUnlocking())
             #expect(await problem()?.code == .locked)
         }
     }

@@ -17,7 +17,7 @@ enum KernelKeyring {
     /// To link a key, its possessor needs one more.
     static let permissions = 0x1B0B_0000
 
-    static func name(_ vault: VaultID) -> String { "latchkey:vault:" + Hexadecimal.encode(vault.bytes) }
+    static func name(_ vault: VaultID) -> String { "latchkey:vault:" + vault.identifier }
 
     /// Throws `unavailable` when the kernel lets this process have no keyring.
     static func check() throws(StoreError) {

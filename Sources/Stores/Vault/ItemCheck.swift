@@ -19,7 +19,7 @@ public enum ItemCheck: Sendable, Hashable {
 
     /// Throws `corrupted` unless the items of a view are those of its manifest, each where a lookup finds it.
     func compare(
-        _ view: some RowView, _ manifest: Manifest, _ keys: VaultKeys, upTo limit: Int = limit
+        _ view: any RowView, _ manifest: Manifest, _ keys: VaultKeys, upTo limit: Int = limit
     ) throws(StoreError) {
         if self == .never || self == .whenSmall && manifest.itemCount > limit { return }
         var found = SetHash()

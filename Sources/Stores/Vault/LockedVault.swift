@@ -11,7 +11,7 @@ package struct LockedVault: Sendable {
     package let slots: [KeySlotOutline]
 
     private let place: VaultPlace
-    private let table: VaultTable
+    private let table: any RowTable
     private let worker: WorkThread
     /// `nil` in a database.
     private let file: FileStatus?
@@ -135,17 +135,15 @@ package struct LockedVault: Sendable {
 
     /// Opens the vault with its keys.
     func open(
-        _ keys: VaultKeys, _ slot: SealedStore<VaultTable>.OpenedSlot?, _ circumstances: Circumstances,
+        _ keys: VaultKeys, _ slot: VaultStore.OpenedSlot?, _ circumstances: Circumstances,
         _ cancellation: Cancellation
     ) throws(StoreError) -> VaultStore {
-        let identity = StoreIdentity(backend: "vault", location: place.location)
         let memory = try circumstances.memory.map { (memory) throws(StoreError) in
             try GenerationMemory(memory, vault: vault)
         }
-        let rows = try SealedStore(
-            table: table, keys: keys, slot: slot, identity: identity, worker: worker, memory: memory,
+        return try VaultStore(
+            table: table, keys: keys, slot: slot, place: place, worker: worker, memory: memory,
             itemCheck: circumstances.itemCheck, cancellation, now: circumstances.now)
-        return VaultStore(rows: rows, place: place)
     }
 }
 

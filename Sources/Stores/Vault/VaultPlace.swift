@@ -25,10 +25,10 @@ enum VaultPlace: Sendable {
     }
 
     /// Opens the table of a vault that is there.
-    func table(_ cancellation: Cancellation) throws(StoreError) -> VaultTable {
+    func table(_ cancellation: Cancellation) throws(StoreError) -> any RowTable {
         switch self {
-        case .database(let address): .database(try PostgreSQLRowTable(address, cancellation))
-        case .file(let path): .file(try SQLiteRowTable(path))
+        case .database(let address): try PostgreSQLRowTable(address, cancellation)
+        case .file(let path): try SQLiteRowTable(path)
         }
     }
 
@@ -47,18 +47,14 @@ enum VaultPlace: Sendable {
     /// Throws `conflict` where there is a vault already.
     func create(
         for use: VaultUse, _ records: [NamedRecord], _ cancellation: Cancellation,
-        fill: (VaultSession) throws(StoreError) -> Void = { _ in }
+        fill: (any RowTransaction) throws(StoreError) -> Void = { _ in }
     ) throws(StoreError) {
         switch self {
         case .database(let address):
-            try PostgreSQLRowTable(address, cancellation).create(records, cancellation) {
-                (session) throws(StoreError) in try fill(.database(session))
-            }
+            try PostgreSQLRowTable(address, cancellation).create(records, cancellation, fill)
         case .file(let path):
             try path.create(for: use) { (temporary) throws(StoreError) in
-                try SQLiteRowTable.create(path: temporary, records: records) { (session) throws(StoreError) in
-                    try fill(.file(session))
-                }
+                try SQLiteRowTable.create(path: temporary, records: records, fill: fill)
                 // The vault gets its name now, or never.
                 try cancellation.commit()
             }

@@ -38,12 +38,12 @@ extension VaultStore {
             let keys = try VaultKeys.random(vault)
             let slot = try NewKeySlot(kept.source, name: name, cost: cost, created: now(), vault: vault)
             try cancellation.check()
-            var records = try SealedStore<VaultTable>.newRecords(
+            var records = try VaultStore.newRecords(
                 keys, slot, collections: CollectionsRecord(created: now()))
             let manifest = Manifest(recordsDigest: Manifest.digest(records, keys))
             records.append(NamedRecord(name: Manifest.recordName, content: try manifest.seal(keys)))
             try place.create(for: .daily, records, cancellation)
-            let opened = SealedStore<VaultTable>.OpenedSlot(
+            let opened = VaultStore.OpenedSlot(
                 recordName: KeySlot.recordName(slot.head.id), keys: slot.keys)
             return try cancellation.retry { () throws(StoreError) in
                 try LockedVault(place, worker, cancellation).open(

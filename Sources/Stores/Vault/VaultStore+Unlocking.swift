@@ -16,7 +16,7 @@ extension VaultStore {
     ///
     /// - Parameter duration: rounded up to a second; outside of `unlockedDurations` it throws `unsupported`.
     ///
-    /// Throws `unavailable` when the kernel refuses, as in many containers, and what a read throws.
+    /// Throws `unavailable` when the kernel refuses, as in many containers, and what a read th
     package func keepUnlocked(for duration: Duration) throws(StoreError) {
         guard Self.unlockedDurations.contains(duration) else {
             throw StoreError(
@@ -25,10 +25,10 @@ extension VaultStore {
         }
         // Another process may have rekeyed it since it was last read. While one is writing, the key is the one that was
         // last seen.
-        _ = try nilIf(\StoreError.isBusy, of: rows.generation())
+        _ = try nilIf(\StoreError.isBusy, of: generation())
         let (seconds, rest) = duration.components
-        var sink = KernelKeyringSink(vault: rows.keys.vault, seconds: UInt32(seconds) + (rest > 0 ? 1 : 0))
-        try rows.keys.root.pour(into: &sink)
+        var sink = KernelKeyringSink(vault: keys.vault, seconds: UInt32(seconds) + (rest > 0 ? 1 : 0))
+        try keys.root.pour(into: &sink)
     }
 
     /// Throws `unavailable` when the kernel lets this process have no keyring, so that no question is asked in vain.

@@ -46,7 +46,7 @@ import Testing
 
     /// The lines of /proc/keys for this vault: id, flags, uses, time left, permissions, owner, group, type, name.
     private func listed() throws -> [[String]] {
-        let name = KernelKeyring.name(store.rows.keys.vault) + ":"
+        let name = KernelKeyring.name(store.keys.vault) + ":"
         return try String(contentsOfFile: "/proc/keys", encoding: .utf8).split(separator: "\n")
             .map { $0.split(separator: " ").map(String.init) }.filter { $0.contains(name) }
     }
@@ -108,11 +108,11 @@ import Testing
             #expect(try await store.removeSlot(.keyFile))
             let other = try await VaultStore.open(at: folder.vault, unlockedBy: .kernelKeyring)
             #expect(try await other.text(key("ada")) == "s3cret")
-            let old = store.rows.keys.root.duplicate()
+            let old = store.keys.root.duplicate()
             try await VaultStore.open(at: folder.vault, unlockedBy: passphrase("p")).rekey()
             #expect(await problem()?.code == .locked)
             // Whoever had read it before, and puts it there again.
-            var sink = KernelKeyringSink(vault: store.rows.keys.vault, seconds: 60)
+            var sink = KernelKeyringSink(vault: store.keys.vault, seconds: 60)
             try old.pour(into: &sink)
             #expect(await problem()?.code == .locked)
             // A process that opened the vault by it has nothing to go on with.
@@ -127,7 +127,7 @@ import Testing
             let before = try folder.contents()
             for count in [32, 31, 33] {
                 let bytes = try Sealing.randomOctets(count)
-                try KernelKeyringSink(vault: store.rows.keys.vault, seconds: 60).receive(bytes.span)
+                try KernelKeyringSink(vault: store.keys.vault, seconds: 60).receive(bytes.span)
                 #expect(await problem()?.code == .locked, "\(count) bytes")
             }
             #expect(try folder.contents() == before)

@@ -32,8 +32,8 @@ public enum ItemCheck: Sendable, Hashable {
                 count += 1
                 // More than there should be are not all gone through.
                 guard item.isInPlace, count <= manifest.itemCount else { throw .itemsDiffer }
-                found.add(Manifest.digest(lookup: item.lookup, metadata: item.metadata, keys))
             }
+            for digest in Manifest.digests(of: items, keys) { found.add(digest) }
             last = items.last?.place
         }
         guard count == manifest.itemCount, found == manifest.items else { throw .itemsDiffer }

@@ -66,7 +66,7 @@ package struct LockedVault: Sendable {
 
     // MARK: - Unlocking
 
-    /// Opens the vault with a key, on a thread of the store's own. A passphrase is tried on one slot after another.
+    /// Opens the vault with a key. A passphrase is tried on one slot after another.
     ///
     /// Takes and throws what `VaultStore.open` does; another key can be tried after that.
     package func unlock(
@@ -74,6 +74,14 @@ package struct LockedVault: Sendable {
         deadline: Deadline = .standard, now: @escaping @Sendable () -> UnixTime = { UnixTime.now() }
     ) async throws(StoreError) -> VaultStore {
         let circumstances = Circumstances(memory: memory, itemCheck: itemCheck, now: now)
+        // On the caller's thread where nothing has to be waited for: no Argon2, no database, no walk through any number
+        // of items, no process that writes.
+        if file != nil, source.kind != .passphrase, itemCheck != .always {
+            if Task.isCancelled { throw .cancelled }
+            try Cancellation(deadline).check()
+            let vault = try nilIf(\StoreError.isBusy, of: unlock(source, circumstances, nil))
+            if let vault { return vault }
+        }
         let kept = KeptSource(source.duplicate())
         return try await worker.run(until: deadline, leavesBehind: source.kind == .passphrase) {
             (cancellation) throws(StoreError) in
@@ -90,8 +98,9 @@ package struct LockedVault: Sendable {
         let now: @Sendable () -> UnixTime
     }
 
+    /// Without a cancellation nothing is waited for, and it throws `busy` where something would be.
     private func unlock(
-        _ source: borrowing VaultKeySource, _ circumstances: Circumstances, _ cancellation: Cancellation
+        _ source: borrowing VaultKeySource, _ circumstances: Circumstances, _ cancellation: Cancellation?
     ) throws(StoreError) -> VaultStore {
         // A person may have been asked for the passphrase since it was opened.
         _ = try place.fileStatus(sameAs: file)
@@ -111,17 +120,19 @@ package struct LockedVault: Sendable {
             $0.kind == kind && (reference == nil || reference?.slot == $0.head.id)
         }
         for slot in slots {
-            try cancellation.check()
+            try cancellation?.check()
             let secret = try source.slotSecret(cost: slot.cost, salt: slot.head.salt, vault: vault)
             let keys = SlotKeys(of: secret, vault: vault)
             guard let root = keys.open(slot.box, of: slot.head, vault: vault) else { continue }
             do throws(StoreError) {
-                // Argon2 isn't done again because a writer came in between.
-                return try cancellation.retry { () throws(StoreError) in
-                    try open(
+                func open() throws(StoreError) -> VaultStore {
+                    try self.open(
                         VaultKeys(root.duplicate(), vault: vault), .init(recordName: slot.recordName, keys: keys),
                         circumstances, cancellation)
                 }
+                // Argon2 isn't done again because a writer came in between.
+                guard let cancellation else { return try open() }
+                return try cancellation.retry(open)
             } catch  where error.code == .wrongKey {
                 // The vault was rekeyed since. Where this slot was replaced before that, another one may open it now.
                 let isThere = try table.read(cancellation) { (view) throws(StoreError) in
@@ -136,7 +147,7 @@ package struct LockedVault: Sendable {
     /// Opens the vault with its keys.
     func open(
         _ keys: VaultKeys, _ slot: VaultStore.OpenedSlot?, _ circumstances: Circumstances,
-        _ cancellation: Cancellation
+        _ cancellation: Cancellation?
     ) throws(StoreError) -> VaultStore {
         let memory = try circumstances.memory.map { (memory) throws(StoreError) in
             try GenerationMemory(memory, vault: vault)

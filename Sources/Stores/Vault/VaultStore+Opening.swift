@@ -56,8 +56,8 @@ extension VaultStore {
 
     /// Opens an existing vault.
     ///
-    /// It works on a thread of the store's own. A passphrase is tried on one slot after another; a deadline that passes
-    /// meanwhile is kept.
+    /// What takes its time runs on a thread of the store's own: a passphrase, a database, a wait for other processes. A
+    /// passphrase is tried on one slot after another; a deadline that passes meanwhile is kept.
     ///
     /// - Parameters:
     ///   - path: the vault's file, or the URI of its database.

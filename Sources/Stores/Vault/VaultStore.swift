@@ -75,7 +75,7 @@ public final class VaultStore: CredentialStore {
     init(
         table: any RowTable, keys: VaultKeys, slot: OpenedSlot? = nil, place: VaultPlace? = nil,
         worker: WorkThread = WorkThread(), memory: GenerationMemory? = nil, itemCheck: ItemCheck = .whenSmall,
-        _ cancellation: Cancellation = Cancellation(.standard), now: @escaping @Sendable () -> UnixTime
+        _ cancellation: Cancellation? = Cancellation(.standard), now: @escaping @Sendable () -> UnixTime
     ) throws(StoreError) {
         self.table = table
         self.place = place
@@ -92,7 +92,7 @@ public final class VaultStore: CredentialStore {
             try itemCheck.compare(view, manifest, keys, upTo: table.comparedCount)
             return (KnownState(keys: keys, manifest: manifest, mark: try view.changeMark()), former)
         }
-        rollback = try memory?.check(found.manifest, found.keys, former) ?? .notAsked
+        rollback = try memory?.check(found.manifest, found.keys, former, waits: cancellation != nil) ?? .notAsked
         known = Mutex(found)
     }
 

@@ -40,7 +40,7 @@ enum KernelKeyring {
 
     /// The kept keys of a vault, when they are its own: anyone with this uid can leave another key under that name.
     static func vaultKeys(
-        of vault: VaultID, _ table: any RowTable, _ cancellation: Cancellation
+        of vault: VaultID, _ table: any RowTable, _ cancellation: Cancellation?
     ) throws(StoreError) -> VaultKeys {
         let keys = VaultKeys(try read(vault), vault: vault)
         let manifest = try table.read(cancellation) { (view) throws(StoreError) in try view.record(Manifest.recordName)

@@ -10,7 +10,7 @@ package import LatchkeySystem
 /// `Purpose` is a ``SecretPurpose``: there is no other way to make one. The type itself doesn't say so, as the runtime
 /// would then look for each purpose's conformance among all of the program (100,000 instructions a purpose).
 public struct Secret<Purpose>: ~Copyable, Sendable {
-    fileprivate let block: GuardedBlock
+    private let block: GuardedBlock
     /// How many bytes it has; 0 is a secret too.
     public let byteCount: Int
 

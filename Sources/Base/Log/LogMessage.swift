@@ -10,24 +10,33 @@ public struct LogMessage: Loggable, Sendable, Hashable {
     public let text: String
     /// Where text from elsewhere stands in it (`LoggableText`), as offsets in bytes of UTF-8, in order. Only there can
     /// a secret stand at all; the rest is what the source says.
-    package let foreignRanges: [Range<Int>]
+    package var foreignRanges: [Range<Int>] { foreign.map(\.range) }
+    private let foreign: [Part]
     /// Where the words of a `Recovery` stand in it, in order.
     private let placed: [PlacedRecovery]
 
-    typealias PlacedRecovery = (range: Range<Int>, recovery: Recovery)
+    /// A stored `Range` would have the runtime look for Int's conformance among all of the program.
+    struct Part: Sendable {
+        let start, end: Int
+        var range: Range<Int> { start..<end }
+
+        func moved(by count: Int) -> Part { Part(start: start + count, end: end + count) }
+    }
+
+    typealias PlacedRecovery = (part: Part, recovery: Recovery)
 
     public var logMessage: LogMessage { self }
 
     /// Text that is safe already.
-    init(verbatim text: String, foreignRanges: [Range<Int>] = [], recoveries: [PlacedRecovery] = []) {
+    init(verbatim text: String, foreign: [Part] = [], recoveries: [PlacedRecovery] = []) {
         self.text = text
-        self.foreignRanges = foreignRanges
+        self.foreign = foreign
         placed = recoveries
     }
 
     /// Text from elsewhere, inert and bounded.
     package init(foreign text: String) {
-        self.init(verbatim: text, foreignRanges: [0..<text.utf8.count])
+        self.init(verbatim: text, foreign: [Part(start: 0, end: text.utf8.count)])
     }
 
     /// The messages in order, with `separator` between them.
@@ -47,12 +56,12 @@ public struct LogMessage: Loggable, Sendable, Hashable {
     package func wording(_ words: (Recovery) -> LogMessage) -> LogMessage {
         var whole = StringInterpolation(literalCapacity: text.utf8.count, interpolationCount: placed.count)
         var start = 0
-        for (range, recovery) in placed {
-            whole.append(self, start..<range.lowerBound)
+        for (part, recovery) in placed {
+            whole.append(self, Part(start: start, end: part.start))
             whole.appendInterpolation(words(recovery))
-            start = range.upperBound
+            start = part.end
         }
-        whole.append(self, start..<text.utf8.count)
+        whole.append(self, Part(start: start, end: text.utf8.count))
         return LogMessage(stringInterpolation: whole)
     }
 
@@ -73,13 +82,13 @@ extension LogMessage: ExpressibleByStringInterpolation {
 
     public init(stringInterpolation: StringInterpolation) {
         self.init(
-            verbatim: stringInterpolation.text, foreignRanges: stringInterpolation.foreignRanges,
+            verbatim: stringInterpolation.text, foreign: stringInterpolation.foreign,
             recoveries: stringInterpolation.recoveries)
     }
 
     public struct StringInterpolation: StringInterpolationProtocol {
         var text = ""
-        var foreignRanges: [Range<Int>] = []
+        fileprivate var foreign: [Part] = []
         var recoveries: [PlacedRecovery] = []
 
         public init(literalCapacity: Int, interpolationCount: Int) {
@@ -93,37 +102,33 @@ extension LogMessage: ExpressibleByStringInterpolation {
         /// Appends the value's `logMessage`; what is not ``Loggable`` has no way in.
         public mutating func appendInterpolation<Value: Loggable>(_ value: Value) {
             let message = value.logMessage
-            if !message.foreignRanges.isEmpty { note(message.foreignRanges) }
+            if !message.foreign.isEmpty { note(message.foreign) }
             let start = text.utf8.count
-            for (range, recovery) in message.placed {
-                recoveries.append((range.lowerBound + start..<range.upperBound + start, recovery))
-            }
+            for (part, recovery) in message.placed { recoveries.append((part.moved(by: start), recovery)) }
             text += message.text
         }
 
         /// Appends a part of a message that begins and ends between its recoveries.
-        fileprivate mutating func append(_ message: LogMessage, _ part: Range<Int>) {
+        fileprivate mutating func append(_ message: LogMessage, _ part: Part) {
             let bytes = message.text.utf8
             let (start, end) = (
-                bytes.index(bytes.startIndex, offsetBy: part.lowerBound),
-                bytes.index(bytes.startIndex, offsetBy: part.upperBound)
+                bytes.index(bytes.startIndex, offsetBy: part.start), bytes.index(bytes.startIndex, offsetBy: part.end)
             )
             note(
-                message.foreignRanges.map { $0.clamped(to: part) }.filter { !$0.isEmpty }.map {
-                    $0.lowerBound - part.lowerBound..<$0.upperBound - part.lowerBound
-                })
+                message.foreign.map { Part(start: max($0.start, part.start), end: min($0.end, part.end)) }
+                    .filter { $0.start < $0.end }.map { $0.moved(by: -part.start) })
             text += message.text[start..<end]
         }
 
         /// Two texts from elsewhere with nothing between them are one: a secret may begin in the first.
-        private mutating func note(_ ranges: [Range<Int>]) {
+        private mutating func note(_ parts: [Part]) {
             let start = text.utf8.count
-            for range in ranges {
-                let moved = range.lowerBound + start..<range.upperBound + start
-                if let last = foreignRanges.last, last.upperBound == moved.lowerBound {
-                    foreignRanges[foreignRanges.count - 1] = last.lowerBound..<moved.upperBound
+            for part in parts {
+                let moved = part.moved(by: start)
+                if let last = foreign.last, last.end == moved.start {
+                    foreign[foreign.count - 1] = Part(start: last.start, end: moved.end)
                 } else {
-                    foreignRanges.append(moved)
+                    foreign.append(moved)
                 }
             }
         }

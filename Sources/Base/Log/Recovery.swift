@@ -75,7 +75,7 @@ public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
 
     /// Safe: words of ours. They say which condition it is, and not that it is one of these.
     public var logMessage: LogMessage {
-        LogMessage(verbatim: words.description, recoveries: [(0..<words.utf8CodeUnitCount, self)])
+        LogMessage(verbatim: words.description, recoveries: [(.init(start: 0, end: words.utf8CodeUnitCount), self)])
     }
 
     private var words: StaticString {

@@ -20,7 +20,7 @@ package enum Base64URL {
     }
 }
 
-extension Secret {
+extension Secret where Purpose: SecretPurpose {
     /// Returns the base64url text of the bytes, itself a secret.
     public borrowing func base64URLEncoded() -> Secret<Purpose> {
         withExposedBytes { bytes in

@@ -6,7 +6,10 @@ package import LatchkeySystem
 /// The memory is locked where the system permits it, left out of core dumps, guarded at its ends,
 /// and wiped when the value dies. The bytes come out through ``withExposedBytes(_:)`` alone; each use of it in this package
 /// is on a checked list. The number of bytes is not treated as secret.
-public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
+///
+/// `Purpose` is a ``SecretPurpose``: there is no other way to make one. The type itself doesn't say so, as the runtime
+/// would then look for each purpose's conformance among all of the program (100,000 instructions a purpose).
+public struct Secret<Purpose>: ~Copyable, Sendable {
     private let block: GuardedBlock
     /// How many bytes it has; 0 is a secret too.
     public let byteCount: Int
@@ -19,7 +22,9 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
     deinit {
         GuardedPool.shared.revoke(block)
     }
+}
 
+extension Secret where Purpose: SecretPurpose {
     /// Copies `bytes` into guarded memory. The original is the caller's to wipe.
     public init(copying bytes: Span<UInt8>) {
         self.init(byteCount: bytes.count) { target in
@@ -137,7 +142,7 @@ public struct Secret<Purpose: SecretPurpose>: ~Copyable, Sendable {
 
 // MARK: - Random
 
-extension Secret {
+extension Secret where Purpose: SecretPurpose {
     /// Returns `byteCount` octets from the kernel's generator (getentropy(3)); its status is checked.
     ///
     /// Throws when the kernel refuses; there is no weaker source instead.

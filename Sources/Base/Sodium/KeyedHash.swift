@@ -5,28 +5,33 @@ internal import CLatchkeySodium
 package enum KeyedHash {
     /// Returns the hash of `message` under `key` (16 to 64 bytes, or empty for none), 16 to 64 bytes long.
     package static func digest(_ message: Span<UInt8>, key: Span<UInt8>, byteCount: Int = 32) -> [UInt8] {
-        precondition((16...64).contains(byteCount) && (key.isEmpty || (16...64).contains(key.count)))
+        var out = [UInt8](repeating: 0, count: byteCount)
+        var span = out.mutableSpan
+        digest(message, key: key, into: &span)
+        return out
+    }
+
+    /// Returns the hashes of several messages, 32 bytes each; the stack is overwritten once.
+    package static func digests(of messages: [[UInt8]], key: Span<UInt8>) -> [[UInt8]] {
         SodiumLibrary.start()
         defer { DeadStack.wipe() }
-        var out = [UInt8](repeating: 0, count: byteCount)
-        let status = unsafe out.withUnsafeMutableBufferPointer { out in
-            unsafe message.withUnsafeBufferPointer { message in
-                unsafe key.withUnsafeBufferPointer { key in
-                    unsafe crypto_generichash(
-                        out.baseAddress!, out.count, message.baseAddress, UInt64(message.count), key.baseAddress,
-                        key.count)
-                }
-            }
+        return messages.map { message in
+            var out = [UInt8](repeating: 0, count: 32)
+            var span = out.mutableSpan
+            hash(message.span, key, &span)
+            return out
         }
-        precondition(status == 0, "BLAKE2b refused its arguments")
-        return out
     }
 
     /// Writes the hash of `message` under `key` into `output` (16 to 64 bytes), for digests that are keys themselves.
     package static func digest(_ message: Span<UInt8>, key: Span<UInt8>, into output: inout MutableSpan<UInt8>) {
-        precondition((16...64).contains(output.count) && (key.isEmpty || (16...64).contains(key.count)))
         SodiumLibrary.start()
         defer { DeadStack.wipe() }
+        hash(message, key, &output)
+    }
+
+    private static func hash(_ message: Span<UInt8>, _ key: Span<UInt8>, _ output: inout MutableSpan<UInt8>) {
+        precondition((16...64).contains(output.count) && (key.isEmpty || (16...64).contains(key.count)))
         let status = unsafe output.withUnsafeMutableBufferPointer { out in
             unsafe message.withUnsafeBufferPointer { message in
                 unsafe key.withUnsafeBufferPointer { key in

@@ -32,7 +32,7 @@ package enum DescriptorBytes {
     /// Reads to the end. More than `limit` bytes are EFBIG.
     package static func all(of descriptor: Int32, limit: Int) throws(SystemErrorNumber) -> [UInt8] {
         var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        var piece = [UInt8](repeating: 0, count: min(limit, 1 << 16 - 1) + 1)
         while true {
             var span = piece.mutableSpan
             let count = try fill(&span, from: descriptor)

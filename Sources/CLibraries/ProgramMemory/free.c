@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,27 +38,47 @@ static struct {
     int is_looking, is_known;
 } next;
 
-static int is_of(const void *object, const void *function) {
-    Dl_info info;
-    return function != NULL && dladdr(function, &info) != 0 && info.dli_fbase == object;
+// The object that an address is in, told by its program headers. dladdr(3) would look for the function's name, too,
+// among all of the object.
+struct place {
+    ElfW(Addr) address;
+    const void *object;
+};
+
+static int note_object(struct dl_phdr_info *info, size_t size, void *context) {
+    (void)size;
+    struct place *place = context;
+    for (unsigned index = 0; index < info->dlpi_phnum; index++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[index];
+        if (part->p_type != PT_LOAD || place->address - info->dlpi_addr - part->p_vaddr >= part->p_memsz) continue;
+        place->object = info->dlpi_phdr;
+        return 1;
+    }
+    return 0;
+}
+
+static const void *object_of(const void *function) {
+    struct place place = {.address = (ElfW(Addr))function};
+    dl_iterate_phdr(note_object, &place);
+    return place.object;
 }
 
 static void *find(const char *name, const void *object) {
     void *function = dlvsym(RTLD_NEXT, name, VERSION);
-    if (is_of(object, function)) return function;
+    if (function != NULL && object_of(function) == object) return function;
     function = dlsym(RTLD_NEXT, name);
-    return is_of(object, function) ? function : NULL;
+    return function != NULL && object_of(function) == object ? function : NULL;
 }
 
 // While there is one thread.
 __attribute__((constructor)) static void find_next(void) {
     if (next.is_known || next.is_looking) return;
     next.is_looking = 1;
-    Dl_info info;
-    if (dladdr((void *)malloc, &info) == 0) abort();
-    next.free = (void (*)(void *))find("free", info.dli_fbase);
-    next.realloc = (void *(*)(void *, size_t))find("realloc", info.dli_fbase);
-    next.usable_size = (size_t (*)(void *))find("malloc_usable_size", info.dli_fbase);
+    const void *object = object_of((void *)malloc);
+    if (object == NULL) abort();
+    next.free = (void (*)(void *))find("free", object);
+    next.realloc = (void *(*)(void *, size_t))find("realloc", object);
+    next.usable_size = (size_t (*)(void *))find("malloc_usable_size", object);
     if (next.free == NULL || next.realloc == NULL || next.usable_size == NULL) {
         static const char text[] = "latchkey: error: the preloaded allocator has no free, realloc or malloc_usable_size\n"
                                    "latchkey: hint: run latchkey without it: LD_PRELOAD, /etc/ld.so.preload\n";

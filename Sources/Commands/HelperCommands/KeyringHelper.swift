@@ -139,7 +139,7 @@ struct IndexName {
     private static let mostPathParts = 16
 }
 
-extension Secret {
+extension Secret where Purpose: SecretPurpose {
     /// Without one line break at the end, which `echo` and Python's `getpass` put there.
     borrowing func withoutLineBreak() -> Secret<Purpose> {
         let count = withExposedBytes { $0.count > 0 && $0[$0.count - 1] == 0x0A ? $0.count - 1 : $0.count }

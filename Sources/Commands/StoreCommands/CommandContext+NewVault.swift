@@ -12,7 +12,7 @@ extension CommandContext {
         get async throws {
             if VaultLocation.isDatabase(settings.vaultPath) {
                 let error = await failure(
-                    StoreError.self, awaiting: try await VaultStore.outline(at: settings.vaultPath, deadline: deadline))
+                    StoreError.self, awaiting: try await settings.lockedVault())
                 return error?.recoveries.contains(.createVault) ?? false
             }
             var status = stat()
@@ -46,14 +46,13 @@ extension CommandContext {
         }
         key.announce(on: output)
         output.note("made the vault \(shown(settings.vaultPath))")
-        if let keyFile { try await remember(keyFile) }
+        if let keyFile { remember(keyFile, for: vault) }
         return vault
     }
 
     /// The next command finds the key file by itself, or its person learns how to name it.
-    private func remember(_ file: String) async throws {
+    private func remember(_ file: String, for vault: VaultStore) {
         do throws(StoreError) {
-            let vault = try await VaultStore.outline(at: settings.vaultPath, deadline: deadline)
             try RememberedKeyFiles(environment).remember(file, for: vault)
             output.note("the key file opens it from now on, unless another key is named")
         } catch {

@@ -8,12 +8,12 @@ internal import LatchkeyTerminal
 /// `latchkey generate [SERVICE ACCOUNT]`.
 enum GenerateCommand {
     private static let length = CommandOption.value(
-        "--length", "N", form: .count(1...1024), help: "how many characters (24)")
+        "--length", "N", form: .count(1024), help: "how many characters (24)")
     private static let alphabet = CommandOption.value(
         "--alphabet", "SET", form: .choice(["alphanumeric", "printable", "digits", "hexadecimal"]),
         help: "alphanumeric, printable, digits or hexadecimal (alphanumeric)")
     private static let words = CommandOption.value(
-        "--words", "N", form: .count(1...64), help: "so many words that can be spoken instead, with 16 bits each")
+        "--words", "N", form: .count(64), help: "so many words that can be spoken instead, with 16 bits each")
     private static let label = CommandOption.value(
         "--label", "TEXT", help: "what keyring applications show; else the service and the account")
     private static let force = CommandOption.flag("--force", help: "replace a secret that is there")

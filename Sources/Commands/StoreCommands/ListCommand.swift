@@ -9,7 +9,7 @@ enum ListCommand {
         "--all", help: "list what sign-ins have stored too: sessions, keys and client secrets")
 
     private static let stale = CommandOption.value(
-        "--stale", "DAYS", form: .count(1...36_500), help: "only what hasn't changed for so many days")
+        "--stale", "DAYS", form: .count(36_500), help: "only what hasn't changed for so many days")
 
     static let command = Command(
         CommandDefinition(

@@ -7,7 +7,7 @@ internal import LatchkeyTerminal
 enum ProcessLimits {
     /// How many files a command has open at once, with room to spare. Libraries that can't have another end the process
     /// (libdispatch), or wait for ever.
-    private static let descriptorCount = 32
+    private static let descriptorCount: Int32 = 32
 
     /// Throws when too few files can be opened (RLIMIT_NOFILE). From then on, a file that may not grow (RLIMIT_FSIZE)
     /// is an error of the write, and no signal. Programs that are started have their own signals' actions back.
@@ -18,16 +18,14 @@ enum ProcessLimits {
         action.sa_flags = SA_RESTART
         unsafe sigaction(SIGXFSZ, &action, nil)
 
-        var descriptors: [Int32] = []
-        defer { for descriptor in descriptors { close(descriptor) } }
-        while descriptors.count < descriptorCount {
-            let descriptor =
-                if let first = descriptors.first { fcntl(first, F_DUPFD_CLOEXEC, 0) } else {
-                    unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
-                }
-            guard descriptor >= 0 else { throw tooFew(errno) }
-            descriptors.append(descriptor)
-        }
+        // The lowest that is free, and one so far above it: past the limit it is refused (EINVAL).
+        let first = fcntl(0, F_DUPFD_CLOEXEC, 0)
+        guard first >= 0 else { throw tooFew(errno) }
+        let last = fcntl(first, F_DUPFD_CLOEXEC, first + descriptorCount - 1)
+        let number = errno
+        close(first)
+        guard last >= 0 else { throw tooFew(number == EINVAL ? EMFILE : number) }
+        close(last)
     }
 
     private static func tooFew(_ number: Int32) -> CommandFailure {

@@ -1,6 +1,6 @@
 internal import LatchkeySecrets
 
-extension Secret {
+extension Secret where Purpose: SecretPurpose {
     /// Other programs show text as text, and would damage other bytes on the way.
     var isText: Bool { withExposedBytes { (try? UTF8Span(validating: $0)) != nil } }
 

@@ -41,18 +41,18 @@ enum VaultImportCommand {
         let path = try VaultLocation.checked(arguments.operand("FILE"))
         if !VaultLocation.isDatabase(path) { try requireFile(path) }
         let descriptor = try arguments.passedDescriptor(passphrase)
-        try VaultStore.probe(at: path, for: .backup)
+        let file = try await LockedVault.open(at: path, for: .backup, deadline: context.deadline)
         let vault: VaultStore
         let other: VaultStore
         if try await makesVault(arguments, context) {
             // First: a file that doesn't open leaves no empty vault behind.
-            other = try await open(path, arguments, descriptor, context)
-            let file = arguments.value(newKeyFile).map(AbsolutePath.of)
+            other = try await unlock(file, arguments, descriptor, context)
+            let keyFile = arguments.value(newKeyFile).map(AbsolutePath.of)
             vault = try await context.createVault(
-                unlockedBy: try context.keyOfNewVault(file: file), remembering: file)
+                unlockedBy: try context.keyOfNewVault(file: keyFile), remembering: keyFile)
         } else {
             vault = try await context.openVault(itemCheck: .always)
-            other = try await open(path, arguments, descriptor, context)
+            other = try await unlock(file, arguments, descriptor, context)
         }
         let result: VaultImport
         do {
@@ -107,12 +107,10 @@ enum VaultImportCommand {
 
     /// Opens the other vault with what is named for it, or else with the first key of its slots that is found. What
     /// opens this machine's vault is not tried on it, and how far it was seen isn't remembered.
-    private static func open(
-        _ path: String, _ arguments: ParsedArguments, _ descriptor: PassedDescriptor?, _ context: CommandContext
+    private static func unlock(
+        _ vault: LockedVault, _ arguments: ParsedArguments, _ descriptor: PassedDescriptor?, _ context: CommandContext
     ) async throws(StoreError) -> VaultStore {
         var settings = context.settings
-        settings.vaultPath = path
-        settings.vaultUse = .backup
         settings.vaultMemory = nil
         if let file = arguments.value(keyFile) {
             settings.vaultKey = .keyFile(path: AbsolutePath.of(file))
@@ -128,7 +126,7 @@ enum VaultImportCommand {
                 })
         }
         do throws(StoreError) {
-            return try await settings.openVault()
+            return try await settings.unlock(vault)
         } catch {
             guard error.recoveries.contains(.chooseKeyFile) else { throw error }
             throw StoreError(error.code, error.cause, hint: "check --key-file", platform: error.platform)

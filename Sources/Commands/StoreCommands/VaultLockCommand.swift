@@ -14,9 +14,10 @@ enum VaultLockCommand {
                 that is said.
                 """)
     ) { _, context in
-        let wasUnlocked = try await VaultStore.lock(at: context.settings.vaultPath, deadline: context.deadline)
+        let vault = try await context.settings.lockedVault()
+        let wasUnlocked = try vault.endUnlocking()
         let done: LogMessage = wasUnlocked ? "locked the vault" : "the vault was not unlocked"
-        let still = context.output.isJSON ? nil : await stillOpening(context)
+        let still = context.output.isJSON ? nil : await stillOpening(vault, context)
         try context.output.tell(
             still.map { "\(done); its \($0) still opens it without asking" } ?? done,
             json: .object([("was_unlocked", .bool(wasUnlocked))]))
@@ -24,13 +25,13 @@ enum VaultLockCommand {
     }
 
     /// What opens the vault all the same.
-    private static func stillOpening(_ context: CommandContext) async -> LogMessage? {
+    private static func stillOpening(_ vault: LockedVault, _ context: CommandContext) async -> LogMessage? {
         let settings = context.settings.askingNobody
         switch settings.vaultKey {
         case .keyFile, .search: break
         case .passphraseFile, .passphraseDescriptor: return nil
         }
-        guard let vault = try? await settings.openVault() else { return nil }
+        guard let vault = try? await settings.unlock(vault) else { return nil }
         switch try? await vault.openedSlot(deadline: context.deadline)?.kind {
         case .keyFile?: return "key file"
         case .systemCredential?: return "system credential"

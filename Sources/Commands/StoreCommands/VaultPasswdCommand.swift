@@ -21,13 +21,13 @@ enum VaultPasswdCommand {
                 """)
     ) { arguments, context in
         let descriptor = try arguments.passedDescriptor(newPassphrase)
-        let outline = try await VaultStore.outline(at: context.settings.vaultPath, deadline: context.deadline)
-        guard outline.slots.contains(where: { $0.kind == .passphrase }) else {
+        let locked = try await context.settings.lockedVault()
+        guard locked.slots.contains(where: { $0.kind == .passphrase }) else {
             throw CommandFailure(
                 .notFound, "slot.not-found", "the vault has no passphrase",
                 hint: "latchkey vault add-slot passphrase gives it one")
         }
-        let vault = try await open(context)
+        let vault = try await unlock(locked, context)
         guard let old = try await vault.openedSlot(deadline: context.deadline) else {
             throw StoreError(.busy, "the vault's key slots were changed meanwhile", hint: "try again")
         }
@@ -45,15 +45,15 @@ enum VaultPasswdCommand {
     }
 
     /// Opens the vault with the old passphrase, whatever else would open it.
-    private static func open(_ context: CommandContext) async throws(StoreError) -> VaultStore {
+    private static func unlock(_ vault: LockedVault, _ context: CommandContext) async throws(StoreError) -> VaultStore {
         switch context.settings.vaultKey {
-        case .passphraseFile, .passphraseDescriptor: return try await context.openVault()
+        case .passphraseFile, .passphraseDescriptor: return try await context.settings.unlock(vault)
         case .search, .keyFile: break
         }
         let prompt = context.prompt
         let search = VaultKeySearch(credentialsDirectory: nil) { (attempt) throws(StoreError) in
             try prompt.askForPassphrase("Old passphrase of the vault", attempt: attempt)
         }
-        return try await search.openByAsking(context.settings)
+        return try await search.unlockByAsking(vault, context.settings)
     }
 }

@@ -16,16 +16,16 @@ enum VaultStatusCommand {
                 """)
     ) { arguments, context in
         let path = context.settings.vaultPath
-        let outline = try await VaultStore.outline(at: path, deadline: context.deadline)
-        var status = VaultStatus(path: path, outline: outline)
+        let locked = try await context.settings.lockedVault()
+        var status = VaultStatus(path: path, vault: locked)
         do throws(StoreError) {
-            status.unlocking = try VaultStore.unlocking(of: outline)
+            status.unlocking = try locked.unlocking()
         } catch {
             context.logger.debug("the kernel's keyring was not looked into: \(error)")
         }
         var refusal: StoreError?
         do throws(StoreError) {
-            let vault = try await context.settings.askingNobody.openVault()
+            let vault = try await context.settings.askingNobody.unlock(locked)
             status.contents = .init(
                 slots: try await vault.slots(deadline: context.deadline).sorted { $0.name.text < $1.name.text },
                 generation: vault.extent.generation, itemCount: vault.extent.itemCount)
@@ -52,7 +52,7 @@ private struct VaultStatus {
     }
 
     let path: String
-    let outline: VaultOutline
+    let vault: LockedVault
     var unlocking = VaultUnlocking.locked
     /// `nil` where nothing opens it without asking.
     var contents: Contents?
@@ -62,7 +62,7 @@ private struct VaultStatus {
     }
 
     /// Not in the order of the file, which is by chance.
-    private var kinds: [LogMessage] { outline.slots.map { "\($0.kind)" as LogMessage }.sorted { $0.text < $1.text } }
+    private var kinds: [LogMessage] { vault.slots.map { "\($0.kind)" as LogMessage }.sorted { $0.text < $1.text } }
 
     private var state: LogMessage {
         switch unlocking {
@@ -76,7 +76,7 @@ private struct VaultStatus {
         var table = TextTable("ABOUT", "FOUND", wrapping: true)
         table.append("vault", "\(shownPath)")
         table.append("state", state)
-        if let byteCount = outline.byteCount { table.append("size", "\(byteCount) bytes") }
+        if let byteCount = vault.byteCount { table.append("size", "\(byteCount) bytes") }
         table.append("slots", LogMessage.joined(contents?.slots.map(\.kindAndName) ?? kinds))
         if let contents {
             table.append("credentials", "\(contents.itemCount)")
@@ -91,7 +91,7 @@ private struct VaultStatus {
         if case .unlocked(let time?) = unlocking { seconds = time.components.seconds }
         let names = contents.map { JSONValue.array($0.slots.map { .message("\($0.name)") }) }
         let state: LogMessage = unlocking != .locked ? "unlocked" : contents == nil ? "locked" : "open"
-        let byteCount = outline.byteCount.map { Int64($0) }
+        let byteCount = vault.byteCount.map { Int64($0) }
         let itemCount = contents.map { Int64($0.itemCount) }
         let generation = contents.map { Int64($0.generation) }
         let members: [(name: StaticString, value: JSONValue)] = [

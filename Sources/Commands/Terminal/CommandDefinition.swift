@@ -88,7 +88,9 @@ package struct CommandDefinition: Sendable {
     }
 
     /// The words with spaces between them.
-    package var name: String { words.map(\.description).joined(separator: " ") }
+    package var name: String {
+        words.count == 1 ? words[0].description : words[0].description + " " + words[1].description
+    }
 
     /// `set [OPTIONS] SERVICE ACCOUNT`.
     var usage: String {

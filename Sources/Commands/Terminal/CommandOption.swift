@@ -17,8 +17,8 @@ package struct CommandOption: Sendable {
         case assignment
         /// The name of an environment variable, with or without what it is set to.
         case variable
-        /// A number in this range, in decimal digits.
-        case count(ClosedRange<Int>)
+        /// A number from 1 to this one, in decimal digits.
+        case count(Int)
     }
 
     /// With its two hyphens, such as `--store`.
@@ -78,9 +78,8 @@ extension CommandOption {
             }
             if case .assignment = form, assigned.value == nil { return "\(name) takes \(placeholder ?? "")" }
             return nil
-        case .count(let range):
-            return Count.parse(value, range) == nil
-                ? "\(name) takes a number from \(range.lowerBound) to \(range.upperBound)" : nil
+        case .count(let most):
+            return Count.parse(value, upTo: most) == nil ? "\(name) takes a number from 1 to \(most)" : nil
         case .descriptor:
             return DescriptorNumber.parse(value) == nil ? "\(name) takes the number of a descriptor, from 3 on" : nil
         }
@@ -127,9 +126,9 @@ enum TimeSpan {
 
 /// Reads a number of things.
 enum Count {
-    static func parse(_ text: String, _ range: ClosedRange<Int>) -> Int? {
+    static func parse(_ text: String, upTo most: Int) -> Int? {
         guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-            let number = Int(text), range.contains(number)
+            let number = Int(text), number >= 1, number <= most
         else { return nil }
         return number
     }

@@ -32,10 +32,10 @@ package struct ParsedArguments: Sendable {
 
     /// All values of an option that can be repeated, in order.
     package func all(_ option: CommandOption) -> [String] {
-        let name = option.name.description
-        let isDefined = (command.options + globalOptions).contains { $0.name.description == name }
-        precondition(isDefined, "\(command.name) has no option \(name)")
-        return values[name] ?? []
+        let isDefined =
+            command.options.contains { $0.name == option.name } || globalOptions.contains { $0.name == option.name }
+        precondition(isDefined, "\(command.name) has no option \(option.name)")
+        return values[option.name.description] ?? []
     }
 
     /// The value of an option in seconds.

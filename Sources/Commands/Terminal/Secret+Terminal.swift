@@ -5,7 +5,7 @@ extension CommandOption {
     package static let raw = flag("--raw", help: "write control characters to a terminal unchanged (default: escaped)")
 }
 
-extension Secret {
+extension Secret where Purpose: SecretPurpose {
     /// The text with what a terminal obeys escaped as `\u{1b}`: control characters (C0 but tab and line feed, DEL, C1) and
     /// direction controls. Octets that aren't UTF-8 become `\x{9b}`. Returns `nil` where nothing is to be escaped.
     package func escapedForTerminal() -> Secret<Purpose>? {

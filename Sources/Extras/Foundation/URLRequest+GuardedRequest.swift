@@ -94,7 +94,7 @@ extension HTTPURLResponse {
     }
 }
 
-extension Secret {
+extension Secret where Purpose: SecretPurpose {
     var foundationText: String {
         var sink = FoundationMessageSink()
         pour(into: &sink)

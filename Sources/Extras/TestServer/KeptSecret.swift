@@ -55,7 +55,7 @@ struct SecretIndex: Sendable {
     }
 }
 
-extension Secret {
+extension Secret where Purpose: SecretPurpose {
     /// A server for tests has nothing to say to its client when the system gives no random octets.
     static func ofRandomOctets(byteCount: Int) -> Secret {
         do throws(RandomSourceError) {

@@ -47,8 +47,7 @@ final class VaultSource: KeyringSource {
     ) async throws(StoreError) -> any ItemStore {
         items(
             of: try await VaultStore.open(
-                at: settings.vaultPath, for: settings.vaultUse,
-                unlockedBy: .passphrase(passphrase.duplicate()), memory: settings.vaultMemory,
+                at: settings.vaultPath, unlockedBy: .passphrase(passphrase.duplicate()), memory: settings.vaultMemory,
                 itemCheck: settings.vaultItemCheck, deadline: deadline))
     }
 

@@ -16,7 +16,7 @@ public struct CredentialVersion: Sendable, Hashable, Loggable {
 
     /// Safe: the first four bytes of a keyed hash.
     public var logMessage: LogMessage {
-        let digits = Hexadecimal.encode(bytes.prefix(4))
+        let digits = Hexadecimal.encode(Array(bytes.prefix(4)))
         return "\(LoggableText(reviewed: "the first four bytes of a keyed hash", unredacted: digits))"
     }
 }
@@ -55,7 +55,7 @@ public struct CredentialMetadata: Sendable, Hashable {
 }
 
 /// A credential as read from a store.
-public struct CredentialRecord<Purpose: SecretPurpose>: ~Copyable, Sendable {
+public struct CredentialRecord<Purpose>: ~Copyable, Sendable {
     /// Its `version` may be `nil`, as in a listing; the record's own never is.
     public let metadata: CredentialMetadata
     /// The state that was read: give it to ``WriteCondition/matches(_:)``, so that no other process's save is

@@ -18,8 +18,8 @@ package struct RememberedKeyFiles: Sendable {
     }
 
     /// Returns `nil` where none is remembered, or what is there names no file.
-    package func path(for vault: VaultOutline) -> String? {
-        guard let bytes = try? PrivateFile.read(place(of: vault), limit: Int(PATH_MAX), followsLinks: false),
+    func path(forVault identifier: String) -> String? {
+        guard let bytes = try? PrivateFile.read(place(identifier), limit: Int(PATH_MAX), followsLinks: false),
             let text = String(validating: bytes, as: UTF8.self), text.hasPrefix("/"), text.hasSuffix("\n")
         else { return nil }
         let path = text.dropLast()
@@ -27,15 +27,15 @@ package struct RememberedKeyFiles: Sendable {
     }
 
     /// - Parameter path: absolute. One with a line break can't be remembered.
-    package func remember(_ path: String, for vault: VaultOutline) throws(StoreError) {
+    package func remember(_ path: String, for vault: VaultStore) throws(StoreError) {
         try mappingError({ (error: PrivateFile.Failure) in
             StoreError(
                 .cannotWrite, "the path of the vault's key file can't be remembered", platform: .errno(error.number))
         }) { () throws(PrivateFile.Failure) in
             guard !path.contains("\n") else { throw PrivateFile.Failure(number: EINVAL) }
-            try PrivateFile.replace(place(of: vault), with: "\(path)\n")
+            try PrivateFile.replace(place(vault.identifier), with: "\(path)\n")
         }
     }
 
-    private func place(of vault: VaultOutline) -> String { directory + "/" + vault.identifier }
+    private func place(_ identifier: String) -> String { directory + "/" + identifier }
 }

@@ -29,14 +29,21 @@ extension StoreBackend {
 
 extension StoreSettings {
     /// Opens the vault with the key that is named, or else with the first one that is found.
-    package func openVault() async throws(StoreError) -> VaultStore {
-        if case .search(let search) = vaultKey {
-            return try await search.open(self)
-        }
-        let source = try vaultKey.source(deadline: deadline)
-        return try await VaultStore.open(
-            at: vaultPath, for: vaultUse, unlockedBy: source, memory: vaultMemory, itemCheck: vaultItemCheck,
-            deadline: deadline)
+    package func openVault() async throws(StoreError) -> VaultStore { try await unlock(try await lockedVault()) }
+
+    /// The vault without its key.
+    package func lockedVault() async throws(StoreError) -> LockedVault {
+        try await LockedVault.open(at: vaultPath, deadline: deadline)
+    }
+
+    /// Opens the vault as `openVault()` does.
+    package func unlock(_ vault: LockedVault) async throws(StoreError) -> VaultStore {
+        if case .search(let search) = vaultKey { return try await search.unlock(vault, self) }
+        return try await unlock(vault, with: try vaultKey.source(deadline: deadline))
+    }
+
+    func unlock(_ vault: LockedVault, with key: borrowing VaultKeySource) async throws(StoreError) -> VaultStore {
+        try await vault.unlock(with: key, memory: vaultMemory, itemCheck: vaultItemCheck, deadline: deadline)
     }
 }
 

@@ -27,8 +27,6 @@ package struct StoreSettings: Sendable {
     package var vaultKey: VaultKey
     /// Where it is remembered how far each vault was seen.
     package var vaultMemory: RollbackMemory?
-    /// What the vault's file is for.
-    package var vaultUse = VaultUse.daily
     /// When a vault's items are compared with its manifest.
     package var vaultItemCheck = ItemCheck.whenSmall
     /// Whether a store may ask the person for anything; `--no-prompt` forbids it.

@@ -44,49 +44,44 @@ package struct VaultKeySearch: Sendable {
         return search
     }
 
-    func open(_ settings: StoreSettings) async throws(StoreError) -> VaultStore {
+    func unlock(_ vault: LockedVault, _ settings: StoreSettings) async throws(StoreError) -> VaultStore {
         var refusal: StoreError?
         if takesUnlocked {
             var absence: StoreError?
-            let vault = try await tried(settings, .debug, "the kernel's keyring", &absence) { .kernelKeyring }
-            if let vault { return vault }
+            let opened = try await tried(vault, settings, .debug, "the kernel's keyring", &absence) { .kernelKeyring }
+            if let opened { return opened }
         }
-        // A person is asked for the passphrase of a vault that is there and sound, no other.
-        let outline = try await VaultStore.outline(
-            at: settings.vaultPath, for: settings.vaultUse, deadline: settings.deadline)
         if let credentialsDirectory {
-            for name in outline.systemCredentials {
+            for name in vault.systemCredentials {
                 let credential = SystemCredential(name: name, directory: credentialsDirectory)
-                let vault = try await tried(settings, .info, "the credential \(name)", &refusal) {
+                let opened = try await tried(vault, settings, .info, "the credential \(name)", &refusal) {
                     .systemCredential(credential)
                 }
-                if let vault { return vault }
+                if let opened { return opened }
             }
         }
-        if outline.slots.contains(where: { $0.kind == .keyFile }), let path = keyFiles?.path(for: outline) {
-            let vault = try await tried(settings, .info, "the key file that it was made with", &refusal) {
+        if vault.has(.keyFile), let path = keyFiles?.path(forVault: vault.identifier) {
+            let opened = try await tried(vault, settings, .info, "the key file that it was made with", &refusal) {
                 () throws(StoreError) -> VaultKeySource in
                 guard unsafe access(path, F_OK) == 0 else { throw .keyFileIsGone(path) }
                 return .keyFile(path)
             }
-            if let vault { return vault }
+            if let opened { return opened }
         }
-        let inKeyring = outline.slots.filter { $0.kind == .secretService }
-        let kept = asksKeyring ? inKeyring : []
-        if !kept.isEmpty {
+        if asksKeyring, vault.has(.secretService) {
             let keyring = VaultKeyring(settings)
-            for slot in kept {
-                let vault = try await tried(settings, .info, "the desktop's keyring", &refusal) {
+            for slot in vault.slots where slot.kind == .secretService {
+                let opened = try await tried(vault, settings, .info, "the desktop's keyring", &refusal) {
                     () async throws(StoreError) -> VaultKeySource in
                     .keptKey(try await keyring.key(for: slot.reference), of: slot.reference)
                 }
-                if let vault { return vault }
+                if let opened { return opened }
             }
         }
-        guard outline.slots.contains(where: { $0.kind == .passphrase }) else {
-            throw refusal ?? (inKeyring.count > kept.count ? .keyringIsNotAsked : .noKeyNamed(outline))
+        guard vault.has(.passphrase) else {
+            throw refusal ?? (!asksKeyring && vault.has(.secretService) ? .keyringIsNotAsked : .noKeyNamed(vault))
         }
-        return try await openByAsking(settings, orThrow: refusal)
+        return try await unlockByAsking(vault, settings, orThrow: refusal)
     }
 
     /// How often a person is asked for a passphrase.
@@ -95,8 +90,8 @@ package struct VaultKeySearch: Sendable {
     /// Opens the vault with the passphrase alone that the person is asked for, who may mistype it twice.
     ///
     /// - Parameter refusal: thrown when no question can be asked, where it says more than that.
-    package func openByAsking(
-        _ settings: StoreSettings, orThrow refusal: StoreError? = nil
+    package func unlockByAsking(
+        _ vault: LockedVault, _ settings: StoreSettings, orThrow refusal: StoreError? = nil
     ) async throws(StoreError) -> VaultStore {
         var attempt = 1
         while true {
@@ -107,9 +102,7 @@ package struct VaultKeySearch: Sendable {
                 throw refusal ?? error
             }
             do throws(StoreError) {
-                return try await VaultStore.open(
-                    at: settings.vaultPath, for: settings.vaultUse, unlockedBy: .passphrase(passphrase),
-                    memory: settings.vaultMemory, itemCheck: settings.vaultItemCheck, deadline: settings.deadline)
+                return try await settings.unlock(vault, with: .passphrase(passphrase))
             } catch  where error.code == .wrongKey && attempt < Self.attemptCount {
                 attempt += 1
             }
@@ -118,13 +111,12 @@ package struct VaultKeySearch: Sendable {
 
     /// Opens the vault with one key. Returns `nil` and says why when that isn't there, or is another one.
     private func tried(
-        _ settings: StoreSettings, _ level: LogLevel, _ place: LogMessage, _ refusal: inout StoreError?,
+        _ vault: LockedVault, _ settings: StoreSettings, _ level: LogLevel, _ place: LogMessage,
+        _ refusal: inout StoreError?,
         _ key: () async throws(StoreError) -> VaultKeySource
     ) async throws(StoreError) -> VaultStore? {
         do throws(StoreError) {
-            return try await VaultStore.open(
-                at: settings.vaultPath, for: settings.vaultUse, unlockedBy: try await key(),
-                memory: settings.vaultMemory, itemCheck: settings.vaultItemCheck, deadline: settings.deadline)
+            return try await settings.unlock(vault, with: try await key())
         } catch {
             switch error.code {
             case .locked, .promptDismissed, .timedOut, .unavailable, .wrongKey: break
@@ -138,7 +130,9 @@ package struct VaultKeySearch: Sendable {
     }
 }
 
-extension VaultOutline {
+extension LockedVault {
+    fileprivate func has(_ kind: KeySlotKind) -> Bool { slots.contains { $0.kind == kind } }
+
     /// The names of the credentials that slots ask for, each once.
     fileprivate var systemCredentials: [SystemCredentialName] {
         slots.compactMap(\.systemCredential).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
@@ -162,12 +156,11 @@ extension StoreError {
     }
 
     /// The vault has no passphrase to ask for.
-    fileprivate static func noKeyNamed(_ outline: VaultOutline) -> StoreError {
-        let kinds = Set(outline.slots.map(\.kind))
+    fileprivate static func noKeyNamed(_ vault: LockedVault) -> StoreError {
         let hint: LogMessage =
-            if kinds.contains(.keyFile) {
+            if vault.has(.keyFile) {
                 "\(Recovery.chooseKeyFile)"
-            } else if let name = outline.systemCredentials.first {
+            } else if let name = vault.systemCredentials.first {
                 "run it in a systemd unit with LoadCredentialEncrypted=\(name):FILE"
             } else {
                 "open it with what it was made with"

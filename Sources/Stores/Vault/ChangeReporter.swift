@@ -14,13 +14,6 @@ final class ChangeReporter: Sendable {
     }
 
     private let state = Mutex(State())
-    private let rows: SealedStore<VaultTable>
-    private let place: VaultPlace
-
-    init(rows: SealedStore<VaultTable>, place: VaultPlace) {
-        self.rows = rows
-        self.place = place
-    }
 
     deinit {
         let listeners = state.withLock { $0.listeners }
@@ -28,16 +21,20 @@ final class ChangeReporter: Sendable {
     }
 
     /// Throws what `VaultPlace.watch` throws, and what a read throws.
-    func listen(deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
+    func listen(to vault: VaultStore, deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
+        guard let place = vault.place else {
+            throw StoreError(.unsupported, "no other process has this vault's table")
+        }
         // The watch first, so that no change falls between the two.
         if state.withLock({ $0.watch == nil }) {
             let watch = try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
-                try self.place.watch(cancellation) { [weak self] in self?.look() }
+                try place.watch(cancellation) { [weak self, weak vault] in
+                    if let vault { self?.look(at: vault) }
+                }
             }
             state.withLock { $0.watch = watch }
         }
-        let rows = rows
-        let generation = try await rows.waiting(until: deadline) { (view, state) throws(StoreError) in
+        let generation = try await vault.waiting(until: deadline) { (view, state) throws(StoreError) in
             // A view begins with the first look into it.
             _ = try view.record(Manifest.recordName)
             return state.manifest.generation
@@ -60,9 +57,9 @@ final class ChangeReporter: Sendable {
     }
 
     /// On the watch's thread: a write is seen before its commit, so this waits for the writer to let go.
-    private func look() {
+    private func look(at vault: VaultStore) {
         let cancellation = Cancellation(.after(.seconds(30)))
-        let found = try? cancellation.retry { () throws(StoreError) in try rows.generation() }
+        let found = try? cancellation.retry { () throws(StoreError) in try vault.generation() }
         let listeners = state.withLock { state -> [AsyncStream<CredentialChange>.Continuation] in
             // A vault that can't be read any more is a change too.
             if let found {

@@ -19,7 +19,7 @@ public enum ItemCheck: Sendable, Hashable {
 
     /// Throws `corrupted` unless the items of a view are those of its manifest, each where a lookup finds it.
     func compare(
-        _ view: some RowView, _ manifest: Manifest, _ keys: VaultKeys, upTo limit: Int = limit
+        _ view: any RowView, _ manifest: Manifest, _ keys: VaultKeys, upTo limit: Int = limit
     ) throws(StoreError) {
         if self == .never || self == .whenSmall && manifest.itemCount > limit { return }
         var found = SetHash()
@@ -32,8 +32,8 @@ public enum ItemCheck: Sendable, Hashable {
                 count += 1
                 // More than there should be are not all gone through.
                 guard item.isInPlace, count <= manifest.itemCount else { throw .itemsDiffer }
-                found.add(Manifest.digest(lookup: item.lookup, metadata: item.metadata, keys))
             }
+            for digest in Manifest.digests(of: items, keys) { found.add(digest) }
             last = items.last?.place
         }
         guard count == manifest.itemCount, found == manifest.items else { throw .itemsDiffer }

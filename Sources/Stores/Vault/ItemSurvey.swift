@@ -27,7 +27,7 @@ struct ItemSurvey {
 
     /// Throws what keeps the table from being read.
     init(
-        of view: some RowView, _ manifest: Manifest, _ keys: VaultKeys, _ cancellation: Cancellation
+        of view: any RowView, _ manifest: Manifest, _ keys: VaultKeys, _ cancellation: Cancellation
     ) throws(StoreError) {
         var found = SetHash()
         var position = 0
@@ -95,7 +95,7 @@ struct ItemSurvey {
     }
 
     static func forEach(
-        _ view: some RowView, _ cancellation: Cancellation, _ body: (ItemHeading) throws(StoreError) -> Void
+        _ view: any RowView, _ cancellation: Cancellation, _ body: (ItemHeading) throws(StoreError) -> Void
     ) throws(StoreError) {
         var last: Int64?
         while true {
@@ -109,7 +109,7 @@ struct ItemSurvey {
 
     /// In how many lists of the index an item is found.
     private static func linkCount(
-        of metadata: ItemMetadata, at lookup: [UInt8], in view: some RowView, _ keys: VaultKeys
+        of metadata: ItemMetadata, at lookup: [UInt8], in view: any RowView, _ keys: VaultKeys
     ) throws(StoreError) -> UInt64 {
         var count: UInt64 = 0
         for list in metadata.lists(keys) {
@@ -126,7 +126,7 @@ struct ItemSurvey {
 
     /// Whether the secret in a place is the one of its metadata.
     private static func opens(
-        _ place: Int64, _ metadata: ItemMetadata, in view: some RowView, _ keys: VaultKeys
+        _ place: Int64, _ metadata: ItemMetadata, in view: any RowView, _ keys: VaultKeys
     ) throws(StoreError) -> Bool {
         try readable { () throws(StoreError) in
             try view.withItem(place: place) { (heading, secret) throws(StoreError) -> Bool in

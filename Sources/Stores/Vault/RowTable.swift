@@ -3,22 +3,22 @@ internal import LatchkeyCredentials
 /// Where sealed rows are kept: an engine with transactions that sees nothing but opaque bytes.
 ///
 /// A table has *items* (a 32-byte lookup value, sealed metadata, a sealed secret), *links* (a 16-byte token, sealed
-/// content) and a few named *records* (slots, keys, manifest). It knows no key and no layout, so that SQLite here, memory in tests and a server's table elsewhere
-/// are the same to the sealed rows above.
+/// content) and a few named *records* (slots, keys, manifest). It knows no key and no layout, so that a file of SQLite,
+/// a server's tables and memory in tests are the same to the vault above.
 protocol RowTable: Sendable {
     /// Lends a consistent view of the last commit, on the calling thread.
     ///
     /// Throws `busy` at once when a writer has the table; the caller waits and asks again. When another thread reads,
     /// it waits for that one. Without a cancellation it waits for nothing at all, and throws `busy` where it would.
     func read<Result: ~Copyable & Sendable>(
-        _ cancellation: Cancellation?, _ body: (Self.View) throws(StoreError) -> Result
+        _ cancellation: Cancellation?, _ body: (any RowView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result
 
     /// Runs `body` as one transaction: all of it is committed durably, or, when anything throws, nothing.
     ///
     /// Blocks the calling thread while others write, until `cancellation` ends.
     func write<Result: Sendable>(
-        _ cancellation: Cancellation, _ body: (Self.Transaction) throws(StoreError) -> Result
+        _ cancellation: Cancellation, _ body: (any RowTransaction) throws(StoreError) -> Result
     ) throws(StoreError) -> Result
 
     /// Opens the same table once more for long reading, so that it doesn't hold up the rest of a store; or a copy of it
@@ -26,7 +26,7 @@ protocol RowTable: Sendable {
     /// made (a full or read-only disk), it is the table itself.
     ///
     /// Throws `busy` at once when a writer has the table.
-    func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> Self
+    func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> any RowTable
 
     /// Looks for damage that the engine itself can find, over the whole table, as positions.
     ///
@@ -47,9 +47,6 @@ protocol RowTable: Sendable {
     var comparedCount: Int { get }
     /// Whether they are compared again each time that others have changed them.
     var comparesAgain: Bool { get }
-
-    associatedtype View: RowView
-    associatedtype Transaction: RowTransaction
 }
 
 /// One consistent state of a table.
@@ -149,7 +146,7 @@ extension RowTransaction {
 
 extension RowTable {
     func read<Result: ~Copyable & Sendable>(
-        _ body: (Self.View) throws(StoreError) -> Result
+        _ body: (any RowView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try read(Cancellation(.standard), body)
     }

@@ -25,18 +25,21 @@ enum VaultPlace: Sendable {
     }
 
     /// Opens the table of a vault that is there.
-    func table(_ cancellation: Cancellation) throws(StoreError) -> VaultTable {
+    func table(_ cancellation: Cancellation) throws(StoreError) -> any RowTable {
         switch self {
-        case .database(let address): return .database(try PostgreSQLRowTable(address, cancellation))
-        case .file(let path):
-            let before = try path.status()
-            let table = try SQLiteRowTable(path)
-            let after = try path.status()
-            guard before.device == after.device, before.inode == after.inode else {
-                throw FileProblem.refuse("vault", path.file, "was exchanged while it was opened")
-            }
-            return .file(table)
+        case .database(let address): try PostgreSQLRowTable(address, cancellation)
+        case .file(let path): try SQLiteRowTable(path)
         }
+    }
+
+    /// The file's status now, `nil` for a database. Throws when it is another file than before.
+    func fileStatus(sameAs before: FileStatus? = nil) throws(StoreError) -> FileStatus? {
+        guard case .file(let path) = self else { return nil }
+        let status = try path.status()
+        if let before, before.device != status.device || before.inode != status.inode {
+            throw FileProblem.refuse("vault", path.file, "was exchanged while it was opened")
+        }
+        return status
     }
 
     /// Makes a table of these records and what `fill` adds. It is there as a whole or not at all.
@@ -44,18 +47,14 @@ enum VaultPlace: Sendable {
     /// Throws `conflict` where there is a vault already.
     func create(
         for use: VaultUse, _ records: [NamedRecord], _ cancellation: Cancellation,
-        fill: (VaultSession) throws(StoreError) -> Void = { _ in }
+        fill: (any RowTransaction) throws(StoreError) -> Void = { _ in }
     ) throws(StoreError) {
         switch self {
         case .database(let address):
-            try PostgreSQLRowTable(address, cancellation).create(records, cancellation) {
-                (session) throws(StoreError) in try fill(.database(session))
-            }
+            try PostgreSQLRowTable(address, cancellation).create(records, cancellation, fill)
         case .file(let path):
             try path.create(for: use) { (temporary) throws(StoreError) in
-                try SQLiteRowTable.create(path: temporary, records: records) { (session) throws(StoreError) in
-                    try fill(.file(session))
-                }
+                try SQLiteRowTable.create(path: temporary, records: records, fill: fill)
                 // The vault gets its name now, or never.
                 try cancellation.commit()
             }

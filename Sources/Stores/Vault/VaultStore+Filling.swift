@@ -11,13 +11,13 @@ extension VaultStore {
         _ keys: [CredentialKey], with secret: borrowing Secret<Purpose>, deadline: Deadline = .standard
     ) async throws(StoreError) {
         let kept = KeptSecret(secret.duplicate())
-        try await rows.change(until: deadline) { [rows] (transaction, change) throws(StoreError) in
+        try await change(until: deadline) { (transaction, change) throws(StoreError) in
             let vaultKeys = change.keys
             for key in vaultKeys.inOrderOfPlaces(keys, { vaultKeys.lookup(of: $0) }) {
-                guard try SealedStore<VaultTable>.present(key, in: transaction, vaultKeys) == nil else {
+                guard try VaultStore.present(key, in: transaction, vaultKeys) == nil else {
                     throw StoreError(.conflict, "there is a credential for \(key) already")
                 }
-                try rows.put(
+                try self.put(
                     kept.secret, for: key, options: SaveOptions(), replacing: nil, in: transaction, &change)
             }
         }

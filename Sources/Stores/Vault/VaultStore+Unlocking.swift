@@ -12,11 +12,11 @@ extension VaultStore {
     /// replaced.
     ///
     /// Every process of this user can read it there, as Docs/Threats.md says. It opens the vault until its time
-    /// is over, until `lock(at:)`, or until the vault is rekeyed, also when slots were removed.
+    /// is over, until `LockedVault.endUnlocking()`, or until the vault is rekeyed, also when slots were removed.
     ///
     /// - Parameter duration: rounded up to a second; outside of `unlockedDurations` it throws `unsupported`.
     ///
-    /// Throws `unavailable` when the kernel refuses, as in many containers, and what a read throws.
+    /// Throws `unavailable` when the kernel refuses, as in many containers, and what a read th
     package func keepUnlocked(for duration: Duration) throws(StoreError) {
         guard Self.unlockedDurations.contains(duration) else {
             throw StoreError(
@@ -25,27 +25,24 @@ extension VaultStore {
         }
         // Another process may have rekeyed it since it was last read. While one is writing, the key is the one that was
         // last seen.
-        _ = try nilIf(\StoreError.isBusy, of: rows.generation())
+        _ = try nilIf(\StoreError.isBusy, of: generation())
         let (seconds, rest) = duration.components
-        var sink = KernelKeyringSink(vault: rows.keys.vault, seconds: UInt32(seconds) + (rest > 0 ? 1 : 0))
-        try rows.keys.root.pour(into: &sink)
+        var sink = KernelKeyringSink(vault: keys.vault, seconds: UInt32(seconds) + (rest > 0 ? 1 : 0))
+        try keys.root.pour(into: &sink)
     }
 
     /// Throws `unavailable` when the kernel lets this process have no keyring, so that no question is asked in vain.
     package static func checkUnlocking() throws(StoreError) { try KernelKeyring.check() }
+}
 
-    /// Whether a vault is unlocked by `keepUnlocked(for:)`. Throws `unavailable` when the kernel refuses.
-    package static func unlocking(of vault: VaultOutline) throws(StoreError) -> VaultUnlocking {
-        try KernelKeyring.unlocking(of: vault.vault)
-    }
+extension LockedVault {
+    /// Whether the vault is unlocked by `VaultStore.keepUnlocked(for:)`. Throws `unavailable` when the kernel refuses.
+    package func unlocking() throws(StoreError) -> VaultUnlocking { try KernelKeyring.unlocking(of: vault) }
 
-    /// Takes the key of `keepUnlocked(for:)` out of the kernel, and returns whether there was one.
+    /// Takes the key of `VaultStore.keepUnlocked(for:)` out of the kernel, and returns whether there was one.
     ///
-    /// Processes that have the vault open keep it open. Throws what `outline(at:)` throws, and `unavailable` when the
-    /// kernel refuses.
-    package static func lock(at path: String, deadline: Deadline = .standard) async throws(StoreError) -> Bool {
-        try KernelKeyring.forget(try await outline(at: path, deadline: deadline).vault)
-    }
+    /// Processes that have the vault open keep it open. Throws `unavailable` when the kernel refuses.
+    package func endUnlocking() throws(StoreError) -> Bool { try KernelKeyring.forget(vault) }
 }
 
 /// Whether the kernel has a vault's key.

@@ -1,4 +1,7 @@
+internal import LatchkeyCredentials
 public import LatchkeyLog
+internal import LatchkeySystem
+internal import Synchronization
 
 /// What ``VaultStore/verify(deadline:)`` found.
 public struct VaultVerification: Sendable, Hashable {
@@ -70,5 +73,102 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
         case .rolledBack(let rollback): "the whole file was put back to an older state: \(rollback)"
         case .changedMemory: "what is remembered of the vault doesn't open with its key"
         }
+    }
+}
+
+/// A verification under way.
+struct Verification {
+    private let vault: VaultStore
+    private let cancellation: Cancellation
+    private var generation: UInt64
+    private var itemCount = 0
+    private var problems: [VaultProblem] = []
+
+    init(_ vault: VaultStore, _ cancellation: Cancellation) {
+        self.vault = vault
+        self.cancellation = cancellation
+        generation = vault.known.withLock { $0 }.manifest.generation
+    }
+
+    var report: VaultVerification {
+        VaultVerification(itemCount: itemCount, generation: generation, problems: problems)
+    }
+
+    private mutating func add(_ problem: VaultProblem) {
+        if problems.count < VaultVerification.maximumProblemCount && !problems.contains(problem) {
+            problems.append(problem)
+        }
+    }
+
+    /// Passes on what stopped the work, and takes down what is wrong with the vault.
+    private mutating func note(_ error: StoreError, as problem: VaultProblem) throws(StoreError) {
+        guard error.code == .corrupted || error.code == .unsupported || error.code == .tooLarge else { throw error }
+        add(problem)
+    }
+
+    mutating func engine(_ table: any RowTable) throws(StoreError) {
+        do throws(StoreError) {
+            for damage in try cancellation.retry({ () throws(StoreError) in try table.damage(cancellation) }) {
+                add(VaultProblem(damage))
+            }
+        } catch {
+            try note(error, as: .brokenStructure)
+        }
+    }
+
+    mutating func rows(_ table: any RowTable) throws(StoreError) {
+        let before = self
+        do throws(StoreError) {
+            self = try cancellation.retry { () throws(StoreError) in
+                try table.read(cancellation) { (view) throws(StoreError) in
+                    var check = before
+                    try check.rows(in: view)
+                    return check
+                }
+            }
+        } catch {
+            try note(error, as: .brokenStructure)
+        }
+    }
+
+    private mutating func rows(in view: any RowView) throws(StoreError) {
+        let (manifest, keys): (Manifest, VaultKeys)
+        do throws(StoreError) {
+            (manifest, keys) = try VaultStore.manifest(of: view, vault.keys, vault.slot)
+        } catch {
+            return try note(error.code == .wrongKey ? .damagedItem : error, as: .changedRecords)
+        }
+        generation = manifest.generation
+        do throws(StoreError) {
+            let records = try view.records()
+            try slots(in: records, keys)
+            if Manifest.digest(records, keys) != manifest.recordsDigest { add(.changedRecords) }
+        } catch {
+            try note(error, as: .changedRecords)
+        }
+        let found = try ItemSurvey(of: view, manifest, keys, cancellation)
+        itemCount = found.soundCount
+        for item in found.items { add(item.problem) }
+        if let difference = found.difference { add(difference) }
+        if let index = found.index { add(index) }
+    }
+
+    private mutating func slots(in records: [NamedRecord], _ keys: VaultKeys) throws(StoreError) {
+        for (index, record) in records.filter({ $0.name.hasPrefix(KeySlot.recordPrefix) }).enumerated() {
+            if let error = failure(StoreError.self, of: try KeySlot.decode(record)?.describe(keys)) {
+                try note(error, as: .damagedSlot(index + 1))
+            }
+        }
+    }
+}
+
+extension VaultProblem {
+    init(_ damage: TableDamage) {
+        self =
+            switch damage.kind {
+            case .page: .damagedPage(damage.position)
+            case .length: .wrongLength
+            case .structure: .brokenStructure
+            }
     }
 }

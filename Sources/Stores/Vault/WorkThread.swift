@@ -70,7 +70,7 @@ final class WorkThread: Sendable {
         private let cancellation: Cancellation
         private let body: @Sendable () -> Void
         private let drop: @Sendable (StoreError) -> Void
-        private let timer = Mutex<Task<Void, any Error>?>(nil)
+        private let timer = Mutex<Task<Void, Never>?>(nil)
 
         init(
             leavesBehind: Bool, cancellation: Cancellation, body: @escaping @Sendable () -> Void,
@@ -94,8 +94,9 @@ final class WorkThread: Sendable {
         func startTimer(_ deadline: Deadline) {
             timer.withLock { timer in
                 timer = Task {
-                    try await Task.sleep(until: deadline.instant, clock: .continuous)
-                    self.giveUp(.timedOut)
+                    if (try? await Task.sleep(until: deadline.instant, clock: .continuous)) != nil {
+                        self.giveUp(.timedOut)
+                    }
                 }
             }
         }

@@ -1,6 +1,6 @@
 import LatchkeySecrets
 
-extension Secret {
+extension Secret where Purpose: SecretPurpose {
     init(text: String) {
         let bytes = Array(text.utf8)
         self.init(copying: bytes.span)

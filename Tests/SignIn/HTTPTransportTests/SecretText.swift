@@ -15,7 +15,7 @@ extension GuardedResponse {
     }
 }
 
-extension Secret {
+extension Secret where Purpose: SecretPurpose {
     /// Whether the secret is this text.
     func matches(text: StaticString) -> Bool {
         withExposedBytes { bytes in

@@ -321,7 +321,7 @@ struct LoopbackServerTests {
     }
 }
 
-extension Secret {
+extension Secret where Purpose: SecretPurpose {
     /// Whether the secret is this text.
     func matches(text: StaticString) -> Bool {
         let expected = Array(text.description.utf8)

@@ -3,7 +3,7 @@ public import LatchkeySecrets
 
 // Secrets made of text and shown as text, for tests alone.
 
-extension Secret {
+extension Secret where Purpose: SecretPurpose {
     public static func test(_ text: String) -> Secret {
         let bytes = Array(text.utf8)
         return Secret(copying: bytes.span)

@@ -49,7 +49,7 @@ import TestServices
         listener.type("SELECT 'over';\n")
         try await listener.wait(for: "the notifications") { listener.outputSoFar.contains("over") }
         let said = listener.outputSoFar
-        let hash = store.rows.keys.lookup(of: key("marker-4711")).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        let hash = store.keys.lookup(of: key("marker-4711")).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
         #expect(said.contains("payload \"\(hash.joined())\"") && !said.contains("marker"), "\(said)")
         #expect(said.components(separatedBy: "Asynchronous notification").count == 3, "\(said)")
         listener.kill()

@@ -31,7 +31,7 @@ import TestServices
             lease.release()
         }
         let rows = try await vault.sql("SELECT encode(name, 'hex') || encode(holder, 'hex') FROM %.leases")
-        let hash = store.rows.keys.lookup(of: key("0")).map { String(format: "%02x", $0) }.joined()
+        let hash = store.keys.lookup(of: key("0")).map { String(format: "%02x", $0) }.joined()
         #expect(rows.hasPrefix(hash))
     }
 
@@ -76,8 +76,8 @@ import TestServices
 
     @Test func `a lease is extended, and an extension doesn't take it back`() async throws {
         let store = try await vault.create(1)
-        guard case .database(let table) = store.rows.table else { return #expect(Bool(false)) }
-        let lookup = store.rows.keys.lookup(of: key("0"))
+        guard let table = store.table as? PostgreSQLRowTable else { return #expect(Bool(false)) }
+        let lookup = store.keys.lookup(of: key("0"))
         let cancellation = Cancellation(.standard)
         let mine = try #require(try table.lease(lookup, cancellation))
         #expect(try table.lease(lookup, cancellation) == nil)

@@ -23,7 +23,7 @@ import TestServices
     }
 
     private func open(_ path: String, _ folder: VaultFolder) async throws(StoreError) -> VaultStore {
-        try await VaultStore.open(at: path, for: .backup, unlockedBy: .keyFile(folder.keyFile))
+        try await LockedVault.open(at: path, for: .backup).unlock(with: .keyFile(folder.keyFile))
     }
 
     /// `vault export ~/backup.vault` was refused in an ordinary home, and what was exported to /tmp was not imported.

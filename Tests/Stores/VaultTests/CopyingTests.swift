@@ -26,7 +26,7 @@ import TestServices
         }
         let report = try await export.verify()
         #expect(report.problems == [] && report.itemCount == 230)
-        #expect(export.rows.keys.vault != store.rows.keys.vault)
+        #expect(export.keys.vault != store.keys.vault)
         let wrong = await refusal { () async throws(StoreError) in
             try await VaultStore.open(at: file, unlockedBy: .keyFile(folder.keyFile))
         }
@@ -37,7 +37,7 @@ import TestServices
     @Test func `an export of a vault that isn't sound leaves no file`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 5)
-        try store.rows.table.write(Cancellation(.standard)) { (transaction) throws(StoreError) in
+        try store.table.write(Cancellation(.standard)) { (transaction) throws(StoreError) in
             try transaction.remove(transaction.items(after: nil, limit: 1)[0].lookup)
         }
         let names = folder.names

@@ -72,7 +72,8 @@ enum GoldenRecorder {
 
         // What someone makes who keeps the checksums right but has no key.
         func tampered(
-            _ name: String, _ outcome: String, _ body: @escaping @Sendable (SQLiteSession) throws(StoreError) -> Void
+            _ name: String, _ outcome: String,
+            _ body: @escaping @Sendable (any RowTransaction) throws(StoreError) -> Void
         ) throws {
             try folder.replace(with: sound)
             let table = try SQLiteRowTable(path: folder.vault)

@@ -157,13 +157,13 @@ import TestServices
         case "key-file": return .keyFile(folder.keyFile)
         case "systemd-credential":
             // The name is the one in the slot.
-            let name = try await VaultStore.outline(at: folder.vault).slots.compactMap(\.systemCredential).first
+            let name = try await LockedVault.open(at: folder.vault).slots.compactMap(\.systemCredential).first
             guard let name, (try? folder.replace(folder.path + "/" + name.text, with: bytes)) != nil else {
                 throw .timedOut
             }
             return .systemCredential(SystemCredential(name: name, directory: folder.path))
         case "kept-key":
-            let slot = try await VaultStore.outline(at: folder.vault).slots.first { $0.kind == .secretService }
+            let slot = try await LockedVault.open(at: folder.vault).slots.first { $0.kind == .secretService }
             guard let slot else { throw .timedOut }
             return .keptKey(Secret(copying: bytes.span), of: slot.reference)
         default: return passphrase(String(decoding: bytes, as: UTF8.self))

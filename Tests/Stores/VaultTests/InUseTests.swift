@@ -216,7 +216,7 @@ import TestServices
         for round in 0..<20 {
             try await one.save(secret("\(round)"), for: key("\(round)"))
             // Its own commit is the last: the state is known without another look.
-            #expect(one.rows.known.withLock { $0 }.mark != nil)
+            #expect(one.known.withLock { $0 }.mark != nil)
             #expect(try await one.text(key("\(round)")) == "\(round)")
             try await two.save(secret("two"), for: key("two \(round)"))
             #expect(try await one.text(key("two \(round)")) == "two")

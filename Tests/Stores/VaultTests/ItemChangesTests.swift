@@ -105,11 +105,9 @@ import TestServices
 
     @Test func `where there is no file there is nothing to listen to`() async throws {
         let keys = try VaultKeys.random(.random())
-        let store = try SealedStore(
-            table: MemoryRowTable.vault(keys), keys: keys, identity: StoreIdentity(backend: "vault", location: ""),
-            worker: WorkThread(), now: { .now() })
+        let store = try VaultStore(table: MemoryRowTable.vault(keys), keys: keys, now: { .now() })
         let refused = await refusal { () async throws(StoreError) in
-            _ = try await SealedItemStore(store, place: nil).changesByOthers(deadline: .standard)
+            _ = try await VaultItemStore(store).changesByOthers(deadline: .standard)
         }
         #expect(refused?.code == .unavailable)
     }

@@ -91,10 +91,9 @@ import TestServices
     @Test func `a search opens what it finds and nothing else, however common the other attributes are`() async throws {
         let keys = try VaultKeys.random(.random())
         let table = try MemoryRowTable.vault(keys)
-        let store = try SealedStore(
-            table: table, keys: keys, identity: StoreIdentity(backend: "vault", location: ""), worker: WorkThread(),
-            itemCheck: .never, now: { .now() })
-        let items = SealedItemStore(store, place: nil)
+        let store = try VaultStore(
+            table: table, keys: keys, itemCheck: .never, now: { .now() })
+        let items = VaultItemStore(store)
         try await store.change(until: .after(.seconds(600))) { (transaction, change) throws(StoreError) in
             for number in 0..<100_000 {
                 let item = ItemDescription(
@@ -103,7 +102,7 @@ import TestServices
                 let metadata = ItemMetadata(
                     subject: .item(item), label: "", created: UnixTime(seconds: 1), modified: UnixTime(seconds: 1),
                     version: CredentialVersion(bytes: [UInt8](repeating: 1, count: 16)), secretByteCount: 1)
-                try SealedStore<MemoryRowTable>.write(
+                try VaultStore.write(
                     metadata, secret("s"), replacing: nil, in: transaction, &change)
             }
         }

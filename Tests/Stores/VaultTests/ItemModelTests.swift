@@ -87,16 +87,14 @@ import Testing
         let store = try await folder.store()
         try await check(store.itemStore(), steps: runsLong ? 5000 : 400)
         #expect(try await store.verify().problems == [])
-        #expect(store.rows.known.withLock { $0 }.manifest.linkCount == 0)
-        #expect(try store.rows.table.read { (view) throws(StoreError) in try view.links(after: nil, limit: 1) } == [])
+        #expect(store.known.withLock { $0 }.manifest.linkCount == 0)
+        #expect(try store.table.read { (view) throws(StoreError) in try view.links(after: nil, limit: 1) } == [])
     }
 
     @Test func `and so are those of another table`() async throws {
         let keys = try VaultKeys.random(.random())
-        let store = try SealedStore(
-            table: MemoryRowTable.vault(keys), keys: keys, identity: StoreIdentity(backend: "vault", location: ""),
-            worker: WorkThread(), now: { .now() })
-        try await check(SealedItemStore(store, place: nil), steps: runsLong ? 5000 : 400)
+        let store = try VaultStore(table: MemoryRowTable.vault(keys), keys: keys, now: { .now() })
+        try await check(VaultItemStore(store), steps: runsLong ? 5000 : 400)
         #expect(try await store.verify(deadline: .standard).problems == [])
     }
 
@@ -141,7 +139,7 @@ import Testing
         let items = store.itemStore()
         for kind in [CredentialKind.session, .privateKey, .clientSecret, .current, .ended] {
             try await store.save(secret("s"), for: key("ada", kind: kind))
-            let id = ItemID.vault(ItemHandle(of: store.rows.keys.lookup(of: key("ada", kind: kind))))
+            let id = ItemID.vault(ItemHandle(of: store.keys.lookup(of: key("ada", kind: kind))))
             #expect(try await items.item(id, deadline: .standard) == nil)
             #expect(try await items.text(id) == nil)
             #expect(try await items.setSecret(itemSecret("x"), of: id, deadline: .standard) == nil)
@@ -152,7 +150,7 @@ import Testing
         #expect(try await items.search(ItemAttributes()) == [])
         #expect(try await items.found(["service": "example.org"]) == [])
         #expect(try await items.items(in: "login", deadline: .standard) == [])
-        #expect(store.rows.known.withLock { $0 }.manifest.linkCount == 0)
+        #expect(store.known.withLock { $0 }.manifest.linkCount == 0)
     }
 
     @Test func `an item that isn't a credential is in no listing of credentials`() async throws {

@@ -19,10 +19,8 @@ import Testing
     @Test(arguments: ItemStoreCheck.all)
     func `another table does`(_ check: ItemStoreCheck) async throws {
         let keys = try VaultKeys.random(.random())
-        let store = try SealedStore(
-            table: MemoryRowTable.vault(keys), keys: keys, identity: StoreIdentity(backend: "vault", location: ""),
-            worker: WorkThread(), now: { .now() })
-        try await check.run(on: SealedItemStore(store, place: nil))
+        let store = try VaultStore(table: MemoryRowTable.vault(keys), keys: keys, now: { .now() })
+        try await check.run(on: VaultItemStore(store))
         #expect(try await store.verify(deadline: .standard).problems == [])
     }
 }

@@ -29,11 +29,11 @@ import Testing
         let made = try await VaultStore.create(
             at: folder.vault, unlockedBy: .keptKey(kept.duplicate(), of: reference))
         try await made.save(secret("s3cret"), for: key("ada"))
-        let outline = try await VaultStore.outline(at: folder.vault)
-        #expect(outline.slots.map(\.reference) == [reference])
-        #expect(outline.slots.map(\.kind) == [.secretService])
+        let locked = try await LockedVault.open(at: folder.vault)
+        #expect(locked.slots.map(\.reference) == [reference])
+        #expect(locked.slots.map(\.kind) == [.secretService])
         let opened = try await VaultStore.open(
-            at: folder.vault, unlockedBy: .keptKey(kept, of: outline.slots[0].reference))
+            at: folder.vault, unlockedBy: .keptKey(kept, of: locked.slots[0].reference))
         #expect(try await opened.text(key("ada")) == "s3cret")
         #expect(try await opened.slots().map(\.name) == [.secretService])
     }

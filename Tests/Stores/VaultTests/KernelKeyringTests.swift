@@ -35,7 +35,7 @@ import Testing
         } catch {
             Issue.record(error)
         }
-        _ = try await VaultStore.lock(at: folder.vault)
+        _ = try await LockedVault.open(at: folder.vault).endUnlocking()
     }
 
     private func problem() async -> StoreError? {
@@ -46,7 +46,7 @@ import Testing
 
     /// The lines of /proc/keys for this vault: id, flags, uses, time left, permissions, owner, group, type, name.
     private func listed() throws -> [[String]] {
-        let name = KernelKeyring.name(store.rows.keys.vault) + ":"
+        let name = KernelKeyring.name(store.keys.vault) + ":"
         return try String(contentsOfFile: "/proc/keys", encoding: .utf8).split(separator: "\n")
             .map { $0.split(separator: " ").map(String.init) }.filter { $0.contains(name) }
     }
@@ -62,9 +62,9 @@ import Testing
             #expect(try await other.text(key("ada")) == "s3cret")
             try await other.save(secret("2"), for: key("bob"))
             #expect(try await store.verify().problems == [])
-            #expect(try await VaultStore.lock(at: folder.vault))
+            #expect(try await LockedVault.open(at: folder.vault).endUnlocking())
             #expect(await problem()?.code == .locked)
-            #expect(try await VaultStore.lock(at: folder.vault) == false)
+            #expect(try await LockedVault.open(at: folder.vault).endUnlocking() == false)
         }
     }
 
@@ -81,7 +81,7 @@ import Testing
     @Test func `unlocking again takes the place of the key from before`() async throws {
         try await unlocked {
             try store.keepUnlocked(for: .seconds(30))
-            #expect(try await VaultStore.lock(at: folder.vault))
+            #expect(try await LockedVault.open(at: folder.vault).endUnlocking())
             #expect(await problem()?.code == .locked)
         }
     }
@@ -108,11 +108,11 @@ import Testing
             #expect(try await store.removeSlot(.keyFile))
             let other = try await VaultStore.open(at: folder.vault, unlockedBy: .kernelKeyring)
             #expect(try await other.text(key("ada")) == "s3cret")
-            let old = store.rows.keys.root.duplicate()
+            let old = store.keys.root.duplicate()
             try await VaultStore.open(at: folder.vault, unlockedBy: passphrase("p")).rekey()
             #expect(await problem()?.code == .locked)
             // Whoever had read it before, and puts it there again.
-            var sink = KernelKeyringSink(vault: store.rows.keys.vault, seconds: 60)
+            var sink = KernelKeyringSink(vault: store.keys.vault, seconds: 60)
             try old.pour(into: &sink)
             #expect(await problem()?.code == .locked)
             // A process that opened the vault by it has nothing to go on with.
@@ -127,7 +127,7 @@ import Testing
             let before = try folder.contents()
             for count in [32, 31, 33] {
                 let bytes = try Sealing.randomOctets(count)
-                try KernelKeyringSink(vault: store.rows.keys.vault, seconds: 60).receive(bytes.span)
+                try KernelKeyringSink(vault: store.keys.vault, seconds: 60).receive(bytes.span)
                 #expect(await problem()?.code == .locked, "\(count) bytes")
             }
             #expect(try folder.contents() == before)

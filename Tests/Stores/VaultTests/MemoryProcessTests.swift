@@ -18,7 +18,7 @@ import TestServices
 
     /// The generation that is remembered; it must be readable at any moment.
     private func remembered(_ folder: VaultFolder, _ store: VaultStore) throws -> UInt64 {
-        let keys = store.rows.keys
+        let keys = store.keys
         for _ in 0..<100 {
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/vaults")
             let bytes = try folder.contents(folder.path + "/vaults/" + (try #require(names.first)))

@@ -35,13 +35,13 @@ final class MemoryRowTable: RowTable {
     }
 
     func read<Result: ~Copyable & Sendable>(
-        _ cancellation: Cancellation?, _ body: (MemoryView) throws(StoreError) -> Result
+        _ cancellation: Cancellation?, _ body: (any RowView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try body(MemoryView(content.withLock { $0 }, counter))
     }
 
     func write<Result: Sendable>(
-        _ cancellation: Cancellation, _ body: (MemoryView) throws(StoreError) -> Result
+        _ cancellation: Cancellation, _ body: (any RowTransaction) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try cancellation.check()
         return try content.withLock { (content) throws(StoreError) in
@@ -57,7 +57,7 @@ final class MemoryRowTable: RowTable {
         self.content = Mutex(content)
     }
 
-    func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> MemoryRowTable {
+    func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> any RowTable {
         let copy = MemoryRowTable(content.withLock { $0 })
         try afterCopying.withLock { $0 }?()
         return copy
@@ -178,7 +178,7 @@ final class MemoryView: RowTransaction, @unchecked Sendable {
 extension MemoryRowTable {
     /// That of a new vault.
     static func vault(_ keys: VaultKeys) throws(StoreError) -> MemoryRowTable {
-        let records = try SealedStore<MemoryRowTable>.newRecords(
+        let records = try VaultStore.newRecords(
             keys, collections: CollectionsRecord(created: UnixTime(seconds: 1)))
         let manifest = Manifest(recordsDigest: Manifest.digest(records, keys))
         return MemoryRowTable(records + [NamedRecord(name: Manifest.recordName, content: try manifest.seal(keys))])

@@ -37,12 +37,12 @@ import Testing
         let memory = Self.memory(folder)
         let store = try await open(folder, memory)
         for _ in 0..<6 {
-            let (keys, slot) = (store.rows.keys, store.rows.slot)
+            let (keys, slot) = (store.keys, store.slot)
             _ = try await other.rekey()
-            let rows = try SealedStore(
-                table: store.rows.table, keys: keys, slot: slot, identity: store.identity, worker: WorkThread(),
+            let rows = try VaultStore(
+                table: store.table, keys: keys, slot: slot,
                 memory: GenerationMemory(memory, vault: keys.vault), now: { UnixTime.now() })
-            #expect(rows.rollback == .current && rows.keys.id == other.rows.keys.id)
+            #expect(rows.rollback == .current && rows.keys.id == other.keys.id)
             let bytes = try folder.contents(try file(folder))
             let mark = GenerationMark.open(bytes, key: rows.keys.rollback, vault: keys.vault)
             #expect(mark?.generation == (try rows.generation()))
@@ -57,16 +57,16 @@ import Testing
         let store = try await folder.store()
         let memory = Self.memory(folder)
         _ = try await open(folder, memory)
-        let before = store.rows.keys
+        let before = store.keys
         _ = try await store.rekey()
-        let manifest = try store.rows.current { (view, state) throws(StoreError) in
+        let manifest = try store.current { (view, state) throws(StoreError) in
             _ = try view.record(Manifest.recordName)
             return state.manifest
         }
         try folder.replace(try file(folder), with: GenerationMark(manifest, before).seal(before))
         #expect(try await open(folder, memory).rollback == .current)
         let bytes = try folder.contents(try file(folder))
-        #expect(GenerationMark.open(bytes, key: store.rows.keys.rollback, vault: before.vault) != nil)
+        #expect(GenerationMark.open(bytes, key: store.keys.rollback, vault: before.vault) != nil)
         #expect(try await open(folder, memory).rollback == .current)
 
         var newer = manifest
@@ -80,15 +80,15 @@ import Testing
         try await folder.store()
         let memory = Self.memory(folder)
         let store = try await open(folder, memory)
-        let manifest = store.rows.known.withLock { $0.manifest }
+        let manifest = store.known.withLock { $0.manifest }
         let whole = try folder.contents(try file(folder))
         for torn in [Array(whole.prefix(40)) + [UInt8](repeating: 0, count: whole.count - 40), Array(whole.dropLast())]
         {
             try folder.replace(try file(folder), with: torn)
-            let seen = try GenerationMemory(memory, vault: store.rows.keys.vault)
+            let seen = try GenerationMemory(memory, vault: store.keys.vault)
             try folder.replace(try file(folder), with: whole)
             let error = await refusal { () async throws(StoreError) in
-                try seen.check(manifest, store.rows.keys, FormerKeys())
+                try seen.check(manifest, store.keys, FormerKeys())
             }
             #expect(error?.code == .busy)
             #expect(try await open(folder, memory).rollback == .current)
@@ -99,10 +99,8 @@ import Testing
     @Test func `a copy may be older than what was seen since it was made`() async throws {
         let keys = try VaultKeys.random(.random())
         let table = try MemoryRowTable.vault(keys)
-        func open() throws -> SealedStore<MemoryRowTable> {
-            try SealedStore(
-                table: table, keys: keys, identity: StoreIdentity(backend: "vault", location: "memory"),
-                worker: WorkThread(), now: { .now() })
+        func open() throws -> VaultStore {
+            try VaultStore(table: table, keys: keys, now: { .now() })
         }
         let store = try open()
         try await store.save(secret("1"), for: key("a"))
@@ -115,7 +113,8 @@ import Testing
             }
         }
         var walked: UInt64 = 0
-        try store.withWalk(Cancellation(.standard), copyingFrom: 0) { (walk) throws(StoreError) in
+        try VaultCopy(vault: store, cancellation: Cancellation(.standard)).withWalk(copyingFrom: 0) {
+            (walk) throws(StoreError) in
             walked = walk.state.manifest.generation
         }
         let now = try store.generation()

@@ -12,9 +12,7 @@ import Testing
         let keys = try VaultKeys.random(.random())
         let table = try MemoryRowTable.vault(keys)
         try await statement.check(leases: folder.leases) {
-            try SealedStore(
-                table: table, keys: keys, identity: StoreIdentity(backend: "vault", location: folder.path),
-                worker: WorkThread(), now: { .now() })
+            try VaultStore(table: table, keys: keys, now: { .now() })
         }
     }
 }

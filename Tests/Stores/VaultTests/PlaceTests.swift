@@ -13,7 +13,7 @@ import Testing
     }
 
     private func place(_ account: String, _ store: VaultStore) throws -> Int64? {
-        try store.rows.current { (view, state) throws(StoreError) in
+        try store.current { (view, state) throws(StoreError) in
             try view.heading(state.keys.lookup(of: key(account)))?.place
         }
     }

@@ -54,7 +54,7 @@ import Testing
         var generator = SystemRandomNumberGenerator()
         for round in 0..<(runsLong ? 4000 : 400) {
             let name = key("account \(Int.random(in: 0..<40, using: &generator))")
-            let keys = store.rows.keys
+            let keys = store.keys
             // What this round overwrites or deletes: a word of every 16 bytes of its nonces and ciphertexts.
             try table.read { (view) throws(StoreError) in
                 _ = try view.withItem(keys.lookup(of: name)) { (metadata, secret) throws(StoreError) in
@@ -132,7 +132,7 @@ import Testing
         var counts: Set<Int> = []
         for text in ["", "x", String(repeating: "y", count: 256)] {
             try await store.save(secret(text), for: key("ada"))
-            let keys = store.rows.keys
+            let keys = store.keys
             try table.read { (view) throws(StoreError) in
                 _ = try view.withItem(keys.lookup(of: key("ada"))) { (metadata, secret) throws(StoreError) in
                     counts.insert(metadata.count * 100_000 + secret.count)

@@ -23,7 +23,7 @@ import TestServices
     }
 
     private func rows(_ store: VaultStore) throws -> [ItemHeading] {
-        try store.rows.table.read { (view) throws(StoreError) in try view.items(after: nil, limit: 10_000) }
+        try store.table.read { (view) throws(StoreError) in try view.items(after: nil, limit: 10_000) }
     }
 
     private func open(_ folder: VaultFolder, _ word: String) async throws(StoreError) -> VaultStore {
@@ -36,9 +36,9 @@ import TestServices
         try await store.addSlot(passphrase("p"), name: .passphrase, cost: .cheap)
         let before = (try await store.list().all(), try await store.slots())
         let sealed = try rows(store)
-        let old = store.rows.keys
+        let old = store.keys
         #expect(try await store.rekey() == 600)
-        #expect(store.rows.keys.id != old.id && store.rows.keys.vault == old.vault)
+        #expect(store.keys.id != old.id && store.keys.vault == old.vault)
         try await expectAll(600, in: store)
         let after = (try await store.list().all(), try await store.slots())
         #expect(Set(after.0) == Set(before.0))
@@ -84,7 +84,7 @@ import TestServices
         let table = try SQLiteRowTable(path: folder.vault)
         func thiefsKeysFit() -> Bool {
             let record = try? table.read { (view) throws(StoreError) in try view.record(Manifest.recordName) }
-            return (try? Manifest.open(record ?? [], thief.rows.keys)) != nil
+            return (try? Manifest.open(record ?? [], thief.keys)) != nil
         }
         // This is what rekeying is for.
         #expect(thiefsKeysFit())
@@ -92,7 +92,7 @@ import TestServices
         try await store.save(secret("new"), for: key("new"))
         #expect(!thiefsKeysFit())
         // Nor does any record or row open under any of the keys that the thief has.
-        let keys = thief.rows.keys
+        let keys = thief.keys
         for row in try rows(store) { #expect(keys.openMetadata(of: row) == nil) }
         let records = try table.read { (view) throws(StoreError) in try view.records() }
         #expect((try? FormerKeys.open(records.first { $0.name == FormerKeys.recordName }?.content, keys)) == nil)
@@ -101,7 +101,7 @@ import TestServices
         #expect(refused?.code == .wrongKey)
         // The slot's record, put back from the copy, doesn't help.
         let slot = try #require(
-            try thief.rows.table.read { (view) throws(StoreError) in try view.records() }.first { record in
+            try thief.table.read { (view) throws(StoreError) in try view.records() }.first { record in
                 record.name.hasPrefix("slot/") && record.content[1] == 1
             })
         try table.write(Cancellation(.standard)) { (rows) throws(StoreError) in
@@ -157,21 +157,20 @@ import TestServices
         let store = try await filled(folder, 2)
         let slot = try NewKeySlot(
             passphrase("p"), name: .passphrase, cost: .cheap, created: UnixTime(seconds: 1),
-            vault: store.rows.keys.vault)
+            vault: store.keys.vault)
         try await folder.store().rekey()
-        try await store.rows.addSlot(slot, replacing: nil, deadline: .standard)
+        try await store.addSlot(slot, replacing: nil, deadline: .standard)
         try await expectAll(2, in: try await open(folder, "p"))
     }
 
     @Test func `a vault that is rekeyed while it is being opened opens all the same`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 5)
-        let (keys, slot) = (store.rows.keys, store.rows.slot)
+        let (keys, slot) = (store.keys, store.slot)
         try await folder.store().rekey()
         // As it goes on that has read the slots before and the manifest after.
-        let opened = try SealedStore(
-            table: .file(SQLiteRowTable(path: folder.vault)), keys: keys, slot: slot, identity: store.identity,
-            worker: WorkThread(), now: { .now() })
+        let opened = try VaultStore(
+            table: SQLiteRowTable(path: folder.vault), keys: keys, slot: slot, now: { .now() })
         #expect(try await opened.text(key("3")) == "secret 3")
     }
 
@@ -210,7 +209,7 @@ import TestServices
                 at: folder.vault, unlockedBy: .keyFile(folder.keyFile), memory: memory)
             try await expectAll(20, in: store)
             #expect(try await store.verify().problems == [])
-            ids.insert(store.rows.keys.id)
+            ids.insert(store.keys.id)
             rounds += 1
         }
         print("rekeying, \(rounds) kills: \(done) said to be done between them, \(ids.count) keys seen")
@@ -220,7 +219,7 @@ import TestServices
         let folder = try VaultFolder()
         let store = try await filled(folder, 20)
         let row = try #require(try rows(store).last)
-        try store.rows.table.write(Cancellation(.standard)) { (transaction) throws(StoreError) in
+        try store.table.write(Cancellation(.standard)) { (transaction) throws(StoreError) in
             try transaction.put(row.lookup, metadata: row.metadata, secret: Array(repeating: 7, count: 296))
         }
         let before = try folder.contents()
@@ -233,7 +232,7 @@ import TestServices
         let folder = try VaultFolder()
         let store = try await filled(folder, 2)
         for name in ["slot/" + String(repeating: "0", count: 32), "future"] {
-            try store.rows.commit(Cancellation(.standard)) {
+            try store.commit(Cancellation(.standard)) {
                 (transaction, change) throws(StoreError) in
                 try transaction.put(record: name, [9, 9])
                 change.manifest.recordsDigest = Manifest.digest(try transaction.records(), change.keys)
@@ -242,7 +241,7 @@ import TestServices
             let error = await refusal { () async throws(StoreError) in try await store.rekey() }
             #expect(error?.code == .unsupported)
             #expect(try folder.contents() == before)
-            try store.rows.commit(Cancellation(.standard)) {
+            try store.commit(Cancellation(.standard)) {
                 (transaction, change) throws(StoreError) in
                 try transaction.remove(record: name)
                 change.manifest.recordsDigest = Manifest.digest(try transaction.records(), change.keys)
@@ -254,7 +253,7 @@ import TestServices
     @Test func `one that is cancelled in the middle leaves the old vault`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 300)
-        let before = (try folder.contents(), store.rows.keys.id)
+        let before = (try folder.contents(), store.keys.id)
         let running = Mutex<Task<StoreError?, Never>?>(nil)
         let task = Task {
             await refusal { () async throws(StoreError) in
@@ -268,7 +267,7 @@ import TestServices
         running.withLock { $0 = task }
         #expect(await task.value?.code == .cancelled)
         #expect(try folder.contents() == before.0)
-        #expect(store.rows.keys.id == before.1)
+        #expect(store.keys.id == before.1)
         try await expectAll(300, in: store)
         #expect(try await store.rekey() == 300)
     }

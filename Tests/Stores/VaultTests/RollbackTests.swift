@@ -217,7 +217,7 @@ import Testing
         let store = try await open(folder, memory)
         let bytes = Data(try folder.contents(file))
         #expect(bytes.count == GenerationMark.sealedByteCount)
-        #expect(bytes.range(of: Data(store.rows.keys.vault.bytes)) == nil)
+        #expect(bytes.range(of: Data(store.keys.vault.bytes)) == nil)
         // The same state is written differently each time.
         _ = try await VaultStore.open(
             at: folder.vault, unlockedBy: .keyFile(folder.keyFile),

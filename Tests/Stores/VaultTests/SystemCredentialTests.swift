@@ -59,9 +59,9 @@ struct UnitCredentials {
         let slots = try await opened.slots()
         #expect(slots.map(\.kind) == [.systemCredential])
         #expect(slots.map(\.name) == [.systemCredential])
-        let outline = try await VaultStore.outline(at: folder.vault)
-        #expect(outline.slots.map(\.kind) == [.systemCredential])
-        #expect(outline.slots.map(\.systemCredential?.text) == ["latchkey"])
+        let locked = try await LockedVault.open(at: folder.vault)
+        #expect(locked.slots.map(\.kind) == [.systemCredential])
+        #expect(locked.slots.map(\.systemCredential?.text) == ["latchkey"])
     }
 
     @Test func `another credential is told as such, and the file stays as it is`() async throws {

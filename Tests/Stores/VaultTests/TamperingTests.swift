@@ -22,7 +22,7 @@ import Testing
     }
 
     private func row(_ number: Int, _ store: VaultStore, _ table: SQLiteRowTable) throws -> Row {
-        let keys = store.rows.keys
+        let keys = store.keys
         let lookup = keys.lookup(of: key("account \(number)"))
         let found = try table.read { (view) throws(StoreError) in
             try view.withItem(lookup) { (metadata, secret) throws(StoreError) in
@@ -34,7 +34,7 @@ import Testing
     }
 
     private func tamper(
-        _ table: SQLiteRowTable, _ body: @escaping (SQLiteSession) throws(StoreError) -> Void
+        _ table: SQLiteRowTable, _ body: @escaping (any RowTransaction) throws(StoreError) -> Void
     ) throws {
         try table.write(Cancellation(.standard)) { (transaction) throws(StoreError) in try body(transaction) }
     }

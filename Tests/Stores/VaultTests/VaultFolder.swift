@@ -109,7 +109,15 @@ let runsLong = ProcessInfo.processInfo.environment["LATCHKEY_LONG"] == "1"
 extension VaultStore {
     /// The table in the vault's file.
     var file: SQLiteRowTable {
-        guard case .file(let table) = rows.table else { preconditionFailure("the vault is in no file") }
+        guard let table = table as? SQLiteRowTable else { preconditionFailure("the vault is in no file") }
         return table
+    }
+}
+
+extension RowView {
+    /// The connection of a view of a file.
+    var connection: SQLiteConnection {
+        guard let session = self as? SQLiteSession else { preconditionFailure("the view is of no file") }
+        return session.connection
     }
 }

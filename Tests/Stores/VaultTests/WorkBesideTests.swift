@@ -17,12 +17,12 @@ import TestServices
 
     /// Saves on the calling thread, as another process would.
     private func save(_ text: String, _ account: String, _ store: VaultStore) throws(StoreError) {
-        try store.rows.commit(Cancellation(.after(.seconds(60)))) {
+        try store.commit(Cancellation(.after(.seconds(60)))) {
             (transaction, change) throws(StoreError) in
             let name = key(account, service: "beside")
-            _ = try store.rows.put(
+            _ = try store.put(
                 secret(text), for: name, options: SaveOptions(),
-                replacing: SealedStore<VaultTable>.present(name, in: transaction, change.keys), in: transaction,
+                replacing: VaultStore.present(name, in: transaction, change.keys), in: transaction,
                 &change)
         }
     }
@@ -33,7 +33,8 @@ import TestServices
         let other = try await folder.store()
         let names = folder.names
         var walked = 0
-        try store.rows.withWalk(Cancellation(.after(.seconds(300)))) { (walk) throws(StoreError) in
+        try VaultCopy(vault: store, cancellation: Cancellation(.after(.seconds(300)))).withWalk {
+            (walk) throws(StoreError) in
             // The copy has lost its name.
             #expect(folder.names == names)
             try walk.forEachBatch(Cancellation(.after(.seconds(300)))) { (batch) throws(StoreError) in
@@ -52,8 +53,9 @@ import TestServices
         try await store.save(secret("one"), for: key("ada"))
         let other = try await folder.store()
         let refused = await refusal { () async throws(StoreError) in
-            try store.rows.withWalk(Cancellation(.after(.seconds(60)))) { (walk) throws(StoreError) in
-                try other.rows.commit(Cancellation(.after(.milliseconds(50)))) {
+            try VaultCopy(vault: store, cancellation: Cancellation(.after(.seconds(60)))).withWalk {
+                (walk) throws(StoreError) in
+                try other.commit(Cancellation(.after(.milliseconds(50)))) {
                     (transaction, change) throws(StoreError) in
                     try transaction.put(record: "note", [1])
                     change.manifest.itemCount += 1

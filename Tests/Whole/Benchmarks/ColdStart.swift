@@ -51,6 +51,22 @@ struct ColdStart {
         ).show()
     }
 
+    /// Shows how many instructions each command takes from start to end, as valgrind counts them: on a busy machine they
+    /// are the same.
+    func countInstructions(_ title: String, _ commands: [(name: String, arguments: [String])]) async throws {
+        // valgrind doesn't read what lld writes for debuggers.
+        let program = directory / "counted"
+        try await Program("strip").run(["-o", program, latchkey.path]).successful("strip")
+        print("\n\(title)")
+        for command in commands {
+            let run = try await Program("valgrind").run(
+                ["--tool=callgrind", "--callgrind-out-file=/dev/null", program] + command.arguments,
+                environment: environment, timeout: .seconds(120))
+            let count = run.errorText.firstMatch(of: /Collected : (\d+)/)?.output.1 ?? "?"
+            print("  \(command.name): \(count) instructions")
+        }
+    }
+
     private struct Report: Decodable {
         struct Result: Decodable {
             /// Of each run, in seconds.
@@ -120,15 +136,35 @@ struct ColdStart {
         try await latchkey.run(
             ["set", "--store", "vault", "bench", "alice"], environment: environment, input: Array("secret".utf8)
         ).successful("latchkey set")
-        try await compare(
-            "Cold read from a vault with a key file (limit: 1.0 × gpg -d)", limit: 1.0,
+        for number in 1..<100 {
+            try await latchkey.run(
+                ["set", "--store", "vault", "bench", "\(number)"], environment: environment,
+                input: Array("secret".utf8)
+            ).successful("latchkey set")
+        }
+        // `vault init` remembered the key file: here `get` finds it by itself.
+        try await keyless.compare(
+            "Cold read from a vault of 100 whose key file is found (limit: 1.0 × gpg -d)", limit: 1.0,
             [
                 ("gpg -d, key without a passphrase", "gpg --batch -q -d \(sealed)"),
                 ("age -d", "age -d -i \(identity) \(aged)"),
                 ("latchkey get --store vault", "\(latchkey.path) get --store vault bench alice"),
             ])
         _ = try await Program("gpgconf").run(["--kill", "all"], environment: environment)
+        try await keyless.countInstructions(
+            "The same, in instructions (limit: 7 million for get)",
+            [
+                ("latchkey --version", ["--version"]),
+                ("latchkey get --store vault", ["get", "--store", "vault", "bench", "alice"]),
+            ])
         try await kernelKey()
+    }
+
+    /// The same without a key file that is named.
+    private var keyless: ColdStart {
+        var environment = environment
+        environment["LATCHKEY_KEY_FILE"] = nil
+        return ColdStart(latchkey: latchkey, directory: directory, environment: environment)
     }
 
     /// Opening with the key that `vault unlock` left in the kernel, beside a key file and a start that opens nothing.
@@ -140,9 +176,7 @@ struct ColdStart {
             [start, ("latchkey get --store vault", get)])
         let unlock = try await latchkey.run(["vault", "unlock", "--for", "10m"], environment: environment)
         guard unlock.status == 0 else { return print("  the kernel's keyring is refused here") }
-        var keyless = environment
-        keyless["LATCHKEY_KEY_FILE"] = nil
-        try await ColdStart(latchkey: latchkey, directory: directory, environment: keyless).compare(
+        try await keyless.compare(
             "Opening a vault with a key from the kernel, beyond a process's start", limit: nil,
             [start, ("latchkey get --store vault", get)])
         try await latchkey.run(["vault", "lock"], environment: environment).successful("latchkey vault lock")

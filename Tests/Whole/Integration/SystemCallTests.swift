@@ -165,6 +165,24 @@ import TestServices
         }
     }
 
+    /// The vault's id, its slots and the kernel's key are looked for first, and the key file is tried then.
+    @Test func `a get that finds the key file by itself opens the vault once, and starts no thread`() async throws {
+        let session = try await CommandLineSession(.vault)
+        try await session.run(["set", "traced", "ada"], input: "secret")
+        var environment = session.environment
+        environment["LATCHKEY_KEY_FILE"] = nil
+        let get = try await Program("strace").run(
+            [
+                "-f", "-o", session.directory / "trace", "-e", "trace=openat,clone,clone3",
+                BuiltProducts.latchkey().path, "get", "traced", "ada",
+            ], environment: environment)
+        #expect(get.status == 0 && get.outputText == "secret", "\(get.errorText)")
+        let calls = String(decoding: try session.directory.read("trace"), as: UTF8.self).split(separator: "\n")
+        #expect(calls.count { $0.contains("/latchkey/vault\", ") } == 1)
+        #expect(calls.count { $0.contains("/vault.key\", ") } == 1)
+        #expect(calls.count { $0.contains(" clone") } == 0)
+    }
+
     // MARK: - A crash
 
     /// As long as there are messages to servers, the program is ended in the middle of the next one.

@@ -20,7 +20,7 @@ extension LiveSecrets {
     /// How many secrets `ofThisProcess` keeps in mind.
     static let rememberedCount = 1000
 
-    private static let purposes: Set<ObjectIdentifier> = [
+    private static let purposes = [
         ObjectIdentifier(AccessToken.self), ObjectIdentifier(RefreshToken.self), ObjectIdentifier(IDToken.self),
         ObjectIdentifier(AuthorizationCode.self), ObjectIdentifier(CodeVerifier.self),
         ObjectIdentifier(AuthorizationState.self),

@@ -16,9 +16,9 @@ struct VaultCheck {
         guard matters || (StoreCatalogue.standard["vault"]?.exists(settings) ?? false) else {
             return ([.note("vault", "there is none at \(path)")], nil)
         }
-        let outline: VaultOutline
+        let locked: LockedVault
         do throws(StoreError) {
-            outline = try await VaultStore.outline(at: settings.vaultPath, deadline: settings.deadline)
+            locked = try await settings.lockedVault()
         } catch {
             if error.code == .cancelled { throw error }
             // A vault that is there and can't be used is wrong, whatever store is chosen.
@@ -31,7 +31,7 @@ struct VaultCheck {
                 ], nil
             )
         }
-        let kinds = outline.slots.map { "\($0.kind)" as LogMessage }
+        let kinds = locked.slots.map { "\($0.kind)" as LogMessage }
         let isDatabase = VaultLocation.isDatabase(settings.vaultPath)
         let whose: LogMessage = isDatabase ? "in a database" : "yours alone"
         let file = Finding.good("vault", "\(path), \(whose); key slots: \(LogMessage.joined(kinds))")
@@ -39,12 +39,12 @@ struct VaultCheck {
             let database =
                 isDatabase
                 ? try await VaultStore.databaseState(at: settings.vaultPath, deadline: settings.deadline).findings : []
-            let vault = try await settings.openVault()
+            let vault = try await settings.unlock(locked)
             return ([file] + database + [try await integrity(of: vault)], vault)
         } catch {
             switch error.code {
             case .cancelled: throw error
-            case .locked where matters && outline.opensWithKeyFileAlone:
+            case .locked where matters && locked.opensWithKeyFileAlone:
                 // Nobody can be asked for it: until its key is named, the vault is of no use.
                 return ([file, .refusal("integrity", error, matters: true)], nil)
             case .locked:
@@ -102,6 +102,6 @@ extension DatabaseState {
     }
 }
 
-extension VaultOutline {
+extension LockedVault {
     fileprivate var opensWithKeyFileAlone: Bool { slots.allSatisfy { $0.kind == .keyFile } }
 }

@@ -185,8 +185,9 @@ struct VaultPath {
                 }
             }
             if path == "/" { return }
-            let parent = path.split(separator: "/").dropLast().joined(separator: "/")
-            path = "/" + parent
+            // Canonical: one slash before each name.
+            let parent = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
+            path = parent.isEmpty ? "/" : String(parent)
             isInnermost = false
         }
     }

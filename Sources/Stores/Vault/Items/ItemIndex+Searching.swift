@@ -12,7 +12,7 @@ private struct IndexWalk {
 
     /// The next item, or `nil` at the end. Throws `corrupted` where the rows don't belong together.
     mutating func next(
-        in view: some RowView, _ manifest: Manifest, _ keys: VaultKeys
+        in view: any RowView, _ manifest: Manifest, _ keys: VaultKeys
     ) throws(StoreError) -> ItemHandle? {
         let token: IndexToken
         if let last {

@@ -34,13 +34,13 @@ struct ItemIndex: Sendable {
     }
 
     /// Takes an item out of the lists of its attributes. Throws `corrupted` where it isn't in them.
-    mutating func remove(_ metadata: ItemMetadata, at lookup: [UInt8], in view: some RowView) throws(StoreError) {
+    mutating func remove(_ metadata: ItemMetadata, at lookup: [UInt8], in view: any RowView) throws(StoreError) {
         try settle(in: view)
         for list in metadata.lists(keys) { try remove(ItemHandle(of: lookup), from: list, in: view) }
     }
 
     /// Makes links of what was added.
-    private mutating func settle(in view: some RowView) throws(StoreError) {
+    private mutating func settle(in view: any RowView) throws(StoreError) {
         let order = additions.indices.sorted { left, right in
             let (one, other) = (additions[left].list.first, additions[right].list.first)
             return one == other ? left < right : one < other
@@ -53,7 +53,7 @@ struct ItemIndex: Sendable {
 
     /// At the beginning, as the links of all others stay what they are: the one that was first only moves.
     private mutating func add(
-        _ item: ItemHandle, to list: IndexList, in view: some RowView
+        _ item: ItemHandle, to list: IndexList, in view: any RowView
     ) throws(StoreError) {
         let first = list.first
         var link = IndexLink(item: item, next: .zero, previous: .zero)
@@ -69,7 +69,7 @@ struct ItemIndex: Sendable {
     }
 
     private mutating func remove(
-        _ item: ItemHandle, from list: IndexList, in view: some RowView
+        _ item: ItemHandle, from list: IndexList, in view: any RowView
     ) throws(StoreError) {
         let first = list.first
         guard let head = try link(first, in: view) else { throw .indexDiffers }
@@ -100,7 +100,7 @@ struct ItemIndex: Sendable {
     }
 
     /// The link in a row as it is now; the row is held from then on.
-    private mutating func link(_ token: IndexToken, in view: some RowView) throws(StoreError) -> IndexLink? {
+    private mutating func link(_ token: IndexToken, in view: any RowView) throws(StoreError) -> IndexLink? {
         if let row = rows[token] { return row.link }
         var row = Row(before: nil, link: nil)
         if let sealed = try view.link(token.bytes) {
@@ -114,12 +114,12 @@ struct ItemIndex: Sendable {
     // MARK: - Writing
 
     /// Writes what was changed where it is much; call it between items of a long transaction.
-    mutating func flushIfLarge(in transaction: some RowTransaction, _ manifest: inout Manifest) throws(StoreError) {
+    mutating func flushIfLarge(in transaction: any RowTransaction, _ manifest: inout Manifest) throws(StoreError) {
         if additions.count > Self.capacity { try flush(in: transaction, &manifest) }
     }
 
     /// Writes what was changed, and takes it into the manifest.
-    mutating func flush(in transaction: some RowTransaction, _ manifest: inout Manifest) throws(StoreError) {
+    mutating func flush(in transaction: any RowTransaction, _ manifest: inout Manifest) throws(StoreError) {
         try settle(in: transaction)
         for (token, row) in rows.sorted(by: { $0.key < $1.key }) where row.before?.link != row.link {
             if let before = row.before {

@@ -31,7 +31,7 @@ struct OwnChanges: Sendable {
 ///
 /// A vault of up to 10,000 items is gone through after each change by others, and only what is new is opened; of a
 /// larger one it can only be told that it changed.
-final class ItemObserver<Table: RowTable>: Sendable {
+final class ItemObserver: Sendable {
     private struct State {
         var listeners: [UInt64: AsyncStream<ItemChange>.Continuation] = [:]
         var nextNumber: UInt64 = 0
@@ -51,12 +51,10 @@ final class ItemObserver<Table: RowTable>: Sendable {
 
     /// Held while this process changes items, so that its own changes are never taken for another's.
     private let state = Mutex(State())
-    private let rows: SealedStore<Table>
-    private let place: VaultPlace?
+    private let vault: VaultStore
 
-    init(_ rows: SealedStore<Table>, place: VaultPlace?) {
-        self.rows = rows
-        self.place = place
+    init(_ vault: VaultStore) {
+        self.vault = vault
     }
 
     deinit {
@@ -64,7 +62,7 @@ final class ItemObserver<Table: RowTable>: Sendable {
         for listener in listeners.values { listener.finish() }
     }
 
-    /// Throws what `VaultPlace.watch` throws, and what a read throws.
+    /// Throws what `VaultPlace.watch` throws, and what a read thvault.
     func listen(deadline: Deadline) async throws(StoreError) -> AsyncStream<ItemChange> {
         let (stream, continuation) = AsyncStream.makeStream(of: ItemChange.self)
         let number = try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
@@ -85,7 +83,9 @@ final class ItemObserver<Table: RowTable>: Sendable {
         try state.withLock { (state) throws(StoreError) in
             // The watch first, so that no change falls between the two.
             if state.watch == nil {
-                guard let place else { throw StoreError(.unavailable, "there is nothing to listen to") }
+                guard let place = vault.place else {
+                    throw StoreError(.unavailable, "no other process has this vault's table")
+                }
                 state.watch = try place.watch(cancellation) { [weak self] in self?.look() }
             }
             if state.listeners.isEmpty {
@@ -106,7 +106,7 @@ final class ItemObserver<Table: RowTable>: Sendable {
             var changes = OwnChanges()
             let result = try body(&changes)
             guard !state.listeners.isEmpty else { return result }
-            let now = rows.known.withLock { $0 }
+            let now = vault.known.withLock { $0 }
             for (handle, sighting) in changes.items { state.seen.items?[handle] = sighting }
             if let collections = changes.collections, collections.former == state.seen.collections {
                 state.seen.collections = collections.present
@@ -143,7 +143,7 @@ final class ItemObserver<Table: RowTable>: Sendable {
     /// Compares the vault with what was seen before, and takes what is there now for seen. Throws `busy` at once.
     private func look(_ seen: inout Sight) throws(StoreError) -> [ItemChange] {
         let before = seen
-        let found = try rows.current { (view, state) throws(StoreError) -> (sight: Sight, changes: [ItemChange]?)? in
+        let found = try vault.current { (view, state) throws(StoreError) -> (sight: Sight, changes: [ItemChange]?)? in
             let collections = try view.record(CollectionsRecord.recordName) ?? []
             if state.manifest.generation == before.generation { return nil }
             var now = Sight(generation: state.manifest.generation, keys: state.keys.id, collections: collections)
@@ -162,7 +162,7 @@ final class ItemObserver<Table: RowTable>: Sendable {
     private static var maximumChangeCount: Int { 1000 }
 
     private static func compare(
-        _ view: some RowView, _ before: Sight, _ keys: VaultKeys
+        _ view: any RowView, _ before: Sight, _ keys: VaultKeys
     ) throws(StoreError) -> (items: [ItemHandle: ItemSighting], changes: [ItemChange]) {
         let isComparable = before.keys == keys.id && before.items != nil
         var gone = isComparable ? before.items ?? [:] : [:]
@@ -179,10 +179,10 @@ final class ItemObserver<Table: RowTable>: Sendable {
                     items[handle] = old
                     continue
                 }
-                let collection = try SealedStore<Table>.collection(of: heading, keys)
+                let collection = try VaultStore.collection(of: heading, keys)
                 items[handle] = ItemSighting(sealed: heading.metadata, collection: collection)
                 guard isComparable, changes.count <= maximumChangeCount,
-                    let item = try SealedStore<Table>.openMetadata(heading, keys).storedItem(at: heading.lookup)
+                    let item = try VaultStore.openMetadata(heading, keys).storedItem(at: heading.lookup)
                 else { continue }
                 changes.append(old == nil ? .created(item) : .changed(item))
             }

@@ -29,14 +29,14 @@ extension VaultStore {
     /// Returns `nil` when there is no such item.
     package func itemToTransfer(_ id: ItemID, deadline: Deadline) async throws(StoreError) -> TransferredItem? {
         guard let handle = ItemHandle(id) else { return nil }
-        return try await rows.waiting(until: deadline) { (view, state) throws(StoreError) -> TransferredItem? in
-            guard let present = try SealedItemStore<VaultTable>.present(handle, in: view, state.keys) else {
+        return try await waiting(until: deadline) { (view, state) throws(StoreError) -> TransferredItem? in
+            guard let present = try VaultItemStore.present(handle, in: view, state.keys) else {
                 return nil
             }
-            let secret = try SealedItemStore<VaultTable>.secret(of: present, in: view, state.keys)
+            let secret = try VaultItemStore.secret(of: present, in: view, state.keys)
             return TransferredItem(
                 present.item, present.row.metadata, secret.repurposed(as: ItemContent.self),
-                try SealedStore<VaultTable>.collections(in: view, state.keys))
+                try VaultStore.collections(in: view, state.keys))
         }
     }
 
@@ -46,7 +46,7 @@ extension VaultStore {
     package func counterpart(
         of item: TransferredItem, besides others: Set<ItemID>, deadline: Deadline
     ) async throws(StoreError) -> TransferredItem? {
-        let handle = ItemHandle(of: rows.keys.lookup(of: item.metadata.subject))
+        let handle = ItemHandle(of: keys.lookup(of: item.metadata.subject))
         if let same = try await itemToTransfer(.vault(handle), deadline: deadline) { return same }
         let (attributes, collection) = (item.item.attributes, item.item.collection)
         let found = try await itemStore().search(attributes, in: collection, deadline: deadline)
@@ -63,42 +63,42 @@ extension VaultStore {
     package func put(
         _ item: TransferredItem, replacing old: TransferredItem?, deadline: Deadline
     ) async throws(StoreError) -> ItemID {
-        try await rows.change(until: deadline) { (transaction, change) throws(StoreError) in
+        try await change(until: deadline) { (transaction, change) throws(StoreError) in
             if let old {
-                guard let present = try SealedItemStore<VaultTable>.present(old, in: transaction, change.keys) else {
+                guard let present = try VaultItemStore.present(old, in: transaction, change.keys) else {
                     throw .itemChanged
                 }
-                try SealedStore<VaultTable>.remove(present, in: transaction, &change)
-            } else if try SealedStore<VaultTable>.present(item.metadata.subject, in: transaction, change.keys) != nil {
+                try VaultStore.remove(present, in: transaction, &change)
+            } else if try VaultStore.present(item.metadata.subject, in: transaction, change.keys) != nil {
                 throw .itemChanged
             }
-            var collections = try SealedStore<VaultTable>.collections(in: transaction, change.keys)
+            var collections = try VaultStore.collections(in: transaction, change.keys)
             if try collections.merge(item.collections.only(item.item.collection)) {
-                try SealedStore<VaultTable>.put(collections, in: transaction, &change)
+                try VaultStore.put(collections, in: transaction, &change)
             }
             let secret = item.secret.duplicate(as: StoredSecret.self)
-            try SealedStore<VaultTable>.put(item.metadata, secret, in: transaction, &change)
+            try VaultStore.put(item.metadata, secret, in: transaction, &change)
             return .vault(ItemHandle(of: change.keys.lookup(of: item.metadata.subject)))
         }
     }
 
     /// Deletes an item unless it was changed since it was read.
     package func remove(_ item: TransferredItem, deadline: Deadline) async throws(StoreError) {
-        try await rows.change(until: deadline) { (transaction, change) throws(StoreError) in
-            guard let present = try SealedItemStore<VaultTable>.present(item, in: transaction, change.keys) else {
+        try await change(until: deadline) { (transaction, change) throws(StoreError) in
+            guard let present = try VaultItemStore.present(item, in: transaction, change.keys) else {
                 throw .itemChanged
             }
-            try SealedStore<VaultTable>.remove(present, in: transaction, &change)
+            try VaultStore.remove(present, in: transaction, &change)
         }
     }
 }
 
-extension SealedItemStore {
+extension VaultItemStore {
     /// The row of an item that is as it was read.
     fileprivate static func present(
-        _ item: TransferredItem, in transaction: Table.Transaction, _ keys: VaultKeys
-    ) throws(StoreError) -> SealedStore<Table>.PresentItem? {
-        guard let present = try SealedStore<Table>.present(item.metadata.subject, in: transaction, keys),
+        _ item: TransferredItem, in transaction: any RowTransaction, _ keys: VaultKeys
+    ) throws(StoreError) -> VaultStore.PresentItem? {
+        guard let present = try VaultStore.present(item.metadata.subject, in: transaction, keys),
             present.metadata.version == item.metadata.version
         else { return nil }
         return present

@@ -17,7 +17,7 @@ enum KernelKeyring {
     /// To link a key, its possessor needs one more.
     static let permissions = 0x1B0B_0000
 
-    static func name(_ vault: VaultID) -> String { "latchkey:vault:" + Hexadecimal.encode(vault.bytes) }
+    static func name(_ vault: VaultID) -> String { "latchkey:vault:" + vault.identifier }
 
     /// Throws `unavailable` when the kernel lets this process have no keyring.
     static func check() throws(StoreError) {
@@ -40,7 +40,7 @@ enum KernelKeyring {
 
     /// The kept keys of a vault, when they are its own: anyone with this uid can leave another key under that name.
     static func vaultKeys(
-        of vault: VaultID, _ table: some RowTable, _ cancellation: Cancellation
+        of vault: VaultID, _ table: any RowTable, _ cancellation: Cancellation?
     ) throws(StoreError) -> VaultKeys {
         let keys = VaultKeys(try read(vault), vault: vault)
         let manifest = try table.read(cancellation) { (view) throws(StoreError) in try view.record(Manifest.recordName)

@@ -113,7 +113,7 @@ extension KeySlot.Head {
     fileprivate static func decode(_ reader: inout ByteReader) throws(StoreError) -> KeySlot.Head? {
         guard let layout: UInt8 = reader.integer(), let number: UInt8 = reader.integer() else { throw KeySlot.damaged }
         let kind = KeySlotKind(number: number)
-        guard layout == 1, KeySlotKind.known.contains(kind) else { return nil }
+        guard layout == 1, kind.isKnown else { return nil }
         guard let id = reader.take(16), let passes: UInt32 = reader.integer(), let memory: UInt64 = reader.integer(),
             let salt = reader.take(Argon2id.saltByteCount), let publicKey = reader.take(X25519.keyByteCount)
         else { throw KeySlot.damaged }

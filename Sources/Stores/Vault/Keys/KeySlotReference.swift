@@ -33,6 +33,6 @@ package struct KeySlotReference: Sendable, Hashable, Loggable {
 extension VaultStore {
     /// Names a slot that will be added.
     package func newSlotReference() throws(StoreError) -> KeySlotReference {
-        KeySlotReference(vault: rows.keys.vault, slot: try Sealing.randomOctets(16))
+        KeySlotReference(vault: keys.vault, slot: try Sealing.randomOctets(16))
     }
 }

@@ -116,7 +116,7 @@ public struct KeySlotKind: Sendable, Hashable, Loggable {
     /// No slot has this kind: what is in the kernel is the key that slots wrap.
     package static let kernelKeyring = KeySlotKind(number: 0)
 
-    static let known: Set<KeySlotKind> = [.passphrase, .keyFile, .systemCredential, .secretService]
+    var isKnown: Bool { (1...4).contains(number) }
 
     /// What a slot is called when no option names it.
     var slotName: KeySlotName {

@@ -34,8 +34,15 @@ final class GenerationMemory: Sendable {
 
     /// Compares the manifest of a vault that is opened with the record, and updates the record. Throws `busy` when
     /// another process wrote the record meanwhile: make another memory, and read the manifest again.
-    func check(_ manifest: Manifest, _ keys: VaultKeys, _ former: FormerKeys) throws(StoreError) -> RollbackCheck {
+    ///
+    /// - Parameter waits: whether the record may be written, whose lock others may have; else that is `busy`, too.
+    func check(
+        _ manifest: Manifest, _ keys: VaultKeys, _ former: FormerKeys, waits: Bool = true
+    ) throws(StoreError) -> RollbackCheck {
         let verdict = verdict(on: manifest, keys, former)
+        if !waits, choice == .accept || state.withLock({ $0.raised < manifest.generation }) {
+            throw StoreError(.busy, "the rollback record is to be written")
+        }
         switch verdict {
         case .rolledBack, .unreadable:
             // The record may have been read in the middle of a write.

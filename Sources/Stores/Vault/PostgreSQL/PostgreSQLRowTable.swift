@@ -30,7 +30,7 @@ final class PostgreSQLRowTable: RowTable {
     }
 
     func read<Result: ~Copyable & Sendable>(
-        _ cancellation: Cancellation?, _ body: (PostgreSQLSession) throws(StoreError) -> Result
+        _ cancellation: Cancellation?, _ body: (any RowView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         guard let cancellation else { return try readAtOnce(body) }
         return try withSession(cancellation) { (session) throws(StoreError) -> Result in
@@ -42,7 +42,7 @@ final class PostgreSQLRowTable: RowTable {
 
     /// A lookup on the caller's thread, which others need: for ten milliseconds at most, in which a server nearby answers.
     private func readAtOnce<Result: ~Copyable & Sendable>(
-        _ body: (PostgreSQLSession) throws(StoreError) -> Result
+        _ body: (any RowView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         guard let connection = pool.takeIdle() else { throw StoreError(.busy, "a connection takes its time") }
         defer { pool.give(connection) }
@@ -50,6 +50,12 @@ final class PostgreSQLRowTable: RowTable {
     }
 
     func write<Result: Sendable>(
+        _ cancellation: Cancellation, _ body: (any RowTransaction) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try transaction(cancellation, body)
+    }
+
+    private func transaction<Result: Sendable>(
         _ cancellation: Cancellation, _ body: (PostgreSQLSession) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try cancellation.check()
@@ -91,7 +97,7 @@ final class PostgreSQLRowTable: RowTable {
         _ records: [NamedRecord], _ cancellation: Cancellation,
         _ fill: (PostgreSQLSession) throws(StoreError) -> Void
     ) throws(StoreError) {
-        try write(cancellation) { (session) throws(StoreError) in
+        try transaction(cancellation) { (session) throws(StoreError) in
             try session.create(records)
             try fill(session)
         }
@@ -170,7 +176,7 @@ final class PostgreSQLRowTable: RowTable {
     }
 
     /// Reading and writing go on meanwhile: a view of a server holds up nobody.
-    func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> Self { self }
+    func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> any RowTable { self }
 
     /// Its engine is its administrator's to check.
     func damage(_ cancellation: Cancellation) throws(StoreError) -> [TableDamage] { [] }

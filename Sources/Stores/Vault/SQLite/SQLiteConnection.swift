@@ -55,18 +55,12 @@ internal import LatchkeySystem
         return "file:\(octets.joined())?immutable=1"
     }
 
-    /// How many pages a reader keeps: 4 MiB, and 2 % of a larger file, 16 MiB at most. Under 1 % of a file are inner
-    /// pages of its b-trees, but each read at random brings another one, which pushes them out.
-    private static let smallestCache = 1000
-    private static let largestCache = 4000
-
-    /// Makes room for the inner pages of a large file. Throws `busy` at once.
+    /// Makes room for the inner pages of a large file: 4 MiB, and 2 % of a larger one, 16 MiB at most. Under 1 % of a
+    /// file are inner pages of its b-trees, but each read at random brings another one, which pushes them out. All of a
+    /// small file fits into the 2 MiB that SQLite takes by itself.
     func fitCache() throws(StoreError) {
-        let count = try prepare("PRAGMA page_count")
-        guard try count.step() else { return }
-        let wanted = min(Int(count.integer(0)) / 50, Self.largestCache)
-        count.reset()
-        if wanted > Self.smallestCache { try execute("PRAGMA cache_size = \(wanted)") }
+        let count = try fileByteCount() / PageSealedFiles.pageByteCount
+        if count > 400 { try execute("PRAGMA cache_size = \(min(max(count / 50, 1000), 4000))") }
     }
 
     private static func settings(_ role: Role) -> [String] {
@@ -74,7 +68,7 @@ internal import LatchkeySystem
         // A new file is written beside its place and renamed into it, so a journal would protect nothing.
         case .creator: ["PRAGMA journal_mode = MEMORY", "PRAGMA synchronous = FULL", "PRAGMA secure_delete = ON"]
         case .reader:
-            ["PRAGMA query_only = ON", "PRAGMA cell_size_check = ON", "PRAGMA cache_size = \(smallestCache)"]
+            ["PRAGMA query_only = ON", "PRAGMA cell_size_check = ON"]
         case .writer:
             [
                 // The journal is emptied (and that synced) at each commit: no old row stays in it.
@@ -109,7 +103,7 @@ internal import LatchkeySystem
         try unsafe PageSealedFiles.damagedPages(of: file(), cancellation)
     }
 
-    /// Call it inside a transaction.
+    /// It is the file's length for the whole of a transaction, and only for a moment otherwise.
     func fileByteCount() throws(StoreError) -> Int { try unsafe PageSealedFiles.byteCount(of: file()) }
 
     /// Lends the file as it is, piece by piece. Call it inside a transaction.
@@ -124,12 +118,38 @@ internal import LatchkeySystem
         return unsafe file
     }
 
+    /// Ends what all statements are doing.
+    func resetStatements() {
+        var statement = unsafe sqlite3_next_stmt(handle, nil)
+        while let running = unsafe statement {
+            unsafe sqlite3_reset(running)
+            unsafe statement = unsafe sqlite3_next_stmt(handle, running)
+        }
+    }
+
     func prepare(_ sql: String) throws(StoreError) -> SQLiteStatement {
         var statement: OpaquePointer?
         let status = unsafe sqlite3_prepare_v3(
             handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
         guard status == SQLITE_OK, let statement = unsafe statement else { throw .sqlite(status) }
         return unsafe SQLiteStatement(adopting: statement, of: self)
+    }
+}
+
+/// A statement that is prepared when it is first needed.
+struct LazyStatement {
+    private let sql: String
+    private var prepared: SQLiteStatement?
+
+    init(_ sql: String) {
+        self.sql = sql
+    }
+
+    mutating func on(_ connection: SQLiteConnection) throws(StoreError) -> SQLiteStatement {
+        if let prepared { return prepared }
+        let statement = try connection.prepare(sql)
+        prepared = statement
+        return statement
     }
 }
 

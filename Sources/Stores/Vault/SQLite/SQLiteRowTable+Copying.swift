@@ -17,7 +17,7 @@ extension SQLiteRowTable {
         let directory = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
         let temporaryFile: TemporaryFile?
         do throws(StoreError) {
-            temporaryFile = try read { (view) throws(StoreError) -> TemporaryFile? in
+            temporaryFile = try snapshot { (view) throws(StoreError) -> TemporaryFile? in
                 // A lookup takes the lock.
                 _ = try view.record(Manifest.recordName)
                 guard try view.connection.fileByteCount() >= byteCount else { return nil }

@@ -43,18 +43,23 @@ final class SQLiteRowTable: RowTable {
     }
 
     func read<Result: ~Copyable & Sendable>(
-        _ cancellation: Cancellation?, _ body: (SQLiteSession) throws(StoreError) -> Result
+        _ cancellation: Cancellation?, _ body: (any RowView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        if cancellation != nil {
-            return try reader.withLock { (session) throws(StoreError) in try session.snapshot(body) }
-        }
+        if cancellation != nil { return try snapshot(body) }
         let result = try reader.withLockIfAvailable { (session) throws(StoreError) in try session.snapshot(body) }
         guard let result else { throw StoreError(.busy, "another thread reads the vault") }
         return result
     }
 
+    /// Lends a consistent view, once no other thread reads.
+    func snapshot<Result: ~Copyable & Sendable>(
+        _ body: (SQLiteSession) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try reader.withLock { (session) throws(StoreError) in try session.snapshot(body) }
+    }
+
     func write<Result: Sendable>(
-        _ cancellation: Cancellation, _ body: (SQLiteSession) throws(StoreError) -> Result
+        _ cancellation: Cancellation, _ body: (any RowTransaction) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try writer.withLock { (present) throws(StoreError) -> Result in
             try cancellation.check()
@@ -71,7 +76,7 @@ final class SQLiteRowTable: RowTable {
         }
     }
 
-    func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> SQLiteRowTable {
+    func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> any RowTable {
         let table = try SQLiteRowTable(path: path, asItIs: isReadAsItIs)
         // Without locks no process waits.
         if isReadAsItIs { return table }

@@ -1,34 +1,27 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 
-/// The statements for the index and for finding what it names, prepared when they are first needed.
+/// The statements for the index and for finding what it names.
 struct IndexStatements {
-    fileprivate let readBeginning, readLink, readLinks, addLink, replaceLink, removeLink, removeLinks: SQLiteStatement
-
-    init(on connection: SQLiteConnection) throws(StoreError) {
-        readBeginning = try connection.prepare(
-            """
-            SELECT place, lookup, metadata FROM items WHERE place BETWEEN ?1 AND ?2 AND substr(lookup, 1, 16) = ?3
-            """)
-        readLink = try connection.prepare("SELECT link FROM links WHERE token = ?1")
-        // As for items: what the walk comes to is looked up as well, since a forged inner page can lead a lookup
-        // elsewhere.
-        readLinks = try connection.prepare(
-            """
-            SELECT walked.token, walked.link FROM links AS walked CROSS JOIN links AS found \
-            ON found.token = walked.token WHERE walked.token > ?1 ORDER BY walked.token LIMIT ?2
-            """)
-        addLink = try connection.prepare("INSERT INTO links(token, link) VALUES(?1, ?2)")
-        replaceLink = try connection.prepare("UPDATE links SET link = ?2 WHERE token = ?1")
-        removeLink = try connection.prepare("DELETE FROM links WHERE token = ?1")
-        removeLinks = try connection.prepare("DELETE FROM links")
-    }
+    fileprivate var readBeginning = LazyStatement(
+        "SELECT place, lookup, metadata FROM items WHERE place BETWEEN ?1 AND ?2 AND substr(lookup, 1, 16) = ?3")
+    fileprivate var readLink = LazyStatement("SELECT link FROM links WHERE token = ?1")
+    /// As for items: what the walk comes to is looked up as well, since a forged inner page can lead a lookup elsewhere.
+    fileprivate var readLinks = LazyStatement(
+        """
+        SELECT walked.token, walked.link FROM links AS walked CROSS JOIN links AS found \
+        ON found.token = walked.token WHERE walked.token > ?1 ORDER BY walked.token LIMIT ?2
+        """)
+    fileprivate var addLink = LazyStatement("INSERT INTO links(token, link) VALUES(?1, ?2)")
+    fileprivate var replaceLink = LazyStatement("UPDATE links SET link = ?2 WHERE token = ?1")
+    fileprivate var removeLink = LazyStatement("DELETE FROM links WHERE token = ?1")
+    fileprivate var removeLinks = LazyStatement("DELETE FROM links")
 }
 
 extension SQLiteSession {
     func heading(beginning: [UInt8]) throws(StoreError) -> ItemHeading? {
         try holdView()
-        let statement = try indexing.get().readBeginning
+        let statement = try indexing.readBeginning.on(connection)
         defer { statement.reset() }
         let places = ItemPlaces(of: beginning)
         try statement.bind(1, Int(places.first))
@@ -43,7 +36,7 @@ extension SQLiteSession {
 
     func link(_ token: [UInt8]) throws(StoreError) -> [UInt8]? {
         try holdView()
-        let statement = try indexing.get().readLink
+        let statement = try indexing.readLink.on(connection)
         defer { statement.reset() }
         try statement.bind(1, token)
         return try statement.step() ? try statement.blob(0) : nil
@@ -51,7 +44,7 @@ extension SQLiteSession {
 
     func links(after token: [UInt8]?, limit: Int) throws(StoreError) -> [LinkRow] {
         try holdView()
-        let statement = try indexing.get().readLinks
+        let statement = try indexing.readLinks.on(connection)
         defer { statement.reset() }
         try statement.bind(1, token ?? [])
         try statement.bind(2, limit)
@@ -68,20 +61,19 @@ extension SQLiteSession {
     }
 
     func put(link token: [UInt8], _ content: [UInt8], isNew: Bool) throws(StoreError) {
-        let indexing = try indexing.get()
-        let statement = isNew ? indexing.addLink : indexing.replaceLink
+        let statement = try isNew ? indexing.addLink.on(connection) : indexing.replaceLink.on(connection)
         try statement.bind(1, token)
         try statement.bind(2, content)
         try statement.run()
     }
 
     func remove(link token: [UInt8]) throws(StoreError) {
-        let statement = try indexing.get().removeLink
+        let statement = try indexing.removeLink.on(connection)
         try statement.bind(1, token)
         try statement.run()
     }
 
-    func removeAllLinks() throws(StoreError) { try indexing.get().removeLinks.run() }
+    func removeAllLinks() throws(StoreError) { try indexing.removeLinks.on(connection).run() }
 }
 
 extension StoreError {

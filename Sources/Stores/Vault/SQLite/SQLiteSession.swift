@@ -5,24 +5,25 @@ internal import LatchkeyLog
 final class SQLiteSession: RowTransaction, @unchecked Sendable {
     // Sendable: its owner lends it to one thread at a time; see SQLiteRowTable.
     let connection: SQLiteConnection
-    private let begin, end, readItem, readHeading, readItems, readRecord: SQLiteStatement
-    private(set) lazy var indexing = Result<IndexStatements, StoreError> { () throws(StoreError) in
-        try IndexStatements(on: connection)
-    }
+    private var begin = LazyStatement("BEGIN")
+    private var end = LazyStatement("COMMIT")
+    private var readItem = LazyStatement("SELECT metadata, secret FROM items WHERE \(SQLiteSession.isItem)")
+    private var readHeading = LazyStatement("SELECT place, metadata FROM items WHERE \(SQLiteSession.isItem)")
+    private var readPlace = LazyStatement("SELECT lookup, metadata, secret FROM items WHERE place = ?1")
+    private var readItems = LazyStatement(
+        "SELECT place, lookup, metadata FROM items WHERE place > ?1 ORDER BY place LIMIT ?2")
     /// A walk comes to all rows, while a forged inner page can lead a lookup elsewhere: here each row that the walk
     /// (the outer one, as a cross join keeps the order) comes to is looked up as well.
-    private lazy var readFoundItems = Result<SQLiteStatement, StoreError> { () throws(StoreError) in
-        try connection.prepare(
-            """
-            SELECT walked.place, walked.lookup, walked.metadata FROM items AS walked \
-            CROSS JOIN items AS found ON found.place = walked.place \
-            WHERE walked.place > ?1 ORDER BY walked.place LIMIT ?2
-            """)
-    }
-    private lazy var readPlace = Result<SQLiteStatement, StoreError> { () throws(StoreError) in
-        try connection.prepare("SELECT lookup, metadata, secret FROM items WHERE place = ?1")
-    }
-    private lazy var writing: Result<WriteStatements, StoreError> = WriteStatements.prepare(on: connection)
+    private var readFoundItems = LazyStatement(
+        """
+        SELECT walked.place, walked.lookup, walked.metadata FROM items AS walked \
+        CROSS JOIN items AS found ON found.place = walked.place \
+        WHERE walked.place > ?1 ORDER BY walked.place LIMIT ?2
+        """)
+    private var readRecord = LazyStatement("SELECT content FROM records WHERE name = ?1")
+    private var readRecords = LazyStatement("SELECT name, content FROM records ORDER BY name LIMIT ?1")
+    private var writing = WriteStatements()
+    var indexing = IndexStatements()
 
     private var view = View.none
 
@@ -54,13 +55,6 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     init(_ connection: SQLiteConnection) throws(StoreError) {
         self.connection = connection
         try Self.checkSchema(connection)
-        begin = try connection.prepare("BEGIN")
-        end = try connection.prepare("COMMIT")
-        readItem = try connection.prepare("SELECT metadata, secret FROM items WHERE \(Self.isItem)")
-        readHeading = try connection.prepare("SELECT place, metadata FROM items WHERE \(Self.isItem)")
-        readItems = try connection.prepare(
-            "SELECT place, lookup, metadata FROM items WHERE place > ?1 ORDER BY place LIMIT ?2")
-        readRecord = try connection.prepare("SELECT content FROM records WHERE name = ?1")
     }
 
     /// Which rows are the one with a lookup value; see `SQLiteStatement.bind(item:)`.
@@ -84,9 +78,9 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         view = .begun
         do throws(StoreError) {
             let result = try body(self)
-            readItem.reset()
+            try readItem.on(connection).reset()
             // SQLite may have ended it at an I/O error that `body` took note of.
-            if view == .transaction && !connection.isIdle { try end.run() }
+            if view == .transaction && !connection.isIdle { try end.on(connection).run() }
             view = .none
             return result
         } catch {
@@ -99,7 +93,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     func holdView() throws(StoreError) {
         guard view == .begun || view == .lookup else { return }
         // While the lookup runs, this takes over its state of the file.
-        try begin.run()
+        try begin.on(connection).run()
         view = .transaction
     }
 
@@ -107,13 +101,13 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     func transaction<Result: Sendable>(
         _ cancellation: Cancellation, _ body: (SQLiteSession) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        let writing = try writing.get()
-        try cancellation.retry { () throws(StoreError) in try writing.begin.run() }
+        let begin = try writing.begin.on(connection)
+        try cancellation.retry { () throws(StoreError) in try begin.run() }
         view = .transaction
         do throws(StoreError) {
             let result = try body(self)
             // Refused while others read; the transaction stays open, and no new reader is let in meanwhile.
-            try cancellation.retry { () throws(StoreError) in try end.run() }
+            try cancellation.retry { () throws(StoreError) in try end.on(connection).run() }
             view = .none
             return result
         } catch {
@@ -123,10 +117,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     }
 
     private func rollBack() {
-        readItem.reset()
-        readHeading.reset()
-        readItems.reset()
-        readRecord.reset()
+        connection.resetStatements()
         view = .none
         if connection.isIdle { return }
         // Refused only where SQLite has rolled back by itself; the connection is checked instead of the status.
@@ -140,6 +131,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         _ lookup: [UInt8], _ body: (_ metadata: Span<UInt8>, _ secret: Span<UInt8>) throws(StoreError) -> Result
     ) throws(StoreError) -> Result? {
         if view == .lookup { try holdView() }
+        let readItem = try readItem.on(connection)
         if view == .transaction { readItem.reset() }
         try readItem.bind(item: lookup)
         guard try readItem.step() else { return nil }
@@ -154,7 +146,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         place: Int64, _ body: (ItemHeading, _ secret: Span<UInt8>) throws(StoreError) -> Result
     ) throws(StoreError) -> Result? {
         try holdView()
-        let statement = try readPlace.get()
+        let statement = try readPlace.on(connection)
         defer { statement.reset() }
         try statement.bind(1, Int(place))
         guard try statement.step() else { return nil }
@@ -164,6 +156,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
 
     func heading(_ lookup: [UInt8]) throws(StoreError) -> ItemHeading? {
         try holdView()
+        let readHeading = try readHeading.on(connection)
         defer { readHeading.reset() }
         try readHeading.bind(item: lookup)
         guard try readHeading.step() else { return nil }
@@ -173,11 +166,11 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     }
 
     func items(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading] {
-        try items(readItems, after: place, limit: limit)
+        try items(readItems.on(connection), after: place, limit: limit)
     }
 
     func foundItems(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading] {
-        try items(readFoundItems.get(), after: place, limit: limit)
+        try items(readFoundItems.on(connection), after: place, limit: limit)
     }
 
     private func items(
@@ -202,6 +195,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
 
     func record(_ name: String) throws(StoreError) -> [UInt8]? {
         try holdView()
+        let readRecord = try readRecord.on(connection)
         defer { readRecord.reset() }
         try readRecord.bind(1, name)
         return try readRecord.step() ? try readRecord.blob(0) : nil
@@ -209,7 +203,8 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
 
     func records() throws(StoreError) -> [NamedRecord] {
         try holdView()
-        let statement = try connection.prepare("SELECT name, content FROM records ORDER BY name LIMIT ?1")
+        let statement = try readRecords.on(connection)
+        defer { statement.reset() }
         try statement.bind(1, Manifest.maximumRecordCount + 1)
         var records: [NamedRecord] = []
         while try statement.step() {
@@ -229,7 +224,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
 
     func put(_ lookup: [UInt8], metadata: [UInt8], secret: [UInt8]) throws(StoreError) {
         let place = try place(for: lookup)
-        let statement = try writing.get().putItem
+        let statement = try writing.putItem.on(connection)
         // The statement would keep its copy of the row until the next one.
         defer { statement.clear() }
         try statement.bind(1, Int(place))
@@ -242,7 +237,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     /// Where the item with a lookup value is, or else where it is to be.
     private func place(for lookup: [UInt8]) throws(StoreError) -> Int64 {
         let places = ItemPlaces(of: lookup)
-        let statement = try writing.get().takenPlaces
+        let statement = try writing.takenPlaces.on(connection)
         defer { statement.reset() }
         try statement.bind(1, Int(places.first))
         try statement.bind(2, Int(places.last))
@@ -257,13 +252,13 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     }
 
     func remove(_ lookup: [UInt8]) throws(StoreError) {
-        let statement = try writing.get().removeItem
+        let statement = try writing.removeItem.on(connection)
         try statement.bind(item: lookup)
         try statement.run()
     }
 
     func remove(place: Int64) throws(StoreError) {
-        let statement = try writing.get().removePlace
+        let statement = try writing.removePlace.on(connection)
         try statement.bind(1, Int(place))
         try statement.run()
     }
@@ -272,14 +267,14 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     func changeMarkOfCommit() throws(StoreError) -> UInt32 { try connection.changeCounter() &+ 1 }
 
     func put(record name: String, _ content: [UInt8]) throws(StoreError) {
-        let statement = try writing.get().putRecord
+        let statement = try writing.putRecord.on(connection)
         try statement.bind(1, name)
         try statement.bind(2, content)
         try statement.run()
     }
 
     func remove(record name: String) throws(StoreError) {
-        let statement = try writing.get().removeRecord
+        let statement = try writing.removeRecord.on(connection)
         try statement.bind(1, name)
         try statement.run()
     }
@@ -287,29 +282,21 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
 
 /// The statements of a connection that writes.
 private struct WriteStatements {
-    let begin, takenPlaces, putItem, removeItem, removePlace, putRecord, removeRecord: SQLiteStatement
-
-    static func prepare(on connection: SQLiteConnection) -> Result<WriteStatements, StoreError> {
-        Result { () throws(StoreError) in
-            WriteStatements(
-                begin: try connection.prepare("BEGIN IMMEDIATE"),
-                takenPlaces: try connection.prepare(
-                    "SELECT place, lookup FROM items WHERE place BETWEEN ?1 AND ?2 ORDER BY place"),
-                putItem: try connection.prepare(
-                    """
-                    INSERT INTO items(place, lookup, metadata, secret) VALUES(?1, ?2, ?3, ?4) ON CONFLICT(place) \
-                    DO UPDATE SET metadata = excluded.metadata, secret = excluded.secret
-                    """),
-                removeItem: try connection.prepare("DELETE FROM items WHERE \(SQLiteSession.isItem)"),
-                removePlace: try connection.prepare("DELETE FROM items WHERE place = ?1"),
-                putRecord: try connection.prepare(
-                    """
-                    INSERT INTO records(name, content) VALUES(?1, ?2) ON CONFLICT(name) \
-                    DO UPDATE SET content = excluded.content
-                    """),
-                removeRecord: try connection.prepare("DELETE FROM records WHERE name = ?1"))
-        }
-    }
+    var begin = LazyStatement("BEGIN IMMEDIATE")
+    var takenPlaces = LazyStatement("SELECT place, lookup FROM items WHERE place BETWEEN ?1 AND ?2 ORDER BY place")
+    var putItem = LazyStatement(
+        """
+        INSERT INTO items(place, lookup, metadata, secret) VALUES(?1, ?2, ?3, ?4) ON CONFLICT(place) \
+        DO UPDATE SET metadata = excluded.metadata, secret = excluded.secret
+        """)
+    var removeItem = LazyStatement("DELETE FROM items WHERE \(SQLiteSession.isItem)")
+    var removePlace = LazyStatement("DELETE FROM items WHERE place = ?1")
+    var putRecord = LazyStatement(
+        """
+        INSERT INTO records(name, content) VALUES(?1, ?2) ON CONFLICT(name) \
+        DO UPDATE SET content = excluded.content
+        """)
+    var removeRecord = LazyStatement("DELETE FROM records WHERE name = ?1")
 }
 
 extension SQLiteStatement {

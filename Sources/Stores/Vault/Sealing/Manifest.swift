@@ -66,6 +66,11 @@ struct Manifest: Sendable, Equatable {
         return keys.itemHash.withExposedBytes { KeyedHash.digest(message.span, key: $0) }
     }
 
+    /// Those of several items.
+    static func digests(of items: [ItemHeading], _ keys: VaultKeys) -> [[UInt8]] {
+        keys.itemHash.withExposedBytes { KeyedHash.digests(of: items.map { $0.lookup + $0.metadata }, key: $0) }
+    }
+
     /// The hash of all records but the manifest, in the order of their names.
     static func digest(_ records: [NamedRecord], _ keys: VaultKeys) -> [UInt8] {
         var writer = ByteWriter()
@@ -114,15 +119,15 @@ struct SetHash: Sendable, Equatable {
 
     mutating func add(_ digest: [UInt8]) {
         var carry = false
-        for (index, limb) in Self.limbs(of: digest).enumerated() {
-            let (sum, first) = limbs[index].addingReportingOverflow(limb)
+        for index in 0..<4 {
+            let (sum, first) = limbs[index].addingReportingOverflow(Self.limb(index, of: digest))
             let (total, second) = sum.addingReportingOverflow(carry ? 1 : 0)
             limbs[index] = total
             carry = first || second
         }
     }
 
-    mutating func subtract(_ digest: [UInt8]) { subtract(Self.limbs(of: digest)) }
+    mutating func subtract(_ digest: [UInt8]) { subtract((0..<4).map { Self.limb($0, of: digest) }) }
 
     func subtracting(_ other: SetHash) -> SetHash {
         var result = self
@@ -140,10 +145,11 @@ struct SetHash: Sendable, Equatable {
         }
     }
 
-    private static func limbs(of digest: [UInt8]) -> [UInt64] {
+    /// Eight of the 32 bytes of a digest.
+    private static func limb(_ index: Int, of digest: [UInt8]) -> UInt64 {
         precondition(digest.count == 32)
-        return (0..<4).map { limb in
-            (0..<8).reduce(0) { $0 | UInt64(digest[limb * 8 + $1]) << UInt64($1 * 8) }
-        }
+        var limb: UInt64 = 0
+        for byte in 0..<8 { limb |= UInt64(digest[index * 8 + byte]) << UInt64(byte * 8) }
+        return limb
     }
 }

@@ -76,5 +76,8 @@ enum Sealing {
 struct VaultID: Sendable, Hashable {
     let bytes: [UInt8]
 
+    /// In hexadecimal digits.
+    var identifier: String { Hexadecimal.encode(bytes) }
+
     static func random() throws(StoreError) -> VaultID { VaultID(bytes: try Sealing.randomOctets(16)) }
 }

@@ -14,7 +14,7 @@ struct CollectingSink: SecretSink {
     var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-extension Secret {
+extension Secret where Purpose: SecretPurpose {
     /// A secret of a test's own making.
     init(_ text: String) {
         let bytes = Array(text.utf8)

@@ -109,7 +109,7 @@
             try SQLiteRowTable.create(path: path, records: records) { (table) throws(StoreError) in
                 for item in KnownVault.items {
                     let secret: Secret<StoredSecret> = KnownVault.secret(Array(item.text.utf8))
-                    try SealedStore<SQLiteRowTable>.put(
+                    try VaultStore.put(
                         KnownVault.metadata(item.key, secretByteCount: secret.byteCount), secret, in: table, &change)
                 }
                 try change.writeIndex(in: table)

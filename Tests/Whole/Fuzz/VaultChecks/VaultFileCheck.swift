@@ -57,18 +57,17 @@
 
         // MARK: - Looking
 
-        private func open(_ itemCheck: ItemCheck) throws(StoreError) -> SealedStore<SQLiteRowTable> {
+        private func open(_ itemCheck: ItemCheck) throws(StoreError) -> VaultStore {
             let place = try VaultPath.existing(path)
             let table = try SQLiteRowTable(path: place.file)
             try table.read { (view) throws(StoreError) in
                 _ = try IdentityRecord.decode(view.record(IdentityRecord.recordName))
                 _ = try KeySlot.all(in: view.records())
             }
-            return try SealedStore(
+            return try VaultStore(
                 table: table, keys: KnownVault.shared.keys,
                 slot: .init(
                     recordName: KeySlot.recordName([UInt8](repeating: 1, count: 16)), keys: KnownVault.shared.slotKeys),
-                identity: StoreIdentity(backend: "vault", location: place.file), worker: WorkThread(),
                 itemCheck: itemCheck, now: { UnixTime(seconds: 9) })
         }
 
@@ -101,13 +100,13 @@
         }
 
         private static func text(
-            _ key: CredentialKey, in store: SealedStore<SQLiteRowTable>
+            _ key: CredentialKey, in store: VaultStore
         ) async throws(StoreError) -> [UInt8]? {
             guard let found = try await store.item(key, deadline: .after(deadline)) else { return nil }
             return KnownVault.bytes(found.secret)
         }
 
-        private func list(_ store: SealedStore<SQLiteRowTable>) async throws(Violation) {
+        private func list(_ store: VaultStore) async throws(Violation) {
             var cursor: ListingCursor?
             for _ in 0..<Self.maximumItemCount {
                 let after = cursor
@@ -124,8 +123,8 @@
             throw Violation("a listing never ends")
         }
 
-        private func search(_ store: SealedStore<SQLiteRowTable>, isCompared: Bool) async throws(Violation) {
-            let items = SealedItemStore(store, place: nil)
+        private func search(_ store: VaultStore, isCompared: Bool) async throws(Violation) {
+            let items = VaultItemStore(store)
             for known in KnownVault.items {
                 let found = try await attempt { () async throws(StoreError) in
                     try await items.search(ItemAttributes(known.key), in: nil, deadline: .after(Self.deadline))
@@ -147,11 +146,12 @@
         }
 
         /// As export and import read everything.
-        private func copy(_ store: SealedStore<SQLiteRowTable>) async throws(Violation) {
+        private func copy(_ store: VaultStore) async throws(Violation) {
             var wrong: String?
             var count = 0
             let copied: Bool? = try await attempt { () async throws(StoreError) in
-                try store.forEachItem(Cancellation(.after(Self.deadline))) { (metadata, secret) throws(StoreError) in
+                let copy = VaultCopy(vault: store, cancellation: Cancellation(.after(Self.deadline)))
+                try copy.forEachItem { (metadata, secret) throws(StoreError) in
                     count += 1
                     let text = KnownVault.items.first { $0.key == metadata.key }?.text
                     if text.map({ Array($0.utf8) }) != KnownVault.bytes(secret) { wrong = "a copy of a wrong secret" }

@@ -5,12 +5,12 @@ internal import Synchronization
 
 // Which state of the vault a read or a change works on.
 
-extension SealedStore {
+extension VaultStore {
     /// Lends the current view with the state that belongs to it. Blocks while other threads read, and where the vault
     /// was changed by others: call it on a thread of the store's own.
     func current<Result: ~Copyable & Sendable>(
         _ cancellation: Cancellation = Cancellation(.standard),
-        _ body: (Table.View, KnownState) throws(StoreError) -> Result
+        _ body: (any RowView, KnownState) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         let last = known.withLock { $0 }
         var seen: (state: KnownState, former: FormerKeys)?
@@ -31,12 +31,12 @@ extension SealedStore {
 
     /// The state of a view, checked against what was seen before the view began and, where it is asked for, item by
     /// item. A look after that could have seen more than the view has.
-    func state(of view: some RowView, after last: KnownState, comparing: Bool) throws(StoreError) -> KnownState {
+    func state(of view: any RowView, after last: KnownState, comparing: Bool) throws(StoreError) -> KnownState {
         try refresh(view, after: last, comparing: comparing).state
     }
 
     private func refresh(
-        _ view: some RowView, after last: KnownState, mark: UInt32? = nil, comparing: Bool = true
+        _ view: any RowView, after last: KnownState, mark: UInt32? = nil, comparing: Bool = true
     ) throws(StoreError) -> (state: KnownState, former: FormerKeys) {
         let (manifest, keys) = try Self.manifest(of: view, last.keys, slot)
         guard manifest.generation >= last.manifest.generation else { throw .vaultWentBack }
@@ -54,7 +54,7 @@ extension SealedStore {
     /// The manifest and the keys that it is under: those of before or, where others rekeyed the vault, the ones that
     /// its slot has now. Throws `wrongKey` when the slot doesn't open any more.
     static func manifest(
-        of view: some RowView, _ keys: VaultKeys, _ slot: OpenedSlot?
+        of view: any RowView, _ keys: VaultKeys, _ slot: OpenedSlot?
     ) throws(StoreError) -> (Manifest, VaultKeys) {
         let record = try view.record(Manifest.recordName)
         do throws(StoreError) {
@@ -73,7 +73,7 @@ extension SealedStore {
 
     /// Compares all records with the manifest and returns the former keys, which are among them.
     static func checkRecords(
-        _ view: some RowView, _ manifest: Manifest, _ keys: VaultKeys
+        _ view: any RowView, _ manifest: Manifest, _ keys: VaultKeys
     ) throws(StoreError) -> FormerKeys {
         let records = try view.records()
         guard records.count <= Manifest.maximumRecordCount, Manifest.digest(records, keys) == manifest.recordsDigest
@@ -96,7 +96,7 @@ extension SealedStore {
     /// alone writes nothing.
     func change<Result: Sendable>(
         until deadline: Deadline,
-        _ body: @escaping @Sendable (Table.Transaction, inout Change) throws(StoreError) -> Result
+        _ body: @escaping @Sendable (any RowTransaction, inout Change) throws(StoreError) -> Result
     ) async throws(StoreError) -> Result {
         try await worker.run(until: deadline) { (cancellation) throws(StoreError) in
             // Where a database's connection was lost before the commit, nothing was changed.
@@ -106,7 +106,7 @@ extension SealedStore {
 
     /// As `change`, on the calling thread, which waits.
     func commit<Result: Sendable>(
-        _ cancellation: Cancellation, _ body: (Table.Transaction, inout Change) throws(StoreError) -> Result
+        _ cancellation: Cancellation, _ body: (any RowTransaction, inout Change) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         var written: Manifest?
         let (result, changed, former): (Result, KnownState, FormerKeys)
@@ -147,7 +147,7 @@ extension SealedStore {
     /// Runs a read on the caller where nothing has to be waited for, and otherwise on a thread that waits for nothing
     /// else: while a writer or another read has the table, and where others changed the vault.
     func waiting<Result: ~Copyable & Sendable>(
-        until deadline: Deadline, _ body: @escaping @Sendable (Table.View, KnownState) throws(StoreError) -> Result
+        until deadline: Deadline, _ body: @escaping @Sendable (any RowView, KnownState) throws(StoreError) -> Result
     ) async throws(StoreError) -> Result {
         if Task.isCancelled { throw .cancelled }
         if deadline.hasPassed { throw .timedOut }
@@ -200,12 +200,12 @@ struct Change {
     }
 
     /// Writes what is left to be written of the index; call it before the manifest is sealed.
-    mutating func writeIndex(in transaction: some RowTransaction) throws(StoreError) {
+    mutating func writeIndex(in transaction: any RowTransaction) throws(StoreError) {
         try index.flush(in: transaction, &manifest)
     }
 
     /// Call it between items of a long transaction.
-    mutating func writeIndexIfLarge(in transaction: some RowTransaction) throws(StoreError) {
+    mutating func writeIndexIfLarge(in transaction: any RowTransaction) throws(StoreError) {
         try index.flushIfLarge(in: transaction, &manifest)
     }
 

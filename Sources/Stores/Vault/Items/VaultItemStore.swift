@@ -6,22 +6,21 @@ internal import LatchkeySystem
 
 /// The items of a vault: its credentials of the kind `password`, and items with other attributes.
 ///
-/// Listeners of `changesByOthers` aren't told of what is changed through the same `SealedItemStore`.
-final class SealedItemStore<Table: RowTable>: ItemStore {
-    let rows: SealedStore<Table>
-    let observer: ItemObserver<Table>
+/// Listeners of `changesByOthers` aren't told of what is changed through the same `VaultItemStore`.
+final class VaultItemStore: ItemStore {
+    let vault: VaultStore
+    let observer: ItemObserver
 
-    /// - Parameter place: where others change it; `nil` where there is none to watch.
-    init(_ rows: SealedStore<Table>, place: VaultPlace?) {
-        self.rows = rows
-        observer = ItemObserver(rows, place: place)
+    init(_ vault: VaultStore) {
+        self.vault = vault
+        observer = ItemObserver(vault)
     }
 
     // MARK: - Collections
 
     func collections(deadline: Deadline) async throws(StoreError) -> [ItemCollection] {
-        try await rows.waiting(until: deadline) { (view, state) throws(StoreError) in
-            try SealedStore<Table>.collections(in: view, state.keys).all
+        try await vault.waiting(until: deadline) { (view, state) throws(StoreError) in
+            try VaultStore.collections(in: view, state.keys).all
         }
     }
 
@@ -29,12 +28,12 @@ final class SealedItemStore<Table: RowTable>: ItemStore {
         if collection == CollectionsRecord.first {
             // Most of a vault: going through it costs less than the list's rows would.
             return try await all(deadline: deadline) { (heading, keys) throws(StoreError) -> ItemID? in
-                let found = try SealedStore<Table>.collection(of: heading, keys)
+                let found = try VaultStore.collection(of: heading, keys)
                 return found == collection ? .vault(ItemHandle(of: heading.lookup)) : nil
             }
         }
-        return try await rows.waiting(until: deadline) { [rows] (view, state) throws(StoreError) in
-            try rows.compareIndex(in: view, state)
+        return try await vault.waiting(until: deadline) { [vault] (view, state) throws(StoreError) in
+            try vault.compareIndex(in: view, state)
             let list = IndexList(collection: collection, state.keys)
             return try view.items(of: [list], state.manifest, state.keys).map(ItemID.vault)
         }
@@ -49,8 +48,8 @@ final class SealedItemStore<Table: RowTable>: ItemStore {
         if attributes.all.isEmpty && !isElsewhere {
             return Self.lastChangedFirst(try await all(in: collection, deadline: deadline))
         }
-        let found = try await rows.waiting(until: deadline) { [rows] (view, state) throws(StoreError) in
-            try rows.compareIndex(in: view, state)
+        let found = try await vault.waiting(until: deadline) { [vault] (view, state) throws(StoreError) in
+            try vault.compareIndex(in: view, state)
             var lists = attributes.all.map { IndexList($0, state.keys) }
             if let collection, isElsewhere { lists.append(IndexList(collection: collection, state.keys)) }
             var found: [StoredItem] = []
@@ -68,14 +67,14 @@ final class SealedItemStore<Table: RowTable>: ItemStore {
 
     func item(_ id: ItemID, deadline: Deadline) async throws(StoreError) -> StoredItem? {
         guard let handle = ItemHandle(id) else { return nil }
-        return try await rows.waiting(until: deadline) { (view, state) throws(StoreError) in
+        return try await vault.waiting(until: deadline) { (view, state) throws(StoreError) in
             try Self.present(handle, in: view, state.keys)?.item
         }
     }
 
     func secret(of id: ItemID, deadline: Deadline) async throws(StoreError) -> ItemSecret? {
         guard let handle = ItemHandle(id) else { return nil }
-        return try await rows.waiting(until: deadline) { (view, state) throws(StoreError) -> ItemSecret? in
+        return try await vault.waiting(until: deadline) { (view, state) throws(StoreError) -> ItemSecret? in
             guard let present = try Self.present(handle, in: view, state.keys) else { return nil }
             let secret = try Self.secret(of: present, in: view, state.keys)
             return ItemSecret(
@@ -100,7 +99,7 @@ final class SealedItemStore<Table: RowTable>: ItemStore {
         deadline: Deadline, where isWanted: @escaping @Sendable (ItemMetadata) -> Bool
     ) async throws(StoreError) -> [StoredItem] {
         try await all(deadline: deadline) { (heading, keys) throws(StoreError) -> StoredItem? in
-            let metadata = try SealedStore<Table>.openMetadata(heading, keys)
+            let metadata = try VaultStore.openMetadata(heading, keys)
             return isWanted(metadata) ? metadata.storedItem(at: heading.lookup) : nil
         }
     }
@@ -112,7 +111,7 @@ final class SealedItemStore<Table: RowTable>: ItemStore {
         var cursor: (keys: [UInt8], place: Int64)?
         while true {
             let last = cursor
-            let page = try await rows.waiting(until: deadline) { (view, state) throws(StoreError) in
+            let page = try await vault.waiting(until: deadline) { (view, state) throws(StoreError) in
                 // After a rekeying the places are others: from the start.
                 let isSame = last?.keys == state.keys.id
                 let headings = try view.items(after: isSame ? last?.place : nil, limit: Self.pageSize)
@@ -139,22 +138,22 @@ final class SealedItemStore<Table: RowTable>: ItemStore {
 
     /// An item in the table.
     struct Present {
-        let row: SealedStore<Table>.PresentItem
+        let row: VaultStore.PresentItem
         let item: StoredItem
     }
 
     /// `nil` for what isn't there, or is no item.
     static func present(
-        _ handle: ItemHandle, in view: some RowView, _ keys: VaultKeys
+        _ handle: ItemHandle, in view: any RowView, _ keys: VaultKeys
     ) throws(StoreError) -> Present? {
         guard let heading = try view.heading(beginning: handle.bytes) else { return nil }
-        let metadata = try SealedStore<Table>.openMetadata(heading, keys)
+        let metadata = try VaultStore.openMetadata(heading, keys)
         guard let item = metadata.storedItem(at: heading.lookup) else { return nil }
         return Present(row: .init(lookup: heading.lookup, sealed: heading.metadata, metadata: metadata), item: item)
     }
 
     static func secret(
-        of present: Present, in view: some RowView, _ keys: VaultKeys
+        of present: Present, in view: any RowView, _ keys: VaultKeys
     ) throws(StoreError) -> Secret<StoredSecret> {
         let secret = try view.withItem(present.row.lookup) { (_, sealed) throws(StoreError) in
             try keys.openSecret(sealed, of: present.row.metadata, at: present.row.lookup)
@@ -174,10 +173,18 @@ extension ItemID {
     }
 }
 
-extension SealedStore {
+extension VaultStore {
+    /// The vault's items. Keep it: what one of them changes isn't among its `changesByOthers`.
+    package func itemStore() -> some ItemStore { VaultItemStore(self) }
+
+    /// The items that aren't credentials, which no listing of credentials shows.
+    package func itemsBesidesCredentials(deadline: Deadline) async throws(StoreError) -> [StoredItem] {
+        try await VaultItemStore(self).items(deadline: deadline) { $0.key == nil }
+    }
+
     /// Compares the index with the manifest, where `ItemCheck` would compare the items and it hasn't been done since
     /// others changed the file: what hides an item is noticed.
-    func compareIndex(in view: some RowView, _ state: KnownState) throws(StoreError) {
+    func compareIndex(in view: any RowView, _ state: KnownState) throws(StoreError) {
         if state.isIndexCompared || itemCheck == .never { return }
         let manifest = state.manifest
         if itemCheck == .whenSmall
@@ -189,15 +196,5 @@ extension SealedStore {
         }
         try view.compareLinks(state.manifest, state.keys)
         state.indexIsCompared()
-    }
-}
-
-extension VaultStore {
-    /// The vault's items. Keep it: what one of them changes isn't among its `changesByOthers`.
-    package func itemStore() -> some ItemStore { SealedItemStore(rows, place: place) }
-
-    /// The items that aren't credentials, which no listing of credentials shows.
-    package func itemsBesidesCredentials(deadline: Deadline) async throws(StoreError) -> [StoredItem] {
-        try await SealedItemStore(rows, place: nil).items(deadline: deadline) { $0.key == nil }
     }
 }

@@ -5,10 +5,10 @@ internal import LatchkeySecrets
 // What a program saves with its own name beside service and username, as Python keyring does, is the credential of these
 // two where there is none that has exactly them.
 
-extension SealedStore {
+extension VaultStore {
     /// Those of a key, the one that was changed last first.
     static func impliedItems(
-        of key: CredentialKey, in view: some RowView, _ manifest: Manifest, _ keys: VaultKeys
+        of key: CredentialKey, in view: any RowView, _ manifest: Manifest, _ keys: VaultKeys
     ) throws(StoreError) -> [PresentItem] {
         guard key.kind == .password else { return [] }
         var found: [PresentItem] = []
@@ -23,14 +23,14 @@ extension SealedStore {
 
     /// What is read, replaced or deleted under a key.
     static func presentOrImplied(
-        _ key: CredentialKey, in transaction: Table.Transaction, _ change: borrowing Change
+        _ key: CredentialKey, in transaction: any RowTransaction, _ change: borrowing Change
     ) throws(StoreError) -> PresentItem? {
         if let exact = try present(key, in: transaction, change.keys) { return exact }
         return try impliedItems(of: key, in: transaction, change.manifest, change.keys).first
     }
 
     func impliedItem(
-        of key: CredentialKey, in view: some RowView, _ state: KnownState
+        of key: CredentialKey, in view: any RowView, _ state: KnownState
     ) throws(StoreError) -> FoundItem? {
         guard key.kind == .password else { return nil }
         try compareIndex(in: view, state)
@@ -44,7 +44,7 @@ extension SealedStore {
 
     /// As a listing shows an item that is what its key is read as; `nil` for any other.
     static func impliedMetadata(
-        of metadata: ItemMetadata, at lookup: [UInt8], in view: some RowView, _ state: KnownState
+        of metadata: ItemMetadata, at lookup: [UInt8], in view: any RowView, _ state: KnownState
     ) throws(StoreError) -> CredentialMetadata? {
         guard let key = metadata.impliedKey, try view.heading(state.keys.lookup(of: key)) == nil,
             try impliedItems(of: key, in: view, state.manifest, state.keys).first?.lookup == lookup
@@ -55,7 +55,7 @@ extension SealedStore {
     }
 }
 
-extension SealedStore.PresentItem {
+extension VaultStore.PresentItem {
     /// Times count in seconds: of two of one second the younger, and then always the same one.
     fileprivate func precedes(_ other: Self) -> Bool {
         if metadata.modified != other.metadata.modified { return metadata.modified > other.metadata.modified }

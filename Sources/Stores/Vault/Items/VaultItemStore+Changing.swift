@@ -3,7 +3,7 @@ internal import LatchkeyItems
 internal import LatchkeyLog
 internal import LatchkeySecrets
 
-extension SealedItemStore {
+extension VaultItemStore {
     // MARK: - Items
 
     func create(
@@ -12,9 +12,9 @@ extension SealedItemStore {
     ) async throws(StoreError) -> ItemCreation {
         try Self.check(secret, label: label)
         let kept = KeptItemSecret(secret)
-        let now = rows.now()
+        let now = vault.now()
         return try await change(until: deadline) { (transaction, change, own) throws(StoreError) in
-            guard try SealedStore<Table>.collections(in: transaction, change.keys).contains(collection) else {
+            guard try VaultStore.collections(in: transaction, change.keys).contains(collection) else {
                 throw StoreError(.unavailable, "the vault has no such collection", hint: "choose one that it has")
             }
             let same = replacing ? try Self.item(with: attributes, in: collection, of: transaction, change) : nil
@@ -38,7 +38,7 @@ extension SealedItemStore {
     ) async throws(StoreError) -> StoredItem? {
         if let label { try Self.check(label: label) }
         guard let handle = ItemHandle(id) else { return nil }
-        let now = rows.now()
+        let now = vault.now()
         return try await change(until: deadline) { (transaction, change, own) throws(StoreError) -> StoredItem? in
             guard let old = try Self.present(handle, in: transaction, change.keys) else { return nil }
             let (label, attributes) = (label ?? old.item.label, attributes ?? old.item.attributes)
@@ -61,7 +61,7 @@ extension SealedItemStore {
         try Self.check(secret, label: "")
         guard let handle = ItemHandle(id) else { return nil }
         let kept = KeptItemSecret(secret)
-        let now = rows.now()
+        let now = vault.now()
         return try await change(until: deadline) { (transaction, change, own) throws(StoreError) -> StoredItem? in
             guard let old = try Self.present(handle, in: transaction, change.keys) else { return nil }
             let metadata = ItemMetadata(
@@ -85,7 +85,7 @@ extension SealedItemStore {
 
     /// The item in a collection that has these attributes and no others.
     private static func item(
-        with attributes: ItemAttributes, in collection: String, of view: Table.Transaction, _ change: borrowing Change
+        with attributes: ItemAttributes, in collection: String, of view: any RowTransaction, _ change: borrowing Change
     ) throws(StoreError) -> Present? {
         let keys = change.keys
         if collection == CollectionsRecord.first, let key = attributes.credentialKey,
@@ -105,7 +105,7 @@ extension SealedItemStore {
 
     /// A new item, or the credential of a key where it isn't there yet.
     private static func newSubject(
-        _ attributes: ItemAttributes, in collection: String, _ secret: KeptItemSecret, of view: Table.Transaction,
+        _ attributes: ItemAttributes, in collection: String, _ secret: KeptItemSecret, of view: any RowTransaction,
         _ change: borrowing Change
     ) throws(StoreError) -> ItemSubject {
         if collection == CollectionsRecord.first, let key = attributes.credentialKey,
@@ -121,7 +121,7 @@ extension SealedItemStore {
 
     /// What an item is with other attributes: itself, unless a credential comes or goes.
     private static func subject(
-        _ attributes: ItemAttributes, of old: Present, _ secret: KeptItemSecret, in view: Table.Transaction,
+        _ attributes: ItemAttributes, of old: Present, _ secret: KeptItemSecret, in view: any RowTransaction,
         _ change: borrowing Change
     ) throws(StoreError) -> ItemSubject {
         if attributes == old.item.attributes { return old.row.metadata.subject }
@@ -136,7 +136,7 @@ extension SealedItemStore {
 
     private static func write(
         _ metadata: ItemMetadata, _ secret: borrowing Secret<ItemContent>, replacing old: Present?,
-        in transaction: Table.Transaction, _ change: inout Change, _ own: inout OwnChanges
+        in transaction: any RowTransaction, _ change: inout Change, _ own: inout OwnChanges
     ) throws(StoreError) -> StoredItem {
         let lookup = change.keys.lookup(of: metadata.subject)
         guard let item = metadata.storedItem(at: lookup) else { throw .damagedItem }
@@ -145,16 +145,16 @@ extension SealedItemStore {
             try remove(old, in: transaction, &change, &own)
             replaced = nil
         }
-        let sealed = try SealedStore<Table>.write(
+        let sealed = try VaultStore.write(
             metadata, secret, replacing: replaced?.row, in: transaction, &change)
         own.items[ItemHandle(of: lookup)] = ItemSighting(sealed: sealed, collection: item.collection)
         return item
     }
 
     static func remove(
-        _ present: Present, in transaction: Table.Transaction, _ change: inout Change, _ own: inout OwnChanges
+        _ present: Present, in transaction: any RowTransaction, _ change: inout Change, _ own: inout OwnChanges
     ) throws(StoreError) {
-        try SealedStore<Table>.remove(present.row, in: transaction, &change)
+        try VaultStore.remove(present.row, in: transaction, &change)
         own.items.updateValue(nil, forKey: ItemHandle(of: present.row.lookup))
     }
 
@@ -186,11 +186,11 @@ extension SealedItemStore {
     func change<Result: Sendable>(
         until deadline: Deadline,
         _ body:
-            @escaping @Sendable (Table.Transaction, inout Change, inout OwnChanges) throws(StoreError) -> Result
+            @escaping @Sendable (any RowTransaction, inout Change, inout OwnChanges) throws(StoreError) -> Result
     ) async throws(StoreError) -> Result {
-        try await rows.worker.run(until: deadline) { [rows, observer] (cancellation) throws(StoreError) in
+        try await vault.worker.run(until: deadline) { [vault, observer] (cancellation) throws(StoreError) in
             try observer.own { (own: inout OwnChanges) throws(StoreError) in
-                try rows.commit(cancellation) { (transaction, change) throws(StoreError) in
+                try vault.commit(cancellation) { (transaction, change) throws(StoreError) in
                     try body(transaction, &change, &own)
                 }
             }

@@ -1,22 +1,31 @@
-internal import LatchkeyCredentials
+public import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import Synchronization
 
-extension SealedStore {
+extension VaultStore {
     /// The key slots, in the order of the file.
-    func slots(deadline: Deadline) async throws(StoreError) -> [KeySlotDescription] {
+    ///
+    /// Throws `timedOut`, `cancelled`, `corrupted` or `unavailable`. A slot of a kind unknown here is left out.
+    public func slots(deadline: Deadline = .standard) async throws(StoreError) -> [KeySlotDescription] {
         try await waiting(until: deadline) { (view, state) throws(StoreError) in
             try Self.describe(view.records(), state.keys)
         }
     }
 
-    /// The slot that opened the vault, while it is there; `nil` when the root key did.
-    func openedSlot(deadline: Deadline) async throws(StoreError) -> KeySlotDescription? {
+    /// The slot that opened the vault, unless it is gone; `nil` when it was opened by `keepUnlocked(for:)`.
+    package func openedSlot(deadline: Deadline = .standard) async throws(StoreError) -> KeySlotDescription? {
         guard let name = slot?.recordName else { return nil }
         return try await waiting(until: deadline) { (view, state) throws(StoreError) in
             let slots = try KeySlot.all(in: view.records())
             return try slots.first { $0.recordName == name }?.describe(state.keys)
         }
+    }
+
+    /// How many transactions the vault has seen, and how many credentials it has, as of the last look at it.
+    package var extent: (generation: UInt64, itemCount: UInt64) {
+        let manifest = known.withLock { $0 }.manifest
+        return (manifest.generation, manifest.itemCount)
     }
 
     private static func describe(
@@ -27,7 +36,26 @@ extension SealedStore {
         return described
     }
 
-    /// Adds a slot and takes another one's place, or `nil`'s, in the same transaction.
+    /// Adds another way to open the vault.
+    ///
+    /// With `replacing`, another slot goes in the same commit: that is how a passphrase is changed. Its name is free
+    /// for the new one. A passphrase without a cost gets one that fits this machine.
+    ///
+    /// Throws `conflict` when a slot of that name exists, when there are 16 already or none to replace, or what is
+    /// wrong with the key file.
+    public func addSlot(
+        _ source: borrowing VaultKeySource, name: KeySlotName, replacing old: KeySlotName? = nil,
+        cost: PassphraseCost? = nil, deadline: Deadline = .standard
+    ) async throws(StoreError) {
+        let kept = KeptSource(source.duplicate())
+        let (vault, created) = (keys.vault, now())
+        // On a thread of its own: Argon2 would hold up other writes.
+        let added = try await WorkThread().run(until: deadline, leavesBehind: true) { (_) throws(StoreError) in
+            try NewKeySlot(kept.source, name: name, cost: cost, created: created, vault: vault)
+        }
+        try await addSlot(added, replacing: old, deadline: deadline)
+    }
+
     func addSlot(_ added: NewKeySlot, replacing old: KeySlotName?, deadline: Deadline) async throws(StoreError) {
         try await changeRecords(until: deadline) { (transaction, keys) throws(StoreError) in
             if let old {
@@ -51,8 +79,14 @@ extension SealedStore {
         }
     }
 
-    /// Removes a slot and returns whether there was one.
-    func removeSlot(_ name: KeySlotName, deadline: Deadline) async throws(StoreError) -> Bool {
+    /// Removes a way to open the vault and returns whether there was one of that name.
+    ///
+    /// Throws `conflict` for the last one. Whoever kept what opened it, and a copy from before, can open what is saved
+    /// later too, until `rekey` locks them out; so for `addSlot` with `replacing`.
+    @discardableResult
+    public func removeSlot(
+        _ name: KeySlotName, deadline: Deadline = .standard
+    ) async throws(StoreError) -> Bool {
         try await changeRecords(until: deadline) { (transaction, keys) throws(StoreError) in
             guard let slot = try Self.slot(name, in: transaction, keys) else { return false }
             guard try KeySlot.all(in: transaction.records()).count > 1 else {
@@ -64,7 +98,7 @@ extension SealedStore {
     }
 
     private static func slot(
-        _ name: KeySlotName, in view: some RowView, _ keys: VaultKeys
+        _ name: KeySlotName, in view: any RowView, _ keys: VaultKeys
     ) throws(StoreError) -> KeySlot? {
         for slot in try KeySlot.all(in: view.records()) where try slot.describe(keys).name == name { return slot }
         return nil
@@ -73,7 +107,7 @@ extension SealedStore {
     /// Changes records and takes the change into the manifest.
     private func changeRecords<Result: Sendable>(
         until deadline: Deadline,
-        _ body: @escaping @Sendable (Table.Transaction, VaultKeys) throws(StoreError) -> Result
+        _ body: @escaping @Sendable (any RowTransaction, VaultKeys) throws(StoreError) -> Result
     ) async throws(StoreError) -> Result {
         try await change(until: deadline) { (transaction, change) throws(StoreError) in
             let result = try body(transaction, change.keys)

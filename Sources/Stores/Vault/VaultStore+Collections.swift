@@ -3,15 +3,15 @@ internal import LatchkeyItems
 
 // The record of collections, and its changes.
 
-extension SealedStore {
-    static func collections(in view: some RowView, _ keys: VaultKeys) throws(StoreError) -> CollectionsRecord {
+extension VaultStore {
+    static func collections(in view: any RowView, _ keys: VaultKeys) throws(StoreError) -> CollectionsRecord {
         try CollectionsRecord.open(view.record(CollectionsRecord.recordName), keys)
     }
 
     /// Returns the record as it was and as it is, sealed.
     @discardableResult
     static func put(
-        _ collections: CollectionsRecord, in transaction: Table.Transaction, _ change: inout Change
+        _ collections: CollectionsRecord, in transaction: any RowTransaction, _ change: inout Change
     ) throws(StoreError) -> OwnChanges.Collections {
         let former = try transaction.record(CollectionsRecord.recordName) ?? []
         let record = try collections.seal(change.keys)
@@ -22,7 +22,7 @@ extension SealedStore {
 
     /// Adds what another vault has.
     static func merge(
-        _ others: CollectionsRecord, in transaction: Table.Transaction, _ change: inout Change
+        _ others: CollectionsRecord, in transaction: any RowTransaction, _ change: inout Change
     ) throws(StoreError) {
         var collections = try collections(in: transaction, change.keys)
         if try collections.merge(others) { try put(collections, in: transaction, &change) }

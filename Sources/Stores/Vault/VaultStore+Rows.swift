@@ -3,14 +3,14 @@ internal import LatchkeySecrets
 
 // One row: opened, written, removed, in step with manifest and index.
 
-extension SealedStore {
+extension VaultStore {
     // MARK: - Changing rows
 
     /// Writes an item, in the place of one with the same subject where there is one, and returns its metadata as sealed.
     @discardableResult
     static func write<Purpose: SecretPurpose>(
         _ metadata: ItemMetadata, _ secret: borrowing Secret<Purpose>, replacing old: PresentItem?,
-        in transaction: Table.Transaction, _ change: inout Change
+        in transaction: any RowTransaction, _ change: inout Change
     ) throws(StoreError) -> [UInt8] {
         let keys = change.keys
         let lookup = keys.lookup(of: metadata.subject)
@@ -28,8 +28,28 @@ extension SealedStore {
         return sealed
     }
 
+    /// Puts an item into a table, in the place of one with the same subject where there is one, reads it back and
+    /// compares.
+    static func put(
+        _ metadata: ItemMetadata, _ secret: borrowing Secret<StoredSecret>, replacing old: PresentItem? = nil,
+        in transaction: any RowTransaction, _ change: inout Change
+    ) throws(StoreError) {
+        try write(metadata, secret, replacing: old, in: transaction, &change)
+        try change.writeIndexIfLarge(in: transaction)
+        let keys = change.keys
+        let lookup = keys.lookup(of: metadata.subject)
+        let written = try transaction.withItem(lookup) { (head, body) throws(StoreError) in
+            guard let bytes = keys.openMetadata(head, at: lookup),
+                let written = ItemMetadata.decode(bytes, expected: metadata.key), written.version == metadata.version,
+                written.subject == metadata.subject
+            else { throw .damagedItem }
+            return try keys.openSecret(body, of: written, at: lookup)
+        }
+        guard let written, written.matches(secret) else { throw .damagedItem }
+    }
+
     static func remove(
-        _ item: PresentItem, in transaction: Table.Transaction, _ change: inout Change
+        _ item: PresentItem, in transaction: any RowTransaction, _ change: inout Change
     ) throws(StoreError) {
         try change.index.remove(item.metadata, at: item.lookup, in: transaction)
         try transaction.remove(item.lookup)
@@ -46,7 +66,7 @@ extension SealedStore {
     }
 
     static func present(
-        _ subject: ItemSubject, in view: some RowView, _ keys: VaultKeys
+        _ subject: ItemSubject, in view: any RowView, _ keys: VaultKeys
     ) throws(StoreError) -> PresentItem? {
         if case .credential(let key, _) = subject { return try present(key, in: view, keys) }
         let lookup = keys.lookup(of: subject)
@@ -55,7 +75,7 @@ extension SealedStore {
     }
 
     static func present(
-        _ key: CredentialKey, in view: some RowView, _ keys: VaultKeys
+        _ key: CredentialKey, in view: any RowView, _ keys: VaultKeys
     ) throws(StoreError) -> PresentItem? {
         let lookup = keys.lookup(of: key)
         guard let item = try view.heading(lookup) else { return nil }

@@ -2,15 +2,15 @@ internal import LatchkeyCredentials
 internal import LatchkeyItems
 internal import LatchkeyLog
 
-extension SealedItemStore {
+extension VaultItemStore {
     func createCollection(
         label: String, alias: String?, deadline: Deadline
     ) async throws(StoreError) -> ItemCollection {
-        let now = rows.now()
+        let now = vault.now()
         return try await change(until: deadline) { (transaction, change, own) throws(StoreError) in
-            var collections = try SealedStore<Table>.collections(in: transaction, change.keys)
+            var collections = try VaultStore.collections(in: transaction, change.keys)
             let added = try collections.add(label: label, alias: alias, now: now)
-            own.collections = try SealedStore<Table>.put(collections, in: transaction, &change)
+            own.collections = try VaultStore.put(collections, in: transaction, &change)
             return added
         }
     }
@@ -18,28 +18,28 @@ extension SealedItemStore {
     func setLabel(
         _ label: String, ofCollection name: String, deadline: Deadline
     ) async throws(StoreError) -> Bool {
-        let now = rows.now()
+        let now = vault.now()
         return try await change(until: deadline) { (transaction, change, own) throws(StoreError) in
-            var collections = try SealedStore<Table>.collections(in: transaction, change.keys)
+            var collections = try VaultStore.collections(in: transaction, change.keys)
             guard try collections.setLabel(label, of: name, now: now) else { return false }
-            own.collections = try SealedStore<Table>.put(collections, in: transaction, &change)
+            own.collections = try VaultStore.put(collections, in: transaction, &change)
             return true
         }
     }
 
     func setAlias(_ alias: String, to name: String?, deadline: Deadline) async throws(StoreError) -> Bool {
         try await change(until: deadline) { (transaction, change, own) throws(StoreError) in
-            var collections = try SealedStore<Table>.collections(in: transaction, change.keys)
+            var collections = try VaultStore.collections(in: transaction, change.keys)
             if let name, !collections.contains(name) { return false }
             try collections.setAlias(alias, to: name)
-            own.collections = try SealedStore<Table>.put(collections, in: transaction, &change)
+            own.collections = try VaultStore.put(collections, in: transaction, &change)
             return true
         }
     }
 
     func deleteCollection(_ name: String, deadline: Deadline) async throws(StoreError) -> Bool {
         try await change(until: deadline) { (transaction, change, own) throws(StoreError) in
-            var collections = try SealedStore<Table>.collections(in: transaction, change.keys)
+            var collections = try VaultStore.collections(in: transaction, change.keys)
             guard try collections.remove(name) else { return false }
             let list = IndexList(collection: name, change.keys)
             for handle in try transaction.items(of: [list], change.manifest, change.keys) {
@@ -48,7 +48,7 @@ extension SealedItemStore {
                 else { throw .indexDiffers }
                 try Self.remove(present, in: transaction, &change, &own)
             }
-            own.collections = try SealedStore<Table>.put(collections, in: transaction, &change)
+            own.collections = try VaultStore.put(collections, in: transaction, &change)
             return true
         }
     }

@@ -9,9 +9,9 @@ struct WalkedItem {
 }
 
 /// One consistent view of everything in a table.
-struct SealedWalk<Table: RowTable> {
-    let view: Table.View
-    let state: SealedStore<Table>.KnownState
+struct VaultWalk {
+    let view: any RowView
+    let state: VaultStore.KnownState
 
     /// What one transaction of an import holds: few enough that other processes get their turn within a second or so,
     /// and that no page has to leave memory before the commit (`cache_spill`).
@@ -34,7 +34,7 @@ struct SealedWalk<Table: RowTable> {
             let items = try view.items(after: last, limit: 100)
             if items.isEmpty { break }
             for item in items {
-                let metadata = try SealedStore<Table>.openMetadata(item, state.keys)
+                let metadata = try VaultStore.openMetadata(item, state.keys)
                 found.add(Manifest.digest(lookup: item.lookup, metadata: item.metadata, state.keys))
                 batch.append(WalkedItem(heading: item, metadata: metadata))
                 byteCount += metadata.secretByteCount

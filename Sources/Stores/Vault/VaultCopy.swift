@@ -1,0 +1,297 @@
+public import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import Synchronization
+
+/// What an import does with a credential that is there already, with another secret or label.
+public enum VaultImportChoice: Sendable, Hashable {
+    /// Import nothing at all and throw `conflict`. One that was saved while the import ran ends it there.
+    case refuse
+    /// Keep what is there.
+    case keep
+    /// Put the imported one in its place.
+    case replace
+}
+
+/// What an import did.
+public struct VaultImport: Sendable, Hashable {
+    /// Credentials under keys that were free.
+    public internal(set) var addedCount = 0
+    /// Credentials that took the place of another secret or label; 0 unless the choice is `replace`.
+    public internal(set) var replacedCount = 0
+    /// What was there already: the same, or kept by choice.
+    public internal(set) var keptCount = 0
+}
+
+/// What an export wrote.
+public struct VaultExport: Sendable, Hashable {
+    /// How many credentials the new vault has.
+    public let itemCount: Int
+    /// How many of those that were saved could not be read. Always 0 unless an export may leave something out.
+    public let missingCount: Int
+}
+
+extension VaultStore {
+    /// Writes all credentials into a new vault with keys of its own and one slot.
+    ///
+    /// The file appears whole or not at all, after every credential was read back from it; it is one moment's state,
+    /// and others write meanwhile, as with `verify`. Versions and times stay. Nothing is in clear on the disk at any
+    /// time.
+    ///
+    /// The directory may be one that others see, such as a home of mode 0755, or /tmp: only where others could change or
+    /// exchange the file it throws `permissionDenied`. Else throws as `create` does, and `corrupted` when this vault
+    /// isn't sound: an export that leaves something out would only be noticed when it is needed.
+    ///
+    /// - Parameters:
+    ///   - path: of the new vault; there must be nothing yet.
+    ///   - source: what opens the new vault.
+    ///   - name: what people call its slot; `nil` for the kind's own name.
+    ///   - cost: for a passphrase; `nil` for one that fits this machine.
+    ///   - leavingOutDamaged: writes what can still be read of a damaged vault, opened with ``ItemCheck/never``, and
+    ///     counts what is missing. It then can't tell a credential that was put back from the newest one.
+    ///   - deadline: a day from now unless told otherwise.
+    public func export(
+        to path: String, unlockedBy source: borrowing VaultKeySource, name: KeySlotName? = nil,
+        cost: PassphraseCost? = nil, leavingOutDamaged: Bool = false, deadline: Deadline = .after(.seconds(86_400))
+    ) async throws(StoreError) -> VaultExport {
+        let kept = KeptSource(source.duplicate())
+        let name = name ?? source.kind.slotName
+        // Not on the store's thread: other writers go on until the copying begins.
+        return try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
+            try VaultCopy(vault: self, cancellation: cancellation).export(
+                to: path, unlockedBy: kept, name: name, cost: cost, leavingOutDamaged: leavingOutDamaged)
+        }
+    }
+
+    /// Imports all credentials of another vault, each read back before it is committed.
+    ///
+    /// What is there already in the same version is left alone. Before anything is changed all of the other is checked,
+    /// and compared where the choice is to refuse: `corrupted` and `conflict` thrown then change nothing.
+    ///
+    /// It works in transactions of up to 1,000 credentials or 8 MiB, between which others have their turn. A smaller
+    /// import is there as a whole or not at all. A larger one that is cut off (killed, cancelled, out of time, disk
+    /// full) leaves the transactions that were committed: whole credentials, in a sound vault. What is thrown says how
+    /// many; calling it again imports the rest.
+    ///
+    /// - Parameters:
+    ///   - other: the vault to read, which stays as it is.
+    ///   - choice: what to do with a credential that is there already.
+    ///   - deadline: a day from now unless told otherwise.
+    ///   - progress: told after each part how far it is, from 0 to 1.
+    public func importAll(
+        from other: VaultStore, onConflict choice: VaultImportChoice, deadline: Deadline = .after(.seconds(86_400)),
+        progress: @escaping @Sendable (Double) -> Void = { _ in }
+    ) async throws(StoreError) -> VaultImport {
+        // Not on the store's thread: its own saves go on between the batches.
+        try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
+            try VaultCopy(vault: other, cancellation: cancellation).importAll(into: self, onConflict: choice, progress)
+        }
+    }
+}
+
+/// Copies everything of a vault into another one: opened here, sealed anew there, never in plain text on the way but in
+/// guarded memory.
+struct VaultCopy {
+    let vault: VaultStore
+    let cancellation: Cancellation
+
+    // MARK: - Exporting
+
+    func export(
+        to path: String, unlockedBy key: KeptSource, name: KeySlotName, cost: PassphraseCost?, leavingOutDamaged: Bool
+    ) throws(StoreError) -> VaultExport {
+        let place = try VaultPlace.new(path, for: .backup)
+        let id = if let reference = key.source.reference { reference.vault } else { try VaultID.random() }
+        let keys = try VaultKeys.random(id)
+        let slot = try NewKeySlot(key.source, name: name, cost: cost, created: vault.now(), vault: id)
+        // The collections are those of the moment that is exported: below.
+        let records = try VaultStore.newRecords(
+            keys, slot, collections: CollectionsRecord(created: vault.now()))
+        var change = Change(keys: keys, manifest: Manifest(recordsDigest: Manifest.digest(records, keys)))
+        var savedCount: UInt64?
+        try place.create(for: .backup, records, cancellation) { (table) throws(StoreError) in
+            func copy(_ item: ItemMetadata, _ secret: borrowing Secret<StoredSecret>) throws(StoreError) {
+                try VaultStore.put(item, secret, in: table, &change)
+            }
+            func copy(_ collections: CollectionsRecord) throws(StoreError) {
+                try VaultStore.put(collections, in: table, &change)
+            }
+            if leavingOutDamaged {
+                savedCount = try VaultRepair(vault: vault, cancellation: cancellation).forEachReadableItem(copy) {
+                    (item, secret) throws(StoreError) in
+                    // A credential that is there twice is copied once.
+                    if try table.heading(keys.lookup(of: item.subject)) == nil { try copy(item, secret) }
+                }
+            } else {
+                try forEachItem(copy, copy)
+            }
+            try change.writeIndex(in: table)
+            try table.put(record: Manifest.recordName, try change.manifest.seal(keys))
+        }
+        let count = Int(change.manifest.itemCount)
+        return VaultExport(itemCount: count, missingCount: max(0, Int(savedCount ?? UInt64(count)) - count))
+    }
+
+    /// Opens each item of one consistent view. Writers wait where the table is small, or can't be copied.
+    ///
+    /// Throws `corrupted` at the first item that can't be opened, and when what is there isn't what the manifest says.
+    func forEachItem(
+        _ takeCollections: (CollectionsRecord) throws(StoreError) -> Void = { _ in },
+        _ body: (ItemMetadata, borrowing Secret<StoredSecret>) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try withWalk { (walk) throws(StoreError) in
+            try takeCollections(VaultStore.collections(in: walk.view, walk.state.keys))
+            try walk.forEachBatch(cancellation) { (batch) throws(StoreError) in
+                for item in batch { try walk.open(item, body) }
+            }
+        }
+    }
+
+    /// Lends one consistent view of everything, through a copy of the table when it has at least `byteCount` bytes and
+    /// an opening of its own otherwise, which writers wait for.
+    func withWalk(
+        copyingFrom byteCount: Int = SQLiteRowTable.copiedByteCount,
+        _ body: (VaultWalk) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let last = vault.known.withLock { $0 }
+        let table = try cancellation.retry { () throws(StoreError) in
+            try vault.table.separate(cancellation, copyingFrom: byteCount)
+        }
+        // The first record takes the lock that the rest is read under: only until then can the table be busy, and be
+        // tried again without the body having run. What the body throws is passed on, busy or not.
+        var failure: StoreError?
+        try cancellation.retry { () throws(StoreError) in
+            try table.read(cancellation) { (view) throws(StoreError) in
+                _ = try view.record(Manifest.recordName)
+                do throws(StoreError) {
+                    // The walk itself compares all items with the manifest.
+                    try body(VaultWalk(view: view, state: try vault.state(of: view, after: last, comparing: false)))
+                } catch {
+                    failure = error
+                }
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    // MARK: - Importing
+
+    /// The first walk only looks: an unsound vault, and one that may not be merged, change nothing. The vault is copied
+    /// whatever its size: two vaults that are imported into each other would wait for each other's walk.
+    func importAll(
+        into target: VaultStore, onConflict choice: VaultImportChoice, _ progress: (Double) -> Void
+    ) throws(StoreError) -> VaultImport {
+        var result = VaultImport()
+        try withWalk(copyingFrom: 0) { (walk) throws(StoreError) in
+            try walk.forEachBatch(cancellation) { (batch) throws(StoreError) in
+                if choice == .refuse { try refuseConflicts(with: batch, in: target) }
+                for item in batch { try walk.open(item) { (_, _) throws(StoreError) in } }
+                progress(VaultWalk.fraction(after: batch) / 4)
+            }
+            let collections = try VaultStore.collections(in: walk.view, walk.state.keys)
+            do throws(StoreError) {
+                try walk.forEachBatch(cancellation) { (batch) throws(StoreError) in
+                    if result.changedCount > 0 { try cancellation.letOthersIn() }
+                    if try holds(batch, in: target, onConflict: choice) {
+                        result.keptCount += batch.count
+                    } else {
+                        let done = try target.commit(cancellation) { (transaction, change) throws(StoreError) in
+                            let result = try take(
+                                batch, of: walk, into: target, onConflict: choice, in: transaction, &change)
+                            try VaultStore.merge(collections, in: transaction, &change)
+                            return result
+                        }
+                        result.add(done)
+                    }
+                    progress(0.25 + VaultWalk.fraction(after: batch) * 0.75)
+                }
+                // Those without items.
+                try target.merge(collections, cancellation)
+            } catch {
+                throw result.changedCount == 0 ? error : .importCutOff(error, after: result.changedCount)
+            }
+        }
+        return result
+    }
+
+    private func refuseConflicts(with batch: [WalkedItem], in target: VaultStore) throws(StoreError) {
+        try cancellation.retry { () throws(StoreError) in
+            try target.current(cancellation) { (view, state) throws(StoreError) in
+                for item in batch {
+                    let present = try VaultStore.present(item.metadata.subject, in: view, state.keys)
+                    guard let present, present.metadata.version != item.metadata.version else { continue }
+                    throw StoreError.importConflict(item.metadata.name, in: target.identity)
+                }
+            }
+        }
+    }
+
+    /// Whether nothing is to be changed for a batch. A vault that is imported into itself is never written, as its own
+    /// walk would be waited for.
+    private func holds(
+        _ batch: [WalkedItem], in target: VaultStore, onConflict choice: VaultImportChoice
+    ) throws(StoreError) -> Bool {
+        try cancellation.retry { () throws(StoreError) in
+            try target.current(cancellation) { (view, state) throws(StoreError) in
+                for item in batch {
+                    guard let present = try VaultStore.present(item.metadata.subject, in: view, state.keys),
+                        present.metadata.version == item.metadata.version || choice == .keep
+                    else { return false }
+                }
+                return true
+            }
+        }
+    }
+
+    private func take(
+        _ batch: [WalkedItem], of walk: VaultWalk, into target: VaultStore, onConflict choice: VaultImportChoice,
+        in transaction: any RowTransaction, _ change: inout Change
+    ) throws(StoreError) -> VaultImport {
+        var result = VaultImport()
+        var changed = change
+        let keys = change.keys
+        for item in keys.inOrderOfPlaces(batch, { keys.lookup(of: $0.metadata.subject) }) {
+            let present = try VaultStore.present(item.metadata.subject, in: transaction, keys)
+            if let present {
+                if present.metadata.version == item.metadata.version || choice == .keep {
+                    result.keptCount += 1
+                    continue
+                }
+                guard choice == .replace else { throw .importConflict(item.metadata.name, in: target.identity) }
+                result.replacedCount += 1
+            } else {
+                result.addedCount += 1
+            }
+            try walk.open(item) { (metadata, secret) throws(StoreError) in
+                try VaultStore.put(metadata, secret, replacing: present, in: transaction, &changed)
+            }
+        }
+        change = changed
+        return result
+    }
+}
+
+extension VaultImport {
+    fileprivate var changedCount: Int { addedCount + replacedCount }
+
+    fileprivate mutating func add(_ other: VaultImport) {
+        addedCount += other.addedCount
+        replacedCount += other.replacedCount
+        keptCount += other.keptCount
+    }
+}
+
+extension StoreError {
+    fileprivate static func importConflict(_ name: LogMessage, in vault: StoreIdentity) -> StoreError {
+        StoreError(
+            .conflict, "\(vault) has another secret for \(name) already",
+            hint: "choose whether to keep or to replace what is there")
+    }
+
+    /// Part of an import is in.
+    fileprivate static func importCutOff(_ error: StoreError, after count: Int) -> StoreError {
+        StoreError(
+            error.code, "\(error.cause); \(count) credentials were imported before that, and stay",
+            hint: "run it again: what was imported is left alone", platform: error.platform)
+    }
+}

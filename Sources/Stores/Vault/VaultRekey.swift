@@ -1,0 +1,119 @@
+public import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+
+extension VaultStore {
+    /// Gives the vault a new root key, seals every credential and every key slot anew, and returns how many credentials
+    /// there are.
+    ///
+    /// What opened the vault before and isn't a slot of it any more opens nothing that is saved from then on: a copy
+    /// from before with a key that was withdrawn, or the key that an unlocking left in the kernel, which is taken out
+    /// of it. No slot's passphrase or key is needed, and each slot opens the vault as before. Processes that have it
+    /// open by a slot go on; those that have it open by the kernel's key throw `wrongKey`.
+    ///
+    /// It is one transaction: whatever ends it, the vault is the old one or the new one. Others wait to write
+    /// meanwhile, and for a large vault to read.
+    ///
+    /// - Parameters:
+    ///   - deadline: a day from now unless told otherwise.
+    ///   - progress: told now and then how far it is, from 0 to 1.
+    ///
+    /// Throws `corrupted` when a credential can't be opened or isn't the one that was saved last, and `unsupported` for
+    /// a vault with key slots of a newer kind; nothing is changed then.
+    @discardableResult
+    public func rekey(
+        deadline: Deadline = .after(.seconds(86_400)), progress: @escaping @Sendable (Double) -> Void = { _ in }
+    ) async throws(StoreError) -> Int {
+        let count = try await worker.run(until: deadline) { (cancellation) throws(StoreError) in
+            try cancellation.retry(pausingAtMost: 200_000_000) { () throws(StoreError) in
+                try VaultRekey(vault: self, cancellation: cancellation).run(progress)
+            }
+        }
+        // It opens nothing any more. Where the kernel refuses, it has none.
+        _ = try? KernelKeyring.forget(keys.vault)
+        return count
+    }
+}
+
+/// Seals everything of a vault under a new root key: what opened it before opens nothing that is saved from then on.
+///
+/// The slots' holders aren't needed, as the root key is sealed to public keys. It is one transaction: whoever is killed
+/// in it leaves the vault as it was, and no process ever sees two keys at once.
+private struct VaultRekey {
+    let vault: VaultStore
+    let cancellation: Cancellation
+
+    /// Returns how many items were sealed anew. Others read until the commit, or until more has changed than fits into
+    /// memory, and write after it.
+    func run(_ progress: (Double) -> Void) throws(StoreError) -> Int {
+        try vault.commit(cancellation) { (transaction, change) throws(StoreError) in
+            // A lease has the name of its item, which will be another.
+            try transaction.endLeases()
+            let old = change.keys
+            try ItemCheck.always.compare(transaction, change.manifest, old)
+            try transaction.compareLinks(change.manifest, old)
+            try transaction.removeAllLinks()
+            change.begin(under: try .random(old.vault))
+            try rekeyRecords(in: transaction, from: old, to: change.keys)
+            change.manifest.recordsDigest = Manifest.digest(try transaction.records(), change.keys)
+            let items = try places(in: transaction)
+            for (index, place) in items.enumerated() {
+                if index % 64 == 0 {
+                    try cancellation.check()
+                    progress(Double(index) / Double(items.count))
+                }
+                try reseal(place, from: old, in: transaction, &change)
+            }
+            progress(1)
+            return items.count
+        }
+    }
+
+    private func rekeyRecords(
+        in transaction: any RowTransaction, from old: VaultKeys, to new: VaultKeys
+    ) throws(StoreError) {
+        for record in try transaction.records() {
+            switch record.name {
+            case IdentityRecord.recordName: continue
+            case CollectionsRecord.recordName:
+                let collections = try CollectionsRecord.open(record.content, old).seal(new)
+                try transaction.put(record: collections.name, collections.content)
+            case FormerKeys.recordName:
+                let former = try FormerKeys.open(record.content, old).adding(old.rollback).seal(new)
+                try transaction.put(record: former.name, former.content)
+            default:
+                // What is sealed in it would be lost.
+                guard record.name.hasPrefix(KeySlot.recordPrefix), let slot = try KeySlot.decode(record) else {
+                    throw StoreError(
+                        .unsupported, "the vault has a key slot or record of a newer kind, which would be lost",
+                        hint: "use a newer Latchkey")
+                }
+                let resealed = try slot.resealed(from: old, to: new).encode()
+                try transaction.put(record: resealed.name, resealed.content)
+            }
+        }
+    }
+
+    /// The places of all items: eight bytes for each, as new ones are put among them.
+    private func places(in view: any RowTransaction) throws(StoreError) -> [Int64] {
+        var places: [Int64] = []
+        while true {
+            let items = try view.items(after: places.last, limit: 250)
+            if items.isEmpty { return places }
+            places += items.map(\.place)
+        }
+    }
+
+    private func reseal(
+        _ place: Int64, from old: VaultKeys, in transaction: any RowTransaction, _ change: inout Change
+    ) throws(StoreError) {
+        let opened = try transaction.withItem(place: place) { (heading, sealed) throws(StoreError) in
+            let metadata = try VaultStore.openMetadata(heading, old)
+            return VaultStore.FoundItem(
+                metadata: metadata, secret: try old.openSecret(sealed, of: metadata, at: heading.lookup))
+        }
+        guard let opened else { throw .damagedItem }
+        try transaction.remove(place: place)
+        try VaultStore.put(opened.metadata, opened.secret, in: transaction, &change)
+    }
+}

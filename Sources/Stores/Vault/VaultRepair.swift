@@ -1,0 +1,221 @@
+public import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySystem
+internal import Synchronization
+
+/// What `VaultStore.acceptItems` did with the items of a vault that someone changed without its key.
+package struct VaultAcceptance: Sendable, Hashable {
+    /// How many credentials there are now.
+    package let itemCount: Int
+    /// What was removed: items that can't be opened, and those that are too many.
+    package let dropped: [VaultProblem]
+    /// What had been moved, and is where it belongs again.
+    package let restored: [VaultProblem]
+    /// How what is left differs from what was saved last. That is lost; `nil`: nothing is.
+    package let lost: VaultProblem?
+    /// Whether the index of attributes wasn't the one that was saved last, and was made anew. Nothing of it is lost.
+    package var hasNewIndex = false
+}
+
+extension VaultStore {
+    /// Opens every item, secret included, and compares all of the file with its checksums and its sealed manifest.
+    ///
+    /// It notices what reads can't: items deleted, replayed or duplicated behind the vault's back, and damage where
+    /// nobody reads. That the whole file was exchanged for an older copy of itself is noticed when a newer one was seen
+    /// through this store, or is remembered; see ``RollbackMemory``. What is wrong is in the report and is no error;
+    /// thrown are `timedOut`, `cancelled`, `unavailable`.
+    ///
+    /// A vault of 16 MiB or more is copied first, as it is, beside itself, and others read and write meanwhile. The
+    /// copy (0600) has no name any more when the work begins. Where it can't be made, and in a smaller vault, writers
+    /// wait.
+    public func verify(deadline: Deadline = .after(.seconds(600))) async throws(StoreError) -> VaultVerification {
+        let seen = known.withLock { $0.manifest.generation }
+        let report = try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
+            try VaultRepair(vault: self, cancellation: cancellation).verify()
+        }
+        var problems = report.problems
+        switch rollback {
+        case .rolledBack(let rollback): problems.insert(.rolledBack(rollback), at: 0)
+        case .unreadable: problems.insert(.changedMemory, at: 0)
+        case _ where report.generation < seen:
+            problems.insert(.rolledBack(VaultRollback(generation: report.generation, seenGeneration: seen)), at: 0)
+        default: break
+        }
+        return VaultVerification(itemCount: report.itemCount, generation: report.generation, problems: problems)
+    }
+
+    /// Goes on with the items of a vault as they are, after others changed them without the key: removes what can't be
+    /// opened or is there twice, puts back what was moved, takes the rest for what was saved last, and makes the index of
+    /// attributes anew. Slots and keys stay.
+    ///
+    /// What was taken away or put back to an older state stays so. Open the vault with `ItemCheck.never` for it.
+    ///
+    /// Throws `corrupted`, and changes nothing, when pages of the file are damaged.
+    package func acceptItems(deadline: Deadline = .after(.seconds(600))) async throws(StoreError) -> VaultAcceptance {
+        try await worker.run(until: deadline) { (cancellation) throws(StoreError) in
+            try VaultRepair(vault: self, cancellation: cancellation).acceptItems()
+        }
+    }
+}
+
+/// Work on a vault that may be damaged, or was changed without its key.
+struct VaultRepair {
+    let vault: VaultStore
+    let cancellation: Cancellation
+
+    // MARK: - Verifying
+
+    /// Through a copy or an opening of its own. What is wrong is reported; it throws only when the work couldn't be done:
+    /// `timedOut`, `cancelled`, `unavailable`.
+    func verify() throws(StoreError) -> VaultVerification {
+        let copy = try cancellation.retry { () throws(StoreError) in
+            try nilIf(
+                \StoreError.isCorruption,
+                of: vault.table.separate(cancellation, copyingFrom: SQLiteRowTable.copiedByteCount))
+        }
+        let table = copy ?? vault.table
+        var check = Verification(vault, cancellation)
+        try check.engine(table)
+        try check.rows(table)
+        return check.report
+    }
+
+    // MARK: - Accepting
+
+    func acceptItems() throws(StoreError) -> VaultAcceptance {
+        let damage = try cancellation.retry { () throws(StoreError) in try vault.table.damage(cancellation) }
+        guard damage.isEmpty else { throw .damagedPages }
+        return try vault.commit(cancellation) { (transaction, change) throws(StoreError) in
+            try accept(transaction, &change)
+        }
+    }
+
+    private func accept(
+        _ transaction: any RowTransaction, _ change: inout Change
+    ) throws(StoreError) -> VaultAcceptance {
+        let (keys, before) = (change.keys, change.manifest)
+        let survey = try ItemSurvey(of: transaction, before, keys, cancellation)
+        var dropped: [VaultProblem] = []
+        var moved: [ItemSurvey.Item] = []
+        for item in survey.items {
+            if case .movedItem = item.problem {
+                moved.append(item)
+                continue
+            }
+            try transaction.remove(place: item.place)
+            dropped.append(item.problem)
+        }
+        // When what was in their places is gone.
+        var restored: [VaultProblem] = []
+        for item in moved {
+            let row = try transaction.withItem(place: item.place) { (heading, secret) throws(StoreError) in
+                (heading, [UInt8](copying: secret))
+            }
+            guard let (heading, secret) = row else { throw .damagedItem }
+            try transaction.remove(place: item.place)
+            if try transaction.heading(heading.lookup) == nil {
+                try transaction.put(heading.lookup, metadata: heading.metadata, secret: secret)
+                restored.append(item.problem)
+            } else {
+                dropped.append(item.problem)
+            }
+        }
+        change.begin(under: keys)
+        let indexIsSound = survey.items.isEmpty && survey.difference == nil && survey.index == nil
+        if indexIsSound {
+            (change.manifest.links, change.manifest.linkCount) = (before.links, before.linkCount)
+        } else {
+            try transaction.removeAllLinks()
+        }
+        try ItemSurvey.forEach(transaction, cancellation) { (heading) throws(StoreError) in
+            change.manifest.add(lookup: heading.lookup, metadata: heading.metadata, keys)
+            if indexIsSound { return }
+            change.index.add(try VaultStore.openMetadata(heading, keys), at: heading.lookup)
+            try change.writeIndexIfLarge(in: transaction)
+        }
+        let count = Int(change.manifest.itemCount)
+        let lost: VaultProblem? =
+            if change.manifest.itemCount != before.itemCount {
+                .itemCount(expected: before.itemCount, found: count)
+            } else {
+                change.manifest.items == before.items ? nil : .replayedItems
+            }
+        return VaultAcceptance(
+            itemCount: count, dropped: dropped, restored: restored, lost: lost, hasNewIndex: survey.index != nil)
+    }
+
+    // MARK: - Salvaging
+
+    /// Opens each item that can be opened, and returns how many there were when the vault was saved last.
+    ///
+    /// An item on a page that is damaged, or led to by one, is left out; so is what the pages between two damaged ones
+    /// hold, if they are close. Throws `corrupted` when not even the records can be read.
+    func forEachReadableItem(
+        _ takeCollections: (CollectionsRecord) throws(StoreError) -> Void,
+        _ body: (ItemMetadata, borrowing Secret<StoredSecret>) throws(StoreError) -> Void
+    ) throws(StoreError) -> UInt64 {
+        let last = vault.known.withLock { $0 }
+        let table = try cancellation.retry { () throws(StoreError) in
+            try vault.table.separate(cancellation, copyingFrom: .max)
+        }
+        return try table.read(cancellation) { (view) throws(StoreError) in
+            let state = try vault.state(of: view, after: last, comparing: false)
+            try takeCollections(VaultStore.collections(in: view, state.keys))
+            var place: Int64?
+            while let heading = try view.nextReadable(after: place, cancellation) {
+                place = heading.place
+                guard let metadata = state.keys.openMetadata(of: heading) else { continue }
+                let secret = try readable { () throws(StoreError) in
+                    try view.withItem(place: heading.place) { (_, sealed) throws(StoreError) in
+                        try state.keys.openSecret(sealed, of: metadata, at: heading.lookup)
+                    }
+                }
+                guard let secret else { continue }
+                try body(metadata, secret)
+            }
+            return state.manifest.itemCount
+        }
+    }
+}
+
+extension RowView {
+    /// The next item that can be read after a place: what is hidden is passed in steps that double, and its end is then
+    /// searched by halving.
+    fileprivate func nextReadable(after last: Int64?, _ cancellation: Cancellation) throws(StoreError) -> ItemHeading? {
+        func item(after place: Int64?) throws(StoreError) -> [ItemHeading]? {
+            try cancellation.check()
+            return try readable { () throws(StoreError) in try items(after: place, limit: 1) }
+        }
+        if let items = try item(after: last) { return items.first }
+        var hidden = last ?? 0
+        var step: Int64 = 1
+        var found: (place: Int64, items: [ItemHeading])?
+        while found == nil, hidden < .max {
+            let place = step > .max - hidden ? .max : hidden + step
+            if let items = try item(after: place) {
+                found = (place, items)
+            } else {
+                (hidden, step) = (place, step > .max / 2 ? .max : step * 2)
+            }
+        }
+        while let near = found, near.place - hidden > 1 {
+            let middle = hidden + (near.place - hidden) / 2
+            if let items = try item(after: middle) { found = (middle, items) } else { hidden = middle }
+        }
+        return found?.items.first
+    }
+}
+
+/// `nil` for what is damaged.
+func readable<Value: ~Copyable>(_ read: () throws(StoreError) -> Value?) throws(StoreError) -> Value? {
+    try nilIf({ (error: StoreError) in error.code == .corrupted || error.code == .tooLarge }, of: read()) ?? nil
+}
+
+extension StoreError {
+    fileprivate static var damagedPages: StoreError {
+        StoreError(
+            .corrupted, "the file itself is damaged, and not only what was saved in it",
+            hint: "restore a backup, or export what can still be read")
+    }
+}

@@ -50,11 +50,10 @@ let package = Package(
 
         // MARK: Foundations
         module("LatchkeySystem", at: "Base/System"),
-        module("LatchkeySodium", at: "Base/Sodium", uses: ["CLatchkeySodium"]),
-        module("LatchkeySecrets", at: "Base/Secrets", uses: ["LatchkeySystem", "LatchkeySodium"]),
-        module("LatchkeyLog", at: "Base/Log", uses: ["LatchkeySecrets", "LatchkeySodium", "CLatchkeyLinux"]),
-        module("LatchkeyHardening", at: "Base/Hardening", uses: ["LatchkeySystem", "LatchkeyLog", "CLatchkeyLinux"]),
-        module("LatchkeyEnvironment", at: "Base/Environment", uses: ["LatchkeyLog"]),
+        module("LatchkeySecrets", at: "Base/Secrets", uses: ["LatchkeySystem", "CLatchkeySodium"]),
+        module("LatchkeyLog", at: "Base/Log", uses: ["LatchkeySecrets", "CLatchkeyLinux"]),
+        module("LatchkeyProcess", at: "Base/Process", uses: ["LatchkeySystem", "LatchkeyLog", "CLatchkeyLinux"]),
+        module("LatchkeyCrypto", at: "Base/Crypto", uses: ["CLatchkeyCrypto", "LatchkeySecrets"]),
         module("LatchkeyJSON", at: "Base/JSON", uses: ["LatchkeySystem", "LatchkeySecrets"]),
         // Replaces free(3) in what it is linked into: for executables, never for a library product.
         module("CLatchkeyProgramMemory", at: "CLibraries/ProgramMemory"),
@@ -66,77 +65,66 @@ let package = Package(
         module("CLatchkeyLibpq", at: "CLibraries/Libpq"),
         module(
             "LatchkeyCredentials", at: "Stores/Credentials",
-            uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "LatchkeySodium"]),
-        // What the Secret Service has: attributes, labels, collections.
-        module("LatchkeyItems", at: "Stores/Items", uses: ["LatchkeyCredentials", "LatchkeySecrets"]),
-        module(
-            "LatchkeyInMemory", at: "Stores/InMemory",
-            uses: ["LatchkeySystem", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets", "LatchkeySodium"]),
+            uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog"]),
         module(
             "LatchkeyVault", at: "Stores/Vault",
             uses: [
-                "LatchkeySystem",
-                "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLog", "LatchkeySecrets", "LatchkeySodium",
-                "CLatchkeySQLite", "CLatchkeyLibpq", "CLatchkeyLinux",
+                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets", "CLatchkeySQLite",
+                "CLatchkeyLibpq", "CLatchkeyLinux",
             ]),
         module(
             "LatchkeySecretService", at: "Stores/SecretService",
-            uses: ["LatchkeySystem", "LatchkeyCredentials", "LatchkeySodium", "CLatchkeyLibsecret"]),
+            uses: ["LatchkeySystem", "LatchkeyCredentials", "LatchkeySecrets", "CLatchkeyLibsecret"]),
         module(
             "LatchkeyStoreSelection", at: "Stores/StoreSelection",
             uses: [
-                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyInMemory", "LatchkeyVault",
-                "LatchkeySecretService",
+                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyProcess", "LatchkeyVault", "LatchkeySecretService",
             ]),
 
         // MARK: What other programs keep
-        module("LatchkeyLibCrypto", at: "Base/LibCrypto", uses: ["CLatchkeyCrypto", "LatchkeySecrets"]),
         // The only importer of GIO: org.freedesktop.secrets, served from any store of items.
         module(
             "LatchkeyKeyringService", at: "Keyring/KeyringService",
             uses: [
-                "CLatchkeyGIO", "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLibCrypto", "LatchkeyLog",
-                "LatchkeySecrets", "LatchkeySodium", "LatchkeySystem",
+                "CLatchkeyGIO", "LatchkeyCredentials", "LatchkeyCrypto", "LatchkeyLog", "LatchkeySecrets",
+                "LatchkeySystem",
             ]),
         module(
             "LatchkeyImporting", at: "Commands/Importing",
             uses: [
-                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyInMemory", "LatchkeyJSON", "LatchkeyLibCrypto",
-                "LatchkeyLog", "LatchkeySecrets",
+                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyJSON", "LatchkeyCrypto", "LatchkeyLog",
+                "LatchkeySecrets",
             ]),
 
         // MARK: Sign-in
         module(
             "LatchkeyHTTP", at: "SignIn/HTTP",
-            uses: ["LatchkeySystem", "LatchkeyEnvironment", "LatchkeySecrets", "LatchkeyLog", "CLatchkeyCurl"]),
+            uses: ["LatchkeySystem", "LatchkeyProcess", "LatchkeySecrets", "LatchkeyLog", "CLatchkeyCurl"]),
         module(
             "LatchkeyLoopback", at: "SignIn/Loopback",
             uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "CLatchkeyMicroHTTPD", "CLatchkeyLinux"]),
         module(
             "LatchkeyOAuth", at: "SignIn/OAuth",
             uses: [
-                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyJSON", "LatchkeyLibCrypto",
-                "LatchkeySodium",
+                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyJSON", "LatchkeyCrypto",
+                "LatchkeySecrets",
             ]),
         module(
             "LatchkeySignIn", at: "SignIn/SignIn",
             uses: [
-                "LatchkeySystem",
-                "LatchkeyOAuth", "LatchkeyLog", "LatchkeyLoopback", "LatchkeyHardening", "LatchkeySodium",
-                "LatchkeyEnvironment", "LatchkeyJSON", "CLatchkeyLinux",
+                "LatchkeySystem", "LatchkeyOAuth", "LatchkeyLog", "LatchkeyLoopback", "LatchkeyProcess",
+                "LatchkeySecrets", "LatchkeyJSON", "CLatchkeyLinux",
             ]),
         module(
             "LatchkeyATProtocol", at: "Extras/ATProtocol",
             uses: [
-                "LatchkeySystem",
-                "CLatchkeyResolver", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyOAuth", "LatchkeyLog",
-                "LatchkeyJSON", "LatchkeySecrets", "LatchkeySignIn",
+                "LatchkeySystem", "CLatchkeyResolver", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyOAuth",
+                "LatchkeyLog", "LatchkeyJSON", "LatchkeySecrets", "LatchkeySignIn",
             ]),
         module(
             "LatchkeyAuthenticator", at: "Extras/Authenticator",
             uses: [
-                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyInMemory", "LatchkeyOAuth",
-                "LatchkeyLog",
+                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyOAuth", "LatchkeyLog",
                 "LatchkeySecrets", "LatchkeySignIn",
             ]),
         // The only importer of FoundationNetworking.
@@ -144,32 +132,30 @@ let package = Package(
             "LatchkeyFoundation", at: "Extras/Foundation",
             uses: [
                 "LatchkeySystem", "LatchkeyAuthenticator", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyOAuth",
-                "LatchkeyLog",
-                "LatchkeySecrets", "LatchkeySignIn",
+                "LatchkeyLog", "LatchkeySecrets", "LatchkeySignIn",
             ]),
 
         // What `import Latchkey` is.
         module(
             "Latchkey", at: "Latchkey",
             uses: [
-                "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyHTTP", "LatchkeyHardening", "LatchkeyInMemory",
-                "LatchkeyLog", "LatchkeyOAuth", "LatchkeySecretService", "LatchkeySecrets", "LatchkeySignIn",
-                "LatchkeyStoreSelection", "LatchkeyVault",
+                "LatchkeyCredentials", "LatchkeyProcess", "LatchkeyHTTP", "LatchkeyLog", "LatchkeyOAuth",
+                "LatchkeySecretService", "LatchkeySecrets", "LatchkeySignIn", "LatchkeyStoreSelection", "LatchkeyVault",
             ]),
 
         // MARK: Products for other people's tests
         module(
             "LatchkeyTestServer", at: "Extras/TestServer",
             uses: [
-                "LatchkeySystem", "LatchkeyHTTP", "LatchkeyJSON", "LatchkeyLibCrypto", "LatchkeyLoopback",
-                "LatchkeyOAuth", "LatchkeySecrets", "LatchkeySignIn", "LatchkeySodium",
+                "LatchkeySystem", "LatchkeyHTTP", "LatchkeyJSON", "LatchkeyCrypto", "LatchkeyLoopback", "LatchkeyOAuth",
+                "LatchkeySecrets", "LatchkeySignIn",
             ]),
         module(
             "LatchkeyStoreContract", at: "Extras/StoreContract",
             uses: ["LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets"]),
         module(
             "LatchkeyLeakAudit", at: "Extras/LeakAudit",
-            uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "LatchkeySodium"]),
+            uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog"]),
 
         // Empty without the trait.
         module(
@@ -182,29 +168,27 @@ let package = Package(
         // MARK: The command line
         module(
             "LatchkeyTerminal", at: "Commands/Terminal",
-            uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "LatchkeyHardening", "LatchkeyEnvironment"]),
+            uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "LatchkeyProcess"]),
         module(
             "LatchkeyStoreCommands", at: "Commands/StoreCommands",
             uses: [
-                "LatchkeySystem", "LatchkeyTerminal", "LatchkeyStoreSelection", "LatchkeyLog", "LatchkeyHardening",
-                "LatchkeyItems", "LatchkeySecretService", "LatchkeyEnvironment", "LatchkeyVault",
-                "CLatchkeyProgramMemory",
+                "LatchkeySystem", "LatchkeyTerminal", "LatchkeyStoreSelection", "LatchkeyLog", "LatchkeyProcess",
+                "LatchkeyCredentials", "LatchkeySecretService", "LatchkeyVault", "CLatchkeyProgramMemory",
             ]),
         module(
             "LatchkeySignInCommands", at: "Commands/SignInCommands",
             uses: [
-                "LatchkeySystem",
-                "LatchkeyTerminal", "LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeyATProtocol",
-                "LatchkeySignIn", "LatchkeyOAuth", "LatchkeyHTTP", "LatchkeyTestServer", "LatchkeyLoopback",
-                "LatchkeyLeakAudit", "LatchkeyInMemory", "LatchkeyVault", "LatchkeyImporting", "LatchkeySecretService",
-                "LatchkeyEnvironment", "LatchkeyItems", "LatchkeyJSON",
+                "LatchkeySystem", "LatchkeyTerminal", "LatchkeyStoreCommands", "LatchkeyStoreSelection",
+                "LatchkeyATProtocol", "LatchkeySignIn", "LatchkeyOAuth", "LatchkeyHTTP", "LatchkeyTestServer",
+                "LatchkeyLoopback", "LatchkeyLeakAudit", "LatchkeyCredentials", "LatchkeyVault", "LatchkeyImporting",
+                "LatchkeySecretService", "LatchkeyProcess", "LatchkeyJSON",
             ]),
         module(
             "LatchkeyHelperCommands", at: "Commands/HelperCommands",
             uses: [
                 "LatchkeySystem", "LatchkeyTerminal", "LatchkeyStoreCommands", "LatchkeyStoreSelection",
-                "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyHardening", "LatchkeyInMemory", "LatchkeyJSON",
-                "LatchkeyLog", "LatchkeySecretService", "LatchkeySecrets",
+                "LatchkeyCredentials", "LatchkeyProcess", "LatchkeyJSON", "LatchkeyLog", "LatchkeySecretService",
+                "LatchkeySecrets",
             ]),
         // Modules that differ from `Latchkey` in case only would share a file where case is ignored.
         .executableTarget(
@@ -219,10 +203,9 @@ let package = Package(
         module(
             "LatchkeyKeyringProgram", at: "Keyring/KeyringProgram",
             uses: [
-                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyEnvironment", "LatchkeyHardening", "LatchkeyItems",
-                "LatchkeyKeyringService",
-                "LatchkeyLog", "LatchkeySecrets", "LatchkeyStoreCommands", "LatchkeyStoreSelection",
-                "LatchkeyTerminal", "LatchkeyVault", "CLatchkeyLinux",
+                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyProcess", "LatchkeyKeyringService", "LatchkeyLog",
+                "LatchkeySecrets", "LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeyTerminal",
+                "LatchkeyVault", "CLatchkeyLinux",
             ]),
         .executableTarget(
             name: "LatchkeyKeyringCommand",
@@ -236,9 +219,9 @@ let package = Package(
         .target(
             name: "TestSecrets", dependencies: ["LatchkeyOAuth", "LatchkeySecrets"], path: "Tests/SignIn/TestSecrets"),
         .testTarget(name: "TestServicesTests", dependencies: ["TestServices"], path: "Tests/Kit/TestServicesTests"),
-        .testTarget(name: "SodiumTests", dependencies: ["LatchkeySodium"], path: "Tests/Base/SodiumTests"),
+        .testTarget(name: "SodiumTests", dependencies: ["LatchkeySecrets"], path: "Tests/Base/SodiumTests"),
         .testTarget(
-            name: "SecretsTests", dependencies: ["LatchkeySecrets", "LatchkeySodium", "TestServices"],
+            name: "SecretsTests", dependencies: ["LatchkeySecrets", "TestServices"],
             path: "Tests/Base/SecretsTests"),
         .testTarget(
             name: "RedactedLogTests", dependencies: ["LatchkeyLog", "LatchkeySecrets", "TestServices"],
@@ -251,30 +234,25 @@ let package = Package(
             path: "Tests/Stores/CredentialsTests"),
         .testTarget(
             name: "InMemoryTests",
-            dependencies: ["LatchkeyInMemory", "LatchkeyStoreContract", "LatchkeySecrets", "LatchkeyLog"],
+            dependencies: ["LatchkeyCredentials", "LatchkeyStoreContract", "LatchkeySecrets", "LatchkeyLog"],
             path: "Tests/Stores/InMemoryTests"),
         .target(name: "CWatchedDisk", path: "Tests/Stores/CWatchedDisk"),
         .executableTarget(
             name: "vault-writer",
-            dependencies: [
-                "LatchkeyVault", "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLog", "LatchkeySecrets",
-                "CWatchedDisk",
-            ],
+            dependencies: ["LatchkeyVault", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets", "CWatchedDisk"],
             path: "Tests/Stores/VaultWriter"),
         .testTarget(
             name: "VaultTests",
             dependencies: [
-                "LatchkeySystem", "LatchkeyVault", "LatchkeyItems", "LatchkeyStoreContract", "TestServices",
-                "VaultChecks",
-                "ItemStoreChecks", "vault-writer",
+                "LatchkeySystem", "LatchkeyVault", "LatchkeyCredentials", "LatchkeyStoreContract", "TestServices",
+                "VaultChecks", "ItemStoreChecks", "vault-writer",
             ],
             path: "Tests/Stores/VaultTests", exclude: ["Fixtures", "attack_vault.py", "read_vault.py"]),
         .testTarget(
             name: "PostgreSQLTests",
             dependencies: [
-                "LatchkeyVault", "LatchkeyCredentials", "LatchkeyItems", "LatchkeySecrets", "LatchkeyLog",
-                "LatchkeyStoreContract", "TestServices", "ItemStoreChecks", "LatchkeyTestServer", "LatchkeyCommand",
-                "LatchkeyAuthCommand",
+                "LatchkeyVault", "LatchkeyCredentials", "LatchkeySecrets", "LatchkeyLog", "LatchkeyStoreContract",
+                "TestServices", "ItemStoreChecks", "LatchkeyTestServer", "LatchkeyCommand", "LatchkeyAuthCommand",
                 "vault-writer",
             ],
             path: "Tests/Stores/PostgreSQLTests", exclude: ["hostile_database.py", "rekey_hosts.py"]),
@@ -290,16 +268,16 @@ let package = Package(
         .executableTarget(
             name: "keyring-fixture",
             dependencies: [
-                "LatchkeyKeyringService", "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLog", "LatchkeySecrets",
-                "LatchkeySystem", "CLatchkeyProgramMemory",
+                "LatchkeyKeyringService", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets", "LatchkeySystem",
+                "CLatchkeyProgramMemory",
             ],
             path: "Tests/Keyring/KeyringFixture"),
         .testTarget(
             name: "KeyringServiceTests",
             dependencies: [
-                "LatchkeyKeyringService", "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLibCrypto", "LatchkeyLog",
-                "LatchkeySecrets", "LatchkeyStoreContract", "TestServices", "keyring-fixture", "keyring-probe",
-                "LatchkeyCommand", "LatchkeyKeyringCommand", "vault-writer", "ItemStoreChecks",
+                "LatchkeyKeyringService", "LatchkeyCredentials", "LatchkeyCrypto", "LatchkeyLog", "LatchkeySecrets",
+                "LatchkeyStoreContract", "TestServices", "keyring-fixture", "keyring-probe", "LatchkeyCommand",
+                "LatchkeyKeyringCommand", "vault-writer", "ItemStoreChecks",
             ],
             path: "Tests/Keyring/KeyringServiceTests",
             exclude: [
@@ -312,7 +290,7 @@ let package = Package(
         .testTarget(
             name: "StoreSelectionTests",
             dependencies: [
-                "LatchkeySystem", "LatchkeyStoreSelection", "LatchkeyEnvironment", "LatchkeyVault", "TestServices",
+                "LatchkeySystem", "LatchkeyStoreSelection", "LatchkeyProcess", "LatchkeyVault", "TestServices",
             ], path: "Tests/Stores/StoreSelectionTests"),
         .testTarget(
             name: "HTTPTransportTests", dependencies: ["LatchkeyHTTP", "LatchkeyLoopback", "TestServices"],
@@ -322,17 +300,17 @@ let package = Package(
             path: "Tests/SignIn/LoopbackHTTPTests"),
         .testTarget(
             name: "OAuthTests",
-            dependencies: ["LatchkeyJSON", "LatchkeyOAuth", "LatchkeyLibCrypto", "LatchkeyTestServer", "TestServices"],
+            dependencies: ["LatchkeyJSON", "LatchkeyOAuth", "LatchkeyCrypto", "LatchkeyTestServer", "TestServices"],
             path: "Tests/SignIn/OAuthTests", exclude: ["signature_vectors.py"]),
         // Built with libFuzzer by hand; the tests run the vault's checks on what is in Tests/Fuzz/Corpus.
         .target(name: "FuzzDriver", path: "Tests/Whole/Fuzz/Driver"),
         .target(
             name: "VaultChecks",
-            dependencies: ["LatchkeyVault", "LatchkeyCredentials", "LatchkeyItems", "LatchkeyLog", "LatchkeySecrets"],
+            dependencies: ["LatchkeyVault", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets"],
             path: "Tests/Whole/Fuzz/VaultChecks"),
         // What every store of items keeps, whichever it is.
         .target(
-            name: "ItemStoreChecks", dependencies: ["LatchkeyItems", "LatchkeyCredentials", "LatchkeySecrets"],
+            name: "ItemStoreChecks", dependencies: ["LatchkeyCredentials", "LatchkeySecrets"],
             path: "Tests/Stores/ItemStoreChecks"),
         .executableTarget(
             name: "fuzz-parsers", dependencies: ["LatchkeyJSON", "LatchkeyOAuth", "FuzzDriver"],
@@ -342,25 +320,25 @@ let package = Package(
         .testTarget(
             name: "SignInTests",
             dependencies: [
-                "LatchkeySignIn", "LatchkeyTestServer", "LatchkeyInMemory", "LatchkeyLeakAudit", "LatchkeyEnvironment",
+                "LatchkeySignIn", "LatchkeyTestServer", "LatchkeyCredentials", "LatchkeyLeakAudit", "LatchkeyProcess",
                 "TestSecrets", "TestServices",
             ], path: "Tests/SignIn/SignInTests"),
         .testTarget(
             name: "ATProtocolTests",
             dependencies: [
-                "LatchkeyATProtocol", "LatchkeyTestServer", "LatchkeyInMemory", "LatchkeyLeakAudit", "TestSecrets",
+                "LatchkeyATProtocol", "LatchkeyTestServer", "LatchkeyCredentials", "LatchkeyLeakAudit", "TestSecrets",
                 "TestServices",
             ], path: "Tests/Extras/ATProtocolTests"),
         .testTarget(
             name: "AuthenticatingTests",
             dependencies: [
-                "LatchkeyAuthenticator", "LatchkeyTestServer", "LatchkeyInMemory", "LatchkeyLeakAudit", "TestSecrets",
-                "TestServices",
+                "LatchkeyAuthenticator", "LatchkeyTestServer", "LatchkeyCredentials", "LatchkeyLeakAudit",
+                "TestSecrets", "TestServices",
             ], path: "Tests/Extras/AuthenticatingTests"),
         .testTarget(
             name: "FoundationBridgeTests",
             dependencies: [
-                "LatchkeyFoundation", "LatchkeyTestServer", "LatchkeyInMemory", "LatchkeyLeakAudit", "TestSecrets",
+                "LatchkeyFoundation", "LatchkeyTestServer", "LatchkeyCredentials", "LatchkeyLeakAudit", "TestSecrets",
                 "TestServices",
             ], path: "Tests/Extras/FoundationBridgeTests"),
         .testTarget(
@@ -376,9 +354,8 @@ let package = Package(
             path: "Tests/Extras/RedactionAuditTests"),
         .testTarget(
             name: "TerminalTests",
-            dependencies: [
-                "LatchkeyTerminal", "LatchkeyEnvironment", "LatchkeyLog", "LatchkeyHardening", "TestServices",
-            ], path: "Tests/Commands/TerminalTests"),
+            dependencies: ["LatchkeyTerminal", "LatchkeyProcess", "LatchkeyLog", "TestServices"],
+            path: "Tests/Commands/TerminalTests"),
         // A third store, in a folder and a line of its own.
         .executableTarget(
             name: "sample-store",
@@ -395,10 +372,9 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "sample-store", "sample-provider",
-                "TestServices", "LatchkeyTestServer", "LatchkeyLoopback", "LatchkeyLeakAudit", "LatchkeySecrets",
-                "LatchkeyCommand", "LatchkeyAuthCommand", "LatchkeyStoreCommands", "LatchkeyStoreSelection",
-                "LatchkeyTerminal", "vault-writer",
+                "sample-store", "sample-provider", "TestServices", "LatchkeyTestServer", "LatchkeyLoopback",
+                "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyCommand", "LatchkeyAuthCommand",
+                "LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeyTerminal", "vault-writer",
             ],
             path: "Tests/Commands/CommandTests",
             exclude: [
@@ -416,8 +392,8 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "TestServices", "LatchkeyTestServer", "LatchkeyCredentials", "LatchkeySecretService", "LatchkeyVault",
-                "LatchkeyItems", "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyCommand", "LatchkeyAuthCommand",
-                "ItemStoreChecks", "keyring-probe",
+                "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyCommand", "LatchkeyAuthCommand", "ItemStoreChecks",
+                "keyring-probe",
             ],
             path: "Tests/Whole/Integration", exclude: ["Fixtures"]),
         .testTarget(
@@ -440,10 +416,9 @@ let package = Package(
             name: "latchkey-benchmarks",
             dependencies: [
                 "LatchkeyTestServer", "CAllocations", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyJSON",
-                "LatchkeyLoopback",
-                "LatchkeyLog", "LatchkeyOAuth", "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeySignIn",
-                "TestServices", "LatchkeyVault", "LatchkeyInMemory", "LatchkeySecretService", "LatchkeySodium",
-                "CLatchkeySQLite", "CLatchkeyLibsecret", "CLatchkeyLibpq", "LatchkeyCommand", "LatchkeyKeyringCommand",
+                "LatchkeyLoopback", "LatchkeyLog", "LatchkeyOAuth", "LatchkeyLeakAudit", "LatchkeySecrets",
+                "LatchkeySignIn", "TestServices", "LatchkeyVault", "LatchkeySecretService", "CLatchkeySQLite",
+                "CLatchkeyLibsecret", "CLatchkeyLibpq", "LatchkeyCommand", "LatchkeyKeyringCommand",
             ],
             path: "Tests/Whole/Benchmarks"),
         .testTarget(

@@ -1,5 +1,3 @@
-internal import LatchkeySodium
-
 /// base64url without padding (RFC 4648 section 5), of things that are no secret.
 package enum Base64URL {
     /// Returns the text for any bytes, digests included.

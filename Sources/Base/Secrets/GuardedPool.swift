@@ -1,4 +1,3 @@
-internal import LatchkeySodium
 internal import Synchronization
 
 /// A piece of guarded memory, owned by one `Secret` or `SecretBuilder`.

@@ -1,4 +1,3 @@
-internal import LatchkeySodium
 package import LatchkeySystem
 
 /// A secret: bytes in guarded memory that can't be copied, printed, interpolated, dumped, encoded or put into `Any`.

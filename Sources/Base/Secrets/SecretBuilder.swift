@@ -1,5 +1,3 @@
-internal import LatchkeySodium
-
 /// Guarded memory that grows: for what is read or put together piece by piece, such as a prompt's answer or a body.
 ///
 /// It has a limit, in bytes; going past it throws and leaves what is there.

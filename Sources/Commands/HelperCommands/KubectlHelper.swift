@@ -1,7 +1,7 @@
 internal import LatchkeyCredentials
-internal import LatchkeyEnvironment
 internal import LatchkeyJSON
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeySecrets
 internal import LatchkeyStoreCommands
 internal import LatchkeyTerminal

@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
-internal import LatchkeyInMemory
-internal import LatchkeySecretService
 internal import LatchkeySecrets
+internal import LatchkeySecretService
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
 

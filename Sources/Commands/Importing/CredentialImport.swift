@@ -1,5 +1,4 @@
 package import LatchkeyCredentials
-package import LatchkeyInMemory
 package import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem

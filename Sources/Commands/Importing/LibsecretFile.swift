@@ -1,5 +1,5 @@
 internal import LatchkeyCredentials
-internal import LatchkeyLibCrypto
+internal import LatchkeyCrypto
 internal import LatchkeyLog
 package import LatchkeySecrets
 

@@ -1,7 +1,7 @@
 internal import LatchkeyCredentials
-internal import LatchkeyEnvironment
 internal import LatchkeyHTTP
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeySignIn
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection

@@ -1,9 +1,8 @@
 internal import LatchkeyCredentials
-internal import LatchkeyEnvironment
-internal import LatchkeyInMemory
 internal import LatchkeyLeakAudit
 internal import LatchkeyLog
 internal import LatchkeyLoopback
+internal import LatchkeyProcess
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
 internal import LatchkeyTerminal

@@ -1,5 +1,4 @@
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySecretService

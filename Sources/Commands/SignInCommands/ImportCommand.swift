@@ -1,8 +1,7 @@
 internal import LatchkeyCredentials
-internal import LatchkeyEnvironment
 internal import LatchkeyImporting
-internal import LatchkeyInMemory
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeySecrets
 internal import LatchkeySecretService
 internal import LatchkeyStoreCommands

@@ -1,9 +1,9 @@
 internal import LatchkeyCredentials
-internal import LatchkeyEnvironment
 internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyLoopback
 internal import LatchkeyOAuth
+internal import LatchkeyProcess
 internal import LatchkeySecrets
 internal import LatchkeySignIn
 internal import LatchkeyStoreCommands

@@ -1,7 +1,7 @@
 internal import Glibc
-internal import LatchkeyEnvironment
 internal import LatchkeyLog
 internal import LatchkeyOAuth
+internal import LatchkeyProcess
 internal import LatchkeyStoreSelection
 internal import LatchkeySystem
 internal import LatchkeyTerminal

@@ -1,6 +1,6 @@
-internal import LatchkeyEnvironment
 internal import LatchkeyLog
 internal import LatchkeyOAuth
+internal import LatchkeyProcess
 internal import LatchkeySignIn
 internal import LatchkeyStoreCommands
 internal import LatchkeyTerminal

@@ -1,9 +1,9 @@
 internal import LatchkeyATProtocol
 internal import LatchkeyCredentials
-internal import LatchkeyEnvironment
 internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth
+internal import LatchkeyProcess
 internal import LatchkeySignIn
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection

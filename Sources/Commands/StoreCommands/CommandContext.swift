@@ -1,7 +1,6 @@
 package import LatchkeyCredentials
-package import LatchkeyEnvironment
-package import LatchkeyHardening
 package import LatchkeyLog
+package import LatchkeyProcess
 package import LatchkeySecrets
 package import LatchkeyStoreSelection
 internal import LatchkeySystem

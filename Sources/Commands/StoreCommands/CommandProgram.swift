@@ -1,8 +1,7 @@
 internal import CLatchkeyProgramMemory
 internal import Glibc
-internal import LatchkeyEnvironment
-internal import LatchkeyHardening
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeySecretService
 package import LatchkeyStoreSelection
 internal import LatchkeyTerminal

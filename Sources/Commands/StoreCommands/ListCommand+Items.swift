@@ -1,5 +1,4 @@
-internal import LatchkeyCredentials
-package import LatchkeyItems
+package import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeyStoreSelection
 package import LatchkeyTerminal

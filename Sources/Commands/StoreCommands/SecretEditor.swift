@@ -1,8 +1,7 @@
 internal import CLatchkeyLinux
 internal import Glibc
-internal import LatchkeyEnvironment
-internal import LatchkeyHardening
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeySecrets
 internal import LatchkeySystem
 internal import LatchkeyTerminal

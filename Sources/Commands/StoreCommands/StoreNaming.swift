@@ -1,5 +1,5 @@
-internal import LatchkeyEnvironment
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeySecretService
 internal import LatchkeyStoreSelection
 internal import LatchkeyTerminal

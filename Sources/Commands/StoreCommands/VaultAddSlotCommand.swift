@@ -1,6 +1,6 @@
 internal import LatchkeyCredentials
-internal import LatchkeyEnvironment
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeyStoreSelection
 internal import LatchkeyTerminal
 internal import LatchkeyVault

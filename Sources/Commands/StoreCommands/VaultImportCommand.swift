@@ -1,7 +1,7 @@
 internal import Glibc
 internal import LatchkeyCredentials
-internal import LatchkeyEnvironment
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
 internal import LatchkeyTerminal

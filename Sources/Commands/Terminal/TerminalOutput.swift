@@ -1,6 +1,6 @@
 internal import Glibc
-package import LatchkeyEnvironment
 package import LatchkeyLog
+package import LatchkeyProcess
 package import LatchkeySecrets
 internal import LatchkeySystem
 

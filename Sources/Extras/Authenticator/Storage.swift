@@ -1,5 +1,4 @@
 public import LatchkeyCredentials
-internal import LatchkeyInMemory
 internal import LatchkeyLog
 public import LatchkeySecrets
 

@@ -1,4 +1,4 @@
-internal import LatchkeySodium
+internal import LatchkeySecrets
 
 /// One way a secret may look: its bytes in one encoding, and how many of them in a row make a finding.
 struct EncodedForm {
@@ -11,7 +11,7 @@ struct EncodedForm {
     /// Overwrites the form, which is a secret as much as what it was made from.
     mutating func wipe() {
         var span = bytes.mutableSpan
-        LatchkeySodium.wipe(&span)
+        LatchkeySecrets.wipe(&span)
     }
 }
 

@@ -1,6 +1,5 @@
 internal import LatchkeyLoopback
 internal import LatchkeySecrets
-internal import LatchkeySodium
 internal import Synchronization
 
 /// A sign-in that waits for a person on another device.

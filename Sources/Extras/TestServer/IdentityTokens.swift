@@ -1,8 +1,7 @@
 internal import Glibc
-internal import LatchkeyLibCrypto
+internal import LatchkeyCrypto
 internal import LatchkeyLog
 internal import LatchkeySecrets
-internal import LatchkeySodium
 internal import Synchronization
 
 /// Makes the server's ID tokens (OpenID Connect Core section 2): JSON Web Tokens signed with ES256.

@@ -1,5 +1,4 @@
 internal import LatchkeySecrets
-internal import LatchkeySodium
 internal import LatchkeySystem
 
 /// A secret that several places of the server refer to.

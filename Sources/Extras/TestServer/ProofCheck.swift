@@ -1,9 +1,8 @@
+internal import LatchkeyCrypto
 internal import LatchkeyJSON
-internal import LatchkeyLibCrypto
 internal import LatchkeyLoopback
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
-internal import LatchkeySodium
 internal import Synchronization
 
 /// What is wrong with a DPoP proof (RFC 9449 section 4.3).

@@ -1,6 +1,5 @@
 internal import LatchkeyLoopback
 internal import LatchkeySecrets
-internal import LatchkeySodium
 internal import LatchkeySystem
 internal import Synchronization
 

@@ -1,6 +1,6 @@
-internal import LatchkeyEnvironment
 internal import LatchkeyKeyringService
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
 internal import LatchkeySystem

@@ -1,4 +1,4 @@
-internal import LatchkeyItems
+internal import LatchkeyCredentials
 package import LatchkeyKeyringService
 package import LatchkeyLog
 

@@ -1,7 +1,7 @@
 internal import LatchkeyCredentials
-internal import LatchkeyEnvironment
 internal import LatchkeyKeyringService
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
 internal import LatchkeySystem

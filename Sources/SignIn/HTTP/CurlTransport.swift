@@ -1,5 +1,5 @@
-public import LatchkeyEnvironment
 internal import LatchkeyLog
+public import LatchkeyProcess
 internal import LatchkeySecrets
 internal import Synchronization
 

@@ -1,5 +1,4 @@
 package import LatchkeySecrets
-internal import LatchkeySodium
 internal import LatchkeySystem
 
 /// Where random octets come from: the kernel, or what a test puts in its place.

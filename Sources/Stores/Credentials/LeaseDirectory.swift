@@ -1,6 +1,6 @@
 internal import Glibc
 internal import LatchkeyLog
-internal import LatchkeySodium
+internal import LatchkeySecrets
 internal import LatchkeySystem
 
 /// Where leases are: one empty file in a directory of this user alone, with a byte for each key; or a place of the

@@ -1,6 +1,5 @@
 internal import CLatchkeyLibsecret
 internal import LatchkeySecrets
-internal import LatchkeySodium
 
 /// An open session with the Secret Service: it encrypts secrets on their way over the bus.
 @safe final class SecretCodec: Sendable {

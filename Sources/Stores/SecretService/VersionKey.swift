@@ -1,6 +1,5 @@
 internal import LatchkeyCredentials
 internal import LatchkeySecrets
-internal import LatchkeySodium
 
 /// The key under which versions are hashed, so that a version says nothing about a secret that could be guessed.
 struct VersionKey: Sendable {

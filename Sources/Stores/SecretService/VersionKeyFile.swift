@@ -1,6 +1,6 @@
 internal import Glibc
 internal import LatchkeyCredentials
-internal import LatchkeySodium
+internal import LatchkeySecrets
 internal import LatchkeySystem
 
 /// Where this user's Latchkey processes find the same version key: 32 random octets in a file of their own (0600).

@@ -1,7 +1,6 @@
 package import LatchkeyCredentials
-package import LatchkeyItems
-internal import LatchkeySecretService
 internal import LatchkeySecrets
+internal import LatchkeySecretService
 internal import LatchkeyVault
 
 /// What other programs keep in a vault goes along to another vault, or to the desktop's keyring. From a keyring it doesn't:

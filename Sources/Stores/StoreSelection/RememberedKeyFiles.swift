@@ -1,7 +1,7 @@
 internal import Glibc
 package import LatchkeyCredentials
-package import LatchkeyEnvironment
 internal import LatchkeyLog
+package import LatchkeyProcess
 internal import LatchkeySystem
 package import LatchkeyVault
 

@@ -1,5 +1,4 @@
 package import LatchkeyCredentials
-internal import LatchkeyItems
 internal import LatchkeySecretService
 internal import LatchkeyVault
 

@@ -1,5 +1,4 @@
 internal import LatchkeyCredentials
-internal import LatchkeyInMemory
 
 extension StoreCatalogue {
     /// Latchkey's own stores, the preferred one first.

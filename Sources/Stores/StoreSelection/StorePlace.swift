@@ -1,6 +1,6 @@
 package import LatchkeyCredentials
-package import LatchkeyEnvironment
 package import LatchkeyLog
+package import LatchkeyProcess
 
 /// How people say where a store is. Whoever names a place chooses its store as well.
 package struct StorePlace: Sendable {

@@ -1,6 +1,6 @@
 public import LatchkeyCredentials
-public import LatchkeyEnvironment
 public import LatchkeyLog
+public import LatchkeyProcess
 internal import LatchkeySecretService
 internal import LatchkeySystem
 internal import LatchkeyVault

@@ -1,5 +1,5 @@
 package import LatchkeyCredentials
-internal import LatchkeyEnvironment
+internal import LatchkeyProcess
 internal import LatchkeyVault
 
 /// Where a person says that a vault is: a path, made absolute, or a database's URI.

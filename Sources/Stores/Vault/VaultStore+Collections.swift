@@ -1,5 +1,4 @@
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 
 // The record of collections, and its changes.
 

@@ -1,4 +1,4 @@
-import LatchkeySodium
+import LatchkeySecrets
 import Testing
 
 @Suite struct AEADTests {

@@ -1,5 +1,5 @@
 import Foundation
-import LatchkeySodium
+import LatchkeySecrets
 import Testing
 
 @Suite struct Base64Tests {

@@ -1,4 +1,4 @@
-import LatchkeyHardening
+import LatchkeyProcess
 import Testing
 
 /// What a program of others is told about its protection.

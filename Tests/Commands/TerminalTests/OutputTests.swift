@@ -1,5 +1,5 @@
 internal import Foundation
-import LatchkeyEnvironment
+import LatchkeyProcess
 internal import LatchkeyLog
 internal import LatchkeySecrets
 @testable internal import LatchkeyTerminal

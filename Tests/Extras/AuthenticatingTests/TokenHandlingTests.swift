@@ -1,7 +1,6 @@
-import LatchkeyJSON
 import LatchkeyCredentials
 import LatchkeyHTTP
-import LatchkeyInMemory
+import LatchkeyJSON
 import LatchkeyOAuth
 import LatchkeySecrets
 import LatchkeySignIn

@@ -4,7 +4,6 @@ import LatchkeyAuthenticator
 import LatchkeyCredentials
 import LatchkeyFoundation
 import LatchkeyHTTP
-import LatchkeyInMemory
 import LatchkeySignIn
 import LatchkeyTestServer
 import Testing

@@ -1,7 +1,6 @@
 internal import CLatchkeyProgramMemory
 internal import Glibc
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 internal import LatchkeyKeyringService
 internal import LatchkeySecrets
 internal import LatchkeySystem

@@ -1,4 +1,4 @@
-internal import LatchkeyLibCrypto
+internal import LatchkeyCrypto
 internal import LatchkeySecrets
 internal import Testing
 internal import TestServices

@@ -1,4 +1,4 @@
-internal import LatchkeyItems
+internal import LatchkeyCredentials
 @testable import LatchkeyKeyringService
 internal import Testing
 

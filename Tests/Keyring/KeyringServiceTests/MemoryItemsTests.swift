@@ -1,6 +1,5 @@
 import ItemStoreChecks
 import LatchkeyCredentials
-import LatchkeyItems
 import LatchkeyKeyringService
 import Testing
 

@@ -1,7 +1,7 @@
 @testable import LatchkeyJSON
 import Foundation
 import LatchkeyHTTP
-import LatchkeyLibCrypto
+import LatchkeyCrypto
 import LatchkeySecrets
 import Testing
 import TestServices

@@ -1,5 +1,5 @@
+import LatchkeyCrypto
 import LatchkeyHTTP
-import LatchkeyLibCrypto
 import LatchkeyOAuth
 import LatchkeySecrets
 import Testing

@@ -1,7 +1,7 @@
 import Foundation
 import LatchkeyCredentials
+import LatchkeyCrypto
 import LatchkeyHTTP
-import LatchkeyLibCrypto
 import LatchkeyLog
 import LatchkeySecrets
 import Testing

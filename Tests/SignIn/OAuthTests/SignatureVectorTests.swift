@@ -1,5 +1,5 @@
 import Foundation
-import LatchkeyLibCrypto
+import LatchkeyCrypto
 import LatchkeyLog
 import LatchkeySecrets
 import Testing

@@ -1,6 +1,5 @@
 import LatchkeyCredentials
 import LatchkeyHTTP
-import LatchkeyInMemory
 import LatchkeyOAuth
 import LatchkeySecrets
 import LatchkeyTestServer

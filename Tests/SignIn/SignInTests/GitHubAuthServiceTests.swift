@@ -1,6 +1,5 @@
 import LatchkeyCredentials
 import LatchkeyHTTP
-import LatchkeyInMemory
 import LatchkeyLeakAudit
 import LatchkeyLog
 import LatchkeyOAuth

@@ -1,6 +1,5 @@
 import LatchkeyCredentials
 import LatchkeyHTTP
-import LatchkeyInMemory
 import LatchkeyLog
 import LatchkeyLoopback
 import LatchkeyOAuth

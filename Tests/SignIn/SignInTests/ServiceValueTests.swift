@@ -1,9 +1,8 @@
 import LatchkeyCredentials
-import LatchkeyEnvironment
 import LatchkeyHTTP
-import LatchkeyInMemory
 import LatchkeyLog
 import LatchkeyOAuth
+import LatchkeyProcess
 import LatchkeySecrets
 import LatchkeyTestServer
 import Testing

@@ -1,6 +1,5 @@
 import Foundation
 import LatchkeyCredentials
-import LatchkeyInMemory
 import LatchkeyLog
 import LatchkeyOAuth
 import LatchkeySecrets

@@ -1,6 +1,6 @@
-import LatchkeyEnvironment
 import LatchkeyLog
 import LatchkeyOAuth
+import LatchkeyProcess
 import LatchkeySignIn
 import Testing
 

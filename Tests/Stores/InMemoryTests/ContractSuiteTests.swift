@@ -1,5 +1,4 @@
 import LatchkeyCredentials
-import LatchkeyInMemory
 import LatchkeyLog
 import LatchkeySecrets
 import LatchkeyStoreContract

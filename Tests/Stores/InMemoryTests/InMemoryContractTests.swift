@@ -1,5 +1,4 @@
 import LatchkeyCredentials
-import LatchkeyInMemory
 import LatchkeyStoreContract
 import Testing
 

@@ -1,5 +1,4 @@
 import LatchkeyCredentials
-import LatchkeyInMemory
 import LatchkeySecrets
 import Testing
 

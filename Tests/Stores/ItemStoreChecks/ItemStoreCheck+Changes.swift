@@ -1,5 +1,4 @@
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 
 extension ItemStoreCheck {
     package static let changes = [

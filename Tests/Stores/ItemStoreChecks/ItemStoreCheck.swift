@@ -1,4 +1,4 @@
-package import LatchkeyItems
+package import LatchkeyCredentials
 
 /// One sentence that holds for every store of items, with what shows it.
 ///

@@ -1,6 +1,5 @@
 import Foundation
 import LatchkeyCredentials
-import LatchkeyItems
 import LatchkeyLog
 import Testing
 import TestServices

@@ -1,10 +1,10 @@
 import LatchkeyCredentials
-import LatchkeyEnvironment
 import LatchkeyLog
+import LatchkeyProcess
 import LatchkeySecrets
 import LatchkeyVault
-import TestServices
 import Testing
+import TestServices
 
 @testable import LatchkeyStoreSelection
 

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import LatchkeyCredentials
-internal import LatchkeyInMemory
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeyStoreSelection

@@ -1,7 +1,6 @@
 import Foundation
 import ItemStoreChecks
 import LatchkeyCredentials
-import LatchkeyItems
 import LatchkeySecrets
 import Testing
 

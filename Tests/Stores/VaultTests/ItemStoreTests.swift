@@ -1,6 +1,5 @@
 import ItemStoreChecks
 import LatchkeyCredentials
-import LatchkeyItems
 import LatchkeySecrets
 import Testing
 

@@ -1,5 +1,4 @@
 import LatchkeyCredentials
-import LatchkeyItems
 import LatchkeySecrets
 import LatchkeyVault
 

@@ -1,6 +1,6 @@
 internal import CLatchkeySQLite
 internal import Foundation
-internal import LatchkeySodium
+internal import LatchkeySecrets
 
 /// What a store on SQLite is measured against: one prepared insert or select, with the durability the vault has.
 @safe final class BareSQLite {

@@ -1,8 +1,7 @@
-internal import LatchkeyJSON
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyHTTP
-internal import LatchkeyInMemory
+internal import LatchkeyJSON
 internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySecrets

@@ -1,6 +1,5 @@
 internal import Glibc
 internal import LatchkeyCredentials
-internal import LatchkeyInMemory
 internal import LatchkeySecrets
 internal import LatchkeySecretService
 internal import LatchkeyVault

@@ -7,7 +7,7 @@ import Testing
         ("pthread_create(", ["Base/System/SystemThread.swift"]),
         // The one lock on bytes of files; SQLite has its own.
         ("ofdSetLock", ["Base/System/FileLock.swift"]),
-        ("\"XDG_CONFIG_HOME\"", ["Base/Environment/ProgramEnvironment.swift"]),
+        ("\"XDG_CONFIG_HOME\"", ["Base/Process/ProgramEnvironment.swift"]),
         // Without the log's two, which must not raise SIGPIPE.
         ("Glibc.write(", ["Base/System/DescriptorBytes.swift", "Base/Log/PipeSafeWrite.swift"]),
     ])

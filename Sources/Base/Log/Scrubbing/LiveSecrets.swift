@@ -1,5 +1,4 @@
 public import LatchkeySecrets
-internal import LatchkeySodium
 internal import Synchronization
 
 /// Knows the secrets that are in use by keyed hashes of their pieces, and so whether a text holds one; never the

@@ -1,6 +1,6 @@
 internal import Glibc
-internal import LatchkeyEnvironment
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeyStoreCommands
 internal import LatchkeyTerminal
 

@@ -1,6 +1,5 @@
-internal import LatchkeyEnvironment
-internal import LatchkeyHardening
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeySecrets
 internal import LatchkeyStoreCommands
 internal import LatchkeyTerminal

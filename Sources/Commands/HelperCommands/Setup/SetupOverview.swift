@@ -1,5 +1,5 @@
-internal import LatchkeyEnvironment
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeySecrets
 internal import LatchkeyStoreCommands
 internal import LatchkeySystem

@@ -1,7 +1,6 @@
 internal import Glibc
-internal import LatchkeyEnvironment
-internal import LatchkeyHardening
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeySecrets
 internal import LatchkeyTerminal
 

@@ -1,7 +1,7 @@
 internal import CLatchkeyLinux
 internal import Glibc
-internal import LatchkeyEnvironment
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeySystem
 internal import LatchkeyTerminal
 

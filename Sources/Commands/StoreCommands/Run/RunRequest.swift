@@ -1,8 +1,7 @@
 internal import Glibc
 internal import LatchkeyCredentials
-internal import LatchkeyEnvironment
-internal import LatchkeyHardening
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeySystem
 package import LatchkeyTerminal
 

@@ -1,9 +1,8 @@
 internal import CLatchkeyLinux
 internal import Glibc
 internal import LatchkeyCredentials
-internal import LatchkeyEnvironment
-internal import LatchkeyHardening
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeyStoreCommands
 internal import LatchkeySystem
 internal import LatchkeyTerminal

@@ -1,5 +1,4 @@
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 internal import LatchkeyStoreCommands
 
 /// Which items a program may find: `--only SERVICE[/ACCOUNT]`.

@@ -1,5 +1,4 @@
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 internal import LatchkeyLog
 
 /// A part of a store's items, as if there were no others.

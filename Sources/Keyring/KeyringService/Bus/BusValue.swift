@@ -1,5 +1,5 @@
 internal import CLatchkeyGIO
-internal import LatchkeyItems
+internal import LatchkeyCredentials
 internal import LatchkeySecrets
 
 /// A value on its way over the bus (GVariant).

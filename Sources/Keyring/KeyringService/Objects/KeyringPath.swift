@@ -1,4 +1,4 @@
-package import LatchkeyItems
+package import LatchkeyCredentials
 
 /// An object of the service, by its path (Secret Service API, "Object Paths").
 package enum KeyringPath: Sendable, Hashable {

@@ -1,5 +1,4 @@
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 
 /// org.freedesktop.Secret.Collection and org.freedesktop.Secret.Item.
 extension Keyring {

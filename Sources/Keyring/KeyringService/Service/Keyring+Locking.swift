@@ -1,5 +1,4 @@
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 
 /// Lock and Unlock.
 extension Keyring {

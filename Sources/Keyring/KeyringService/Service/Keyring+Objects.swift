@@ -1,5 +1,4 @@
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 
 /// Which object a path is, and which method a call is for.
 extension Keyring {

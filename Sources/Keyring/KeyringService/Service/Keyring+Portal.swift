@@ -1,6 +1,5 @@
 internal import Glibc
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 internal import LatchkeySecrets
 internal import LatchkeySystem
 

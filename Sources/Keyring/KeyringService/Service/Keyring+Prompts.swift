@@ -1,5 +1,4 @@
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 
 /// A question that is still to be asked, and what follows from it.
 final class KeyringPrompt {

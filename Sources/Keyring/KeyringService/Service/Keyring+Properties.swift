@@ -1,5 +1,4 @@
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 
 /// org.freedesktop.DBus.Properties.
 extension Keyring {

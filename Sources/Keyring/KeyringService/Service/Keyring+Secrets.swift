@@ -1,4 +1,4 @@
-internal import LatchkeyItems
+internal import LatchkeyCredentials
 internal import LatchkeySecrets
 
 /// GetSecrets while it is being done: of many items it takes seconds.

@@ -1,5 +1,4 @@
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 
 /// What clients are told of changes, their own and others'.
 ///

@@ -1,5 +1,4 @@
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 internal import LatchkeySystem
 
 /// The state of the service, and what each call does with it. Only its worker uses it.

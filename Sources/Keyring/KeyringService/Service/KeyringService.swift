@@ -1,5 +1,4 @@
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 internal import Synchronization
 
 /// org.freedesktop.secrets on a message bus, of any store of items.

@@ -1,7 +1,6 @@
-internal import LatchkeyItems
-internal import LatchkeyLibCrypto
+internal import LatchkeyCredentials
+internal import LatchkeyCrypto
 internal import LatchkeySecrets
-internal import LatchkeySodium
 
 /// A session: how secrets cross the bus between the service and one connection (Secret Service API, "Transfer of
 /// Secrets").

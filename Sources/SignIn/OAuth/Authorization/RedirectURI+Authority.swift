@@ -1,6 +1,5 @@
 internal import LatchkeyHTTP
 internal import LatchkeySecrets
-internal import LatchkeySodium
 
 extension AuthorizationServerMetadata {
     /// What the server is distinguished by: its issuer, or the token endpoint of one without.

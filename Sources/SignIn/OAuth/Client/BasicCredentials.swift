@@ -1,5 +1,4 @@
 internal import LatchkeySecrets
-internal import LatchkeySodium
 internal import LatchkeySystem
 
 /// `Basic` and the base64 text of `id:secret`.

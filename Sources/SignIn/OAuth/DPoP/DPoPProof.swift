@@ -1,8 +1,7 @@
-internal import LatchkeyJSON
 internal import LatchkeyCredentials
 internal import LatchkeyHTTP
+internal import LatchkeyJSON
 package import LatchkeySecrets
-internal import LatchkeySodium
 
 /// What one proof says (RFC 9449 section 4.2), and how it is written: a JSON Web Signature in compact form.
 package struct DPoPProof {

@@ -1,5 +1,5 @@
+internal import LatchkeyCrypto
 package import LatchkeyJSON
-internal import LatchkeyLibCrypto
 package import LatchkeySecrets
 internal import LatchkeySystem
 

@@ -1,5 +1,4 @@
 internal import LatchkeySecrets
-internal import LatchkeySodium
 
 /// Thumbprints of public keys (RFC 7638): the SHA-256 of their required members in order, as base64url.
 enum JWKThumbprint {

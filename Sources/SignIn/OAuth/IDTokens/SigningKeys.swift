@@ -1,6 +1,6 @@
-internal import LatchkeyJSON
+internal import LatchkeyCrypto
 internal import LatchkeyHTTP
-internal import LatchkeyLibCrypto
+internal import LatchkeyJSON
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import Synchronization

@@ -1,5 +1,5 @@
+internal import LatchkeyCrypto
 internal import LatchkeyJSON
-internal import LatchkeyLibCrypto
 internal import LatchkeySecrets
 
 /// A public key of a server's set (RFC 7517), of a kind that ID tokens are signed with here.

@@ -1,6 +1,5 @@
 public import LatchkeyLog
 public import LatchkeySecrets
-internal import LatchkeySodium
 internal import LatchkeySystem
 
 /// A code verifier and its S256 challenge (RFC 7636). `plain` doesn't exist here.

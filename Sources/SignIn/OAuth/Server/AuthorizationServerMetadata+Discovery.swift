@@ -1,6 +1,6 @@
-internal import LatchkeyJSON
-internal import LatchkeyLibCrypto
+internal import LatchkeyCrypto
 package import LatchkeyHTTP
+internal import LatchkeyJSON
 package import LatchkeyLog
 package import LatchkeySecrets
 internal import LatchkeySystem

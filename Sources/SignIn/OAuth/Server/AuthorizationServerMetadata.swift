@@ -1,5 +1,5 @@
+package import LatchkeyCrypto
 public import LatchkeyHTTP
-package import LatchkeyLibCrypto
 
 /// What we know of an authorization server: read from its metadata (RFC 8414, OpenID Connect Discovery) or configured.
 ///

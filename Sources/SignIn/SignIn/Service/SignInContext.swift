@@ -1,8 +1,8 @@
 package import LatchkeyCredentials
-public import LatchkeyEnvironment
 public import LatchkeyHTTP
 public import LatchkeyLog
 package import LatchkeyOAuth
+public import LatchkeyProcess
 
 /// The world as a sign-in sees it: network, randomness, clock, leases and log.
 public struct SignInContext: Sendable {

@@ -1,7 +1,7 @@
 public import LatchkeyCredentials
-package import LatchkeyEnvironment
 internal import LatchkeyLog
 public import LatchkeyOAuth
+package import LatchkeyProcess
 internal import LatchkeySystem
 
 /// All the ways that a program can sign a person in; the session decides which is used.

@@ -1,4 +1,4 @@
-internal import LatchkeyHardening
+internal import LatchkeyProcess
 
 /// Which browsers to try, in order.
 package struct BrowserChoice: Sendable, Hashable {

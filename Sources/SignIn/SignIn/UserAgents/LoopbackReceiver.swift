@@ -3,7 +3,6 @@ internal import LatchkeyLog
 internal import LatchkeyLoopback
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
-internal import LatchkeySodium
 internal import LatchkeySystem
 
 /// Listens on a loopback address for the response of one sign-in (RFC 8252 section 7.3).

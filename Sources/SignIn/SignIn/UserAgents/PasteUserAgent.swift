@@ -2,7 +2,6 @@ internal import LatchkeyCredentials
 package import LatchkeyLog
 package import LatchkeyOAuth
 internal import LatchkeySecrets
-internal import LatchkeySodium
 internal import LatchkeySystem
 
 /// Signs in with a browser on any machine: shows the address of the page on the terminal, and asks for the address that

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import LatchkeyHardening
+internal import LatchkeyProcess
 
 /// How a browser is told to open a page in a private window: without the person's cookies, and without keeping any.
 enum PrivateWindow: Sendable, Hashable {

@@ -1,6 +1,6 @@
-package import LatchkeyEnvironment
 package import LatchkeyLog
 package import LatchkeyOAuth
+package import LatchkeyProcess
 
 /// How a person is sent to the authorization page, and how the response comes back.
 package enum SignInMethod: Sendable, Hashable, CaseIterable {

@@ -1,5 +1,4 @@
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 internal import LatchkeyLog
 
 /// A vault's collections of items: the first one, which holds the credentials, and others.

@@ -1,7 +1,5 @@
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 internal import LatchkeySecrets
-internal import LatchkeySodium
 
 /// Which item is meant: the first sixteen bytes of its lookup value, by which it is found as well.
 typealias ItemHandle = Octets16

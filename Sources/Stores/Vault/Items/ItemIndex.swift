@@ -1,8 +1,6 @@
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 internal import LatchkeyLog
 internal import LatchkeySecrets
-internal import LatchkeySodium
 
 /// The index of attributes while a transaction changes it.
 ///

@@ -1,5 +1,4 @@
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 internal import LatchkeySecrets
 
 /// An item's secret on its way to the store's thread.

@@ -1,5 +1,4 @@
 package import LatchkeyCredentials
-package import LatchkeyItems
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem

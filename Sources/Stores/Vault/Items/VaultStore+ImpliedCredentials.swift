@@ -1,5 +1,4 @@
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 internal import LatchkeySecrets
 
 // What a program saves with its own name beside service and username, as Python keyring does, is the credential of these

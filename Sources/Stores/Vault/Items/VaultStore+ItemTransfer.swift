@@ -1,5 +1,4 @@
 package import LatchkeyCredentials
-package import LatchkeyItems
 internal import LatchkeyLog
 package import LatchkeySecrets
 

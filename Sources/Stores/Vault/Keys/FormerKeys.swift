@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
-internal import LatchkeySodium
 
 /// The rollback keys that a vault had before it was rekeyed, the latest first: who saw the vault then knows by them
 /// that it is the same one now.

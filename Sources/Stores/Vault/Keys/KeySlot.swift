@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
-internal import LatchkeySodium
 internal import LatchkeySystem
 
 /// One way to open a vault: the root key, sealed to a key pair that comes from a passphrase, a key file, systemd or a

@@ -1,4 +1,4 @@
-internal import LatchkeySodium
+internal import LatchkeySecrets
 
 extension PassphraseCost {
     /// How long one try is to take on the machine that makes the slot: nothing beside typing, and much for a guesser.

@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
-internal import LatchkeySodium
 
 /// What a passphrase, a key file, a credential or a keyring's key gives with a slot's salt.
 enum SlotSecret: SecretPurpose { static var name: StaticString { "vault slot secret" } }

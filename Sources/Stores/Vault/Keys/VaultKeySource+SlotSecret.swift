@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
-internal import LatchkeySodium
 
 extension VaultKeySource {
     /// Derives a slot's secret: Argon2id for passphrases, keyed BLAKE2b of the salt for keys that are random already.

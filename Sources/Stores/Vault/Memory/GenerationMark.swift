@@ -1,6 +1,5 @@
 internal import LatchkeyCredentials
 internal import LatchkeySecrets
-internal import LatchkeySodium
 
 /// How far a vault was seen: what its manifest said.
 ///

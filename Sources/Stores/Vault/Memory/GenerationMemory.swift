@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
-internal import LatchkeySodium
 internal import Synchronization
 
 /// What is remembered of one vault that is open: compared when it is opened, and raised whenever it is seen farther.

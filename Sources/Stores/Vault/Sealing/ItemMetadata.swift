@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
-internal import LatchkeyItems
 internal import LatchkeyLog
-internal import LatchkeySodium
+internal import LatchkeySecrets
 
 /// All that a vault knows of a row besides its secret, as it is sealed.
 ///

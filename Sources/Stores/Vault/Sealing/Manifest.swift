@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
-internal import LatchkeySodium
 
 /// What belongs in a vault: its generation, how many items, and hashes over all items, records and links of the index.
 ///

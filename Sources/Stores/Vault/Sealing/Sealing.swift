@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
-internal import LatchkeySodium
 internal import LatchkeySystem
 
 /// The key of one use inside a vault.

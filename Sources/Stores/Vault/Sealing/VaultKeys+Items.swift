@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
-internal import LatchkeySodium
 
 // How items are looked up and sealed under the vault's keys.
 

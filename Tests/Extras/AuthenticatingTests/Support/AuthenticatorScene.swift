@@ -2,7 +2,6 @@ import Foundation
 import LatchkeyAuthenticator
 import LatchkeyCredentials
 import LatchkeyHTTP
-import LatchkeyInMemory
 import LatchkeyLeakAudit
 import LatchkeyLog
 import LatchkeyOAuth

@@ -1,6 +1,6 @@
 #if DEBUG || Fuzzing
     import LatchkeyCredentials
-    import LatchkeyItems
+    import LatchkeyCredentials
     import LatchkeySecrets
     import LatchkeySystem
     @testable import LatchkeyVault

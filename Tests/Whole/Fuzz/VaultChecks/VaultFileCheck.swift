@@ -1,6 +1,6 @@
 #if DEBUG || Fuzzing
     import LatchkeyCredentials
-    import LatchkeyItems
+    import LatchkeyCredentials
     import Glibc
     import LatchkeySecrets
     @testable import LatchkeyVault

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import LatchkeyCredentials
-package import LatchkeyEnvironment
 internal import LatchkeyOAuth
+package import LatchkeyProcess
 package import LatchkeySecrets
 internal import LatchkeySystem
 

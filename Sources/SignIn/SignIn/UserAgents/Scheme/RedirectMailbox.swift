@@ -3,7 +3,6 @@ internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
-internal import LatchkeySodium
 internal import LatchkeySystem
 
 /// Where a sign-in waits for the address that the handler of a private-use scheme is started with: a socket (0600) in a

@@ -1,5 +1,5 @@
 // Compiled as a part of the package: outside it this has no name.
-import LatchkeyItems
+import LatchkeyCredentials
 import LatchkeyOAuth
 
 func leak(_ value: consuming ItemSecret) {

@@ -1,5 +1,4 @@
 import LatchkeyCredentials
-import LatchkeyInMemory
 import LatchkeySecrets
 
 func leak(_ store: InMemoryStore, _ key: CredentialKey) async throws {

@@ -1,5 +1,5 @@
 // Compiled as a part of the package: outside it this has no name.
-import LatchkeyLibCrypto
+import LatchkeyCrypto
 import LatchkeyOAuth
 
 func leak(_ value: consuming SecretServiceKeyExchange) {

@@ -1,4 +1,3 @@
-package import LatchkeyCredentials
 package import LatchkeySecrets
 
 /// The secret of an item, with what its program says that it is.

@@ -1,5 +1,3 @@
-package import LatchkeyCredentials
-
 /// Which item: the last element of its D-Bus object path. It says nothing about the item, and stays while the item is
 /// there; a rekeying of the vault makes others.
 package struct ItemID: Sendable, Hashable {

@@ -1,7 +1,5 @@
-public import LatchkeyCredentials
 internal import LatchkeyLog
 public import LatchkeySecrets
-internal import LatchkeySodium
 internal import LatchkeySystem
 internal import Synchronization
 

@@ -1,5 +1,3 @@
-package import LatchkeyCredentials
-
 /// The attributes by which an item is found: names with values. They are no secret, and stores seal them all the same.
 ///
 /// Two texts are the same when their UTF-8 is, as for a `CredentialKey`.

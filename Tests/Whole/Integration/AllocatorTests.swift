@@ -27,6 +27,12 @@ import TestServices
         }
     }
 
+    /// It was taken for a preloaded allocator without free(3), so that no benchmark started.
+    @Test func `a program that counts its own allocations starts`() async throws {
+        let run = try await BuiltProducts.program("latchkey-benchmarks").run(["no-group"])
+        #expect(run.status == 0 && run.errorText.isEmpty, "\(run.errorText)")
+    }
+
     @Test(arguments: Allocator.allCases)
     func `each program works with any allocator, and overwrites what it frees`(
         _ allocator: Allocator

@@ -234,7 +234,9 @@ let package = Package(
             path: "Tests/Stores/CredentialsTests"),
         .testTarget(
             name: "InMemoryTests",
-            dependencies: ["LatchkeyCredentials", "LatchkeyStoreContract", "LatchkeySecrets", "LatchkeyLog"],
+            dependencies: [
+                "LatchkeyCredentials", "LatchkeyStoreContract", "LatchkeySecrets", "LatchkeyLog", "ItemStoreChecks",
+            ],
             path: "Tests/Stores/InMemoryTests"),
         .target(name: "CWatchedDisk", path: "Tests/Stores/CWatchedDisk"),
         .executableTarget(

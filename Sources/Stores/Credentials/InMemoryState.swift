@@ -3,37 +3,131 @@ internal import LatchkeySecrets
 internal import Synchronization
 
 /// What a store holds, behind its lock.
-struct State {
-    private(set) var entries: [EntryName: Entry] = [:]
-    /// Ascending.
+struct InMemoryState {
+    var collections: [ItemCollection]
+    /// The collection of the credentials: the first one, or none that there can be.
+    let home: String
+    private(set) var entries: [ItemID: Entry] = [:]
+    /// Of all secrets together.
+    private(set) var byteCount = 0
+    /// Ascending: the names that something is read under.
     private(set) var names: [EntryName] = []
-    var listeners = Listeners()
-    /// Counts the saves, so that no two states of a credential have the same version.
-    var revision: UInt64 = 0
+    private var readings: [EntryName: Reading] = [:]
+    var listeners = Listeners<CredentialChange>(lost: CredentialChange(kind: .unknown, key: nil))
+    var itemListeners = Listeners<ItemChange>(lost: .unknown)
+    /// Counts the changes, so that no two states of an item have the same version.
+    private var revision: UInt64 = 0
 
-    mutating func put(_ entry: Entry, under name: EntryName) {
-        if entries.updateValue(entry, forKey: name) == nil {
+    init(collections: [ItemCollection]) {
+        self.collections = collections
+        home = collections.first?.name ?? ""
+    }
+
+    mutating func nextRevision() -> UInt64 {
+        revision += 1
+        return revision
+    }
+
+    // MARK: - Entries
+
+    /// What is read under a key: exactly this name, or else the item that was changed last among those that are read
+    /// as it.
+    func entry(_ key: CredentialKey) -> Entry? { entry(EntryName(key)) }
+
+    func entry(_ name: EntryName) -> Entry? {
+        guard let reading = readings[name] else { return nil }
+        if let exact = reading.exact { return entries[exact] }
+        return reading.implied.compactMap { entries[$0] }.max { $0.revision < $1.revision }
+    }
+
+    /// The item of an id. Credentials of other kinds than `password` are no items.
+    func item(_ id: ItemID) -> Entry? { entries[id].flatMap { $0.kind == .password ? $0 : nil } }
+
+    var items: some Sequence<Entry> { entries.values.lazy.filter { $0.kind == .password } }
+
+    /// Adds an entry, or replaces the one with its id.
+    mutating func put(_ entry: Entry) {
+        remove(entry.item.id)
+        entries[entry.item.id] = entry
+        byteCount += entry.secret.secret.byteCount
+        guard let key = key(of: entry) else { return }
+        let name = EntryName(key)
+        var reading = readings[name] ?? Reading()
+        if reading.exact == nil, entry.item.attributes == ItemAttributes(key) {
+            reading.exact = entry.item.id
+        } else {
+            reading.implied.insert(entry.item.id)
+        }
+        if readings.updateValue(reading, forKey: name) == nil {
             names.insert(name, at: names.firstIndex(belongs: { !($0 < name) }))
         }
     }
 
-    mutating func remove(_ name: EntryName) {
-        if entries.removeValue(forKey: name) != nil { names.remove(at: names.firstIndex(belongs: { !($0 < name) })) }
+    @discardableResult
+    mutating func remove(_ id: ItemID) -> Entry? {
+        guard let entry = entries.removeValue(forKey: id) else { return nil }
+        byteCount -= entry.secret.secret.byteCount
+        guard let key = key(of: entry) else { return entry }
+        let name = EntryName(key)
+        guard var reading = readings[name] else { return entry }
+        if reading.exact == id { reading.exact = nil } else { reading.implied.remove(id) }
+        if reading.exact == nil && reading.implied.isEmpty {
+            readings[name] = nil
+            names.remove(at: names.firstIndex(belongs: { !($0 < name) }))
+        } else {
+            readings[name] = reading
+        }
+        return entry
+    }
+
+    /// The key under which an entry is read, if one of its name has no precedence; `nil` for an item that no credential
+    /// is. Credentials are in their own collection alone.
+    func key(of entry: Entry) -> CredentialKey? {
+        guard entry.item.collection == home else { return nil }
+        guard let key = entry.item.attributes.impliedKey, entry.kind != .password else {
+            return entry.item.attributes.impliedKey
+        }
+        return try? CredentialKey(service: key.service, account: key.account, kind: entry.kind)
+    }
+
+    // MARK: - Telling
+
+    func report(_ kind: CredentialChange.Kind, _ entry: Entry) {
+        if let key = key(of: entry) { listeners.report(CredentialChange(kind: kind, key: key)) }
+    }
+
+    /// Of what is changed by its key, and not as an item.
+    func reportItem(_ change: ItemChange, _ entry: Entry) {
+        if entry.kind == .password { itemListeners.report(change) }
     }
 }
 
-/// One credential.
+/// Which entries are read under a name.
+private struct Reading {
+    var exact: ItemID?
+    var implied: Set<ItemID> = []
+}
+
+/// One item.
 struct Entry: Sendable {
-    let metadata: CredentialMetadata
-    let contentType: SecretContentType
-    let secret: KeptSecret
+    var item: StoredItem
+    /// Other kinds than `password` are credentials, and no items.
+    let kind: CredentialKind
+    var secret: KeptSecret
+    /// Higher after each change.
+    var revision: UInt64
+
+    func metadata(for key: CredentialKey) -> CredentialMetadata {
+        CredentialMetadata(
+            key: key, label: item.label, created: item.created, modified: item.modified, version: item.version)
+    }
 }
 
 /// Lets an entry be in a dictionary, which a noncopyable secret can't.
 final class KeptSecret: Sendable {
-    let secret: Secret<Password>
+    let secret: Secret<ItemContent>
 
-    init(_ secret: consuming Secret<Password>) {
+    init(_ secret: consuming Secret<ItemContent>) {
         self.secret = secret
     }
 }
@@ -65,28 +159,34 @@ extension [EntryName] {
 }
 
 /// Who listens to a store's changes.
-struct Listeners: Sendable {
-    static let bufferSize = 256
+struct Listeners<Change: Sendable>: Sendable {
+    private static var bufferSize: Int { 256 }
 
-    private var continuations: [Int: AsyncStream<CredentialChange>.Continuation] = [:]
+    /// The last word to a listener that fell behind: it must look at everything.
+    let lost: Change
+    private var continuations: [Int: AsyncStream<Change>.Continuation] = [:]
     private var added = 0
 
-    mutating func add(_ continuation: AsyncStream<CredentialChange>.Continuation) -> Int {
+    init(lost: Change) { self.lost = lost }
+
+    /// - Parameter ended: called with the listener's number when nobody listens any longer.
+    mutating func listen(ended: @escaping @Sendable (Int) -> Void) -> AsyncStream<Change> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Change.self, bufferingPolicy: .bufferingNewest(Self.bufferSize))
         added += 1
-        continuations[added] = continuation
-        return added
+        let number = added
+        continuations[number] = continuation
+        continuation.onTermination = { _ in ended(number) }
+        return stream
     }
 
     mutating func remove(_ number: Int) {
         continuations[number] = nil
     }
 
-    func report(_ change: CredentialChange) {
+    func report(_ change: Change) {
         for continuation in continuations.values {
-            if case .dropped = continuation.yield(change) {
-                // A listener that fell behind has lost a change: its last word is that it must look at everything.
-                continuation.yield(CredentialChange(kind: .unknown, key: nil))
-            }
+            if case .dropped = continuation.yield(change) { continuation.yield(lost) }
         }
     }
 

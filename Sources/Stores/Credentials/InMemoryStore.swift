@@ -11,18 +11,48 @@ public final class InMemoryStore: CredentialStore {
     public let identity: StoreIdentity
     public let capabilities: StoreCapabilities
 
-    private let state = Mutex(State())
+    let state: Mutex<InMemoryState>
+    let limits: Limits
+    let keepsFirst: Bool
     /// Hashes revisions into versions, so that another store's versions never match here.
     private let versionKey: Secret<PrivateKey>
+
+    /// What all items together may take.
+    package struct Limits: Sendable {
+        let itemCount: Int
+        let byteCount: Int
+
+        package init(itemCount: Int, byteCount: Int) {
+            self.itemCount = itemCount
+            self.byteCount = byteCount
+        }
+    }
 
     /// Makes an empty store. Throws `unavailable` when the kernel gives no random octets for its versions.
     ///
     /// - Parameter maximumSecretByteCount: in bytes; a larger secret is refused with `tooLarge`.
-    public init(maximumSecretByteCount: Int = 16 << 20) throws(StoreError) {
+    public convenience init(maximumSecretByteCount: Int = 16 << 20) throws(StoreError) {
+        let now = UnixTime.now()
+        try self.init(
+            collections: [
+                ItemCollection(name: "login", label: "Login", aliases: ["default"], created: now, modified: now)
+            ], maximumSecretByteCount: maximumSecretByteCount)
+    }
+
+    /// - Parameters:
+    ///   - collections: what there is at first. Credentials are in the first one.
+    ///   - keepsFirst: whether the first one can't be deleted, as in a vault.
+    package init(
+        collections: [ItemCollection], keepsFirst: Bool = true, maximumSecretByteCount: Int = 16 << 20,
+        limits: Limits = Limits(itemCount: .max, byteCount: .max)
+    ) throws(StoreError) {
         identity = StoreIdentity(backend: "in-memory", location: StoreNumber.next())
         capabilities = StoreCapabilities(
             isPersistent: false, canLock: false, reportsChanges: true, hasAtomicConditions: true,
             hasVersionsInListing: true, maximumSecretByteCount: maximumSecretByteCount)
+        state = Mutex(InMemoryState(collections: collections))
+        self.limits = limits
+        self.keepsFirst = keepsFirst
         versionKey = try mapError(
             { (error: RandomSourceError) in StoreError(.unavailable, "\(error)", platform: .errno(error.number)) },
             of: Secret.random(byteCount: 32))
@@ -35,26 +65,19 @@ public final class InMemoryStore: CredentialStore {
         _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, deadline: Deadline
     ) async throws(StoreError) -> CredentialVersion {
         try Self.check(deadline)
-        guard secret.byteCount <= capabilities.maximumSecretByteCount else {
-            throw StoreError(
-                .tooLarge,
-                "the secret has \(secret.byteCount) bytes, and the store takes \(capabilities.maximumSecretByteCount)")
-        }
-        let kept = KeptSecret(secret.duplicate(as: Password.self))
-        let name = EntryName(key)
+        try check(secret)
+        let kept = KeptSecret(secret.duplicate(as: ItemContent.self))
         return try state.withLock { (state) throws(StoreError) in
-            let old = state.entries[name]
+            let old = state.entry(key)
             try Self.check(options.condition, against: old)
-            state.revision += 1
-            let version = version(ofRevision: state.revision)
-            let now = UnixTime.now()
-            let created = old?.metadata.created ?? now
-            let metadata = CredentialMetadata(
-                key: key, label: options.label ?? old?.metadata.label ?? "\(key.service): \(key.account)",
-                created: created, modified: max(created, now), version: version)
-            state.put(Entry(metadata: metadata, contentType: options.contentType, secret: kept), under: name)
-            state.listeners.report(CredentialChange(kind: .saved, key: key))
-            return version
+            let attributes = old?.item.attributes ?? ItemAttributes(key)
+            let entry = try entry(
+                kept, attributes, label: options.label ?? old?.item.label ?? "\(key.service): \(key.account)",
+                contentType: options.contentType.rawValue, in: state.home, replacing: old,
+                kind: key.kind, &state)
+            state.report(.saved, entry)
+            state.reportItem(old == nil ? .created(entry.item) : .changed(entry.item), entry)
+            return entry.version
         }
     }
 
@@ -62,11 +85,10 @@ public final class InMemoryStore: CredentialStore {
         _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
     ) async throws(StoreError) -> CredentialRecord<Purpose>? {
         try Self.check(deadline)
-        let found = state.withLock { $0.entries[EntryName(key)] }
-        guard let found, let version = found.metadata.version else { return nil }
+        guard let found = state.withLock({ $0.entry(key) }) else { return nil }
         // The secret is copied outside the lock: whoever replaces it meanwhile leaves this one whole.
         return CredentialRecord(
-            metadata: found.metadata, version: version, contentType: found.contentType,
+            metadata: found.metadata(for: key), version: found.version, contentType: found.contentType,
             secret: found.secret.secret.duplicate(as: purpose))
     }
 
@@ -76,12 +98,12 @@ public final class InMemoryStore: CredentialStore {
     ) async throws(StoreError) -> Bool {
         try Self.check(deadline)
         return try state.withLock { (state) throws(StoreError) in
-            let name = EntryName(key)
-            let old = state.entries[name]
+            let old = state.entry(key)
             try Self.check(condition, against: old)
-            guard old != nil else { return false }
-            state.remove(name)
-            state.listeners.report(CredentialChange(kind: .deleted, key: key))
+            guard let old else { return false }
+            state.remove(old.item.id)
+            state.report(.deleted, old)
+            state.reportItem(.deleted(old.item.id, collection: old.item.collection), old)
             return true
         }
     }
@@ -104,28 +126,72 @@ public final class InMemoryStore: CredentialStore {
             let rest = state.names[max(start, after ?? 0)...].prefix { $0.bytes.starts(with: prefix) }
             let taken = rest.prefix(Self.pageSize)
             return ListingPage(
-                entries: taken.compactMap { state.entries[$0]?.metadata },
+                entries: taken.compactMap { name in
+                    state.entry(name).flatMap { entry in state.key(of: entry).map(entry.metadata) }
+                },
                 next: taken.count < rest.count ? taken.last.map { ListingCursor(bytes: $0.bytes) } : nil)
         }
     }
 
     public func changes(deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
         try Self.check(deadline)
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: CredentialChange.self, bufferingPolicy: .bufferingNewest(Listeners.bufferSize))
-        let number = state.withLock { $0.listeners.add(continuation) }
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { $0.listeners.remove(number) }
+        return state.withLock { state in
+            state.listeners.listen { [weak self] number in
+                self?.state.withLock { $0.listeners.remove(number) }
+            }
         }
-        return stream
     }
 
     deinit {
-        let listeners = state.withLock { $0.listeners }
+        let (listeners, itemListeners) = state.withLock { ($0.listeners, $0.itemListeners) }
         listeners.finish()
+        itemListeners.finish()
+    }
+
+    // MARK: - Writing
+
+    /// Puts an item into the state, new or in place of an old one. Throws `unavailable` where there is no such
+    /// collection.
+    func entry(
+        _ secret: KeptSecret, _ attributes: ItemAttributes, label: String, contentType: String, in collection: String,
+        replacing old: Entry?, id: ItemID? = nil, kind: CredentialKind = .password, _ state: inout InMemoryState
+    ) throws(StoreError) -> Entry {
+        guard state.collections.contains(where: { $0.name == collection }) else {
+            throw StoreError(.unavailable, "the collection doesn't exist", hint: "choose another collection")
+        }
+        let byteCount = state.byteCount - (old?.secret.secret.byteCount ?? 0) + secret.secret.byteCount
+        guard byteCount <= limits.byteCount, old != nil || state.entries.count < limits.itemCount else {
+            throw StoreError(.tooLarge, "there is no room for it in memory")
+        }
+        let revision = state.nextRevision()
+        let now = UnixTime.now()
+        let created = old?.item.created ?? now
+        let entry = Entry(
+            item: StoredItem(
+                id: old?.item.id ?? id ?? .inMemory(revision), collection: collection, attributes: attributes,
+                label: label, contentType: contentType, created: created, modified: max(created, now),
+                version: version(ofRevision: revision)),
+            kind: kind, secret: secret, revision: revision)
+        state.put(entry)
+        return entry
+    }
+
+    private func version(ofRevision revision: UInt64) -> CredentialVersion {
+        let message = (0..<8).map { UInt8(truncatingIfNeeded: revision >> ($0 * 8)) }
+        return versionKey.withExposedBytes { key in
+            CredentialVersion(bytes: KeyedHash.digest(message.span, key: key, byteCount: 16))
+        }
     }
 
     // MARK: - Checks
+
+    func check<Purpose>(_ secret: borrowing Secret<Purpose>) throws(StoreError) {
+        guard secret.byteCount <= capabilities.maximumSecretByteCount else {
+            throw StoreError(
+                .tooLarge,
+                "the secret has \(secret.byteCount) bytes, and the store takes \(capabilities.maximumSecretByteCount)")
+        }
+    }
 
     private static func check(_ deadline: Deadline) throws(StoreError) {
         if Task.isCancelled { throw .cancelled }
@@ -136,18 +202,27 @@ public final class InMemoryStore: CredentialStore {
         switch condition {
         case .none: return
         case .absent where old == nil: return
-        case .matches(let version) where old?.metadata.version == version: return
+        case .matches(let version) where old?.version == version: return
         case .absent:
             throw StoreError(.conflict, "there is a credential already", hint: "read it, or save without a condition")
         case .matches:
             throw StoreError(.conflict, "the credential was changed since it was read", hint: "read it again")
         }
     }
+}
 
-    private func version(ofRevision revision: UInt64) -> CredentialVersion {
-        let message = (0..<8).map { UInt8(truncatingIfNeeded: revision >> ($0 * 8)) }
-        return versionKey.withExposedBytes { key in
-            CredentialVersion(bytes: KeyedHash.digest(message.span, key: key, byteCount: 16))
-        }
+extension Entry {
+    var version: CredentialVersion { item.version }
+
+    var contentType: SecretContentType {
+        SecretContentType(rawValue: item.contentType) ?? (item.contentType.hasPrefix("text/") ? .text : .binary)
+    }
+}
+
+extension ItemID {
+    /// An element of a path, whatever the number.
+    fileprivate static func inMemory(_ number: UInt64) -> ItemID {
+        guard let id = ItemID("i\(number)") else { preconditionFailure("a letter and digits are no element of a path") }
+        return id
     }
 }

@@ -10,19 +10,23 @@ struct Fixture: Sendable {
     let configuration: KeyringConfiguration
 
     /// What a line of standard input asks for; says `done` afterwards.
-    func perform(_ line: String) {
+    func perform(_ line: String) async {
         let id = ItemID("other")!
         do {
             switch line {
             case "create":
                 let secret = ItemSecret(Secret<ItemContent>(copying: "other".utf8.span), contentType: "text/plain")
                 let attributes = ItemAttributes([ItemAttributes.Attribute(name: "by", value: "other")])!
-                let creation = try store.items.add(
+                let creation = try store.items.create(
                     secret, attributes: attributes, label: "Other", in: "login", replacing: false, id: id)
                 store.tell(.created(creation.item))
             case "change":
-                if let item = store.items.change(id, label: "Changed", attributes: nil) { store.tell(.changed(item)) }
-            case "delete": if store.items.remove(id) != nil { store.tell(.deleted(id, collection: "login")) }
+
+                let changed = try await store.items.update(id, label: "Changed", attributes: nil, deadline: .standard)
+                if let changed { store.tell(.changed(changed)) }
+            case "delete":
+                let deleted = try await store.items.delete(id, deadline: .standard)
+                if deleted != nil { store.tell(.deleted(id, collection: "login")) }
             case "unknown": store.tell(.unknown)
             case "lock":
                 source.setSlot(false)

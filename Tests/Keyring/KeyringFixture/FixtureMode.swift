@@ -98,12 +98,12 @@ final class FixtureItems {
         }
     }
 
-    func made() throws -> MemoryItems {
-        let items = MemoryItems(collections, keepsFirst: false)
+    func made() throws -> InMemoryStore {
+        let items = try InMemoryStore(collections: collections, keepsFirst: false)
         for entry in entries {
             let attributes = ItemAttributes(entry.attributes.map { ItemAttributes.Attribute(name: $0, value: $1) })!
             let secret = ItemSecret(Secret<ItemContent>(copying: entry.secret.utf8.span), contentType: "text/plain")
-            _ = try items.add(
+            try items.create(
                 secret, attributes: attributes, label: entry.label, in: entry.collection, replacing: false,
                 id: ItemID(entry.id)!)
         }

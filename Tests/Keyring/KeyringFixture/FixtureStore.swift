@@ -7,7 +7,7 @@ internal import Synchronization
 /// Items in memory that can be locked, refuse to be written, or be changed as by another process: as the test says on
 /// standard input.
 final class FixtureStore: ItemStore {
-    let items: MemoryItems
+    let items: InMemoryStore
     private struct State {
         var isLocked = false
         var isReadOnly = false
@@ -15,7 +15,7 @@ final class FixtureStore: ItemStore {
     }
     private let state = Mutex(State())
 
-    init(_ items: MemoryItems) { self.items = items }
+    init(_ items: InMemoryStore) { self.items = items }
 
     var isLocked: Bool {
         get { state.withLock { $0.isLocked } }

@@ -26,9 +26,11 @@ internal import LatchkeySystem
                 exit(1)
             }
             say(service.uniqueName)
+            let (lines, input) = AsyncStream.makeStream(of: String.self)
             try SystemThread.detach {
-                while let line = readLine() { if line == "stop" { service.stop() } else { fixture.perform(line) } }
+                while let line = readLine() { if line == "stop" { service.stop() } else { input.yield(line) } }
             }
+            Task { for await line in lines { await fixture.perform(line) } }
             let end = await service.waitForEnd()
             say("\(end)")
             exit(end == .stopped ? 0 : 1)

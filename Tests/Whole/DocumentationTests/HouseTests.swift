@@ -114,7 +114,7 @@ import Testing
             "casts to concrete stores",
             #"\b(as[?!]?|is|case let \w+ as) +(VaultStore|SecretServiceStore|InMemoryStore)\b"#, 17
         ),
-        ("names that go", "MemoryItems|VaultItemStore|ChangeReporter|ItemObserver", 20),
+        ("names that go", "VaultItemStore|ChangeReporter|ItemObserver", 19),
         ("codeName written", #"var codeName: StaticString \{"#, 1),
         ("exit statuses decided", #"var \w+: ExitStatus \{"#, 1),
         ("calls of posix_spawn", #"posix_spawn\("#, 6),

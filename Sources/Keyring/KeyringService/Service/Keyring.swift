@@ -24,7 +24,7 @@ final class Keyring {
     var itemCounts: [String: Int] = [:]
 
     /// What is gone when the service ends.
-    let sessionItems: MemoryItems
+    let sessionItems: InMemoryStore
 
     var sessions: [String: KeyringSession] = [:]
     var prompts: [String: KeyringPrompt] = [:]
@@ -56,17 +56,26 @@ final class Keyring {
     /// A bus stops reading from us when it has too much of ours in memory (dbus-daemon(1), `max_incoming_bytes`).
     static let maximumUnreadByteCount = 16 << 20
 
-    init(_ configuration: KeyringConfiguration, _ bus: BusConnection, _ queue: FairQueue<Work>) {
+    init(
+        _ configuration: KeyringConfiguration, sessionItems: InMemoryStore, _ bus: BusConnection,
+        _ queue: FairQueue<Work>
+    ) {
         self.configuration = configuration
         self.bus = bus
         self.queue = queue
         lockedNames = configuration.lockedAtFirst
+        self.sessionItems = sessionItems
+    }
+
+    /// The collection `session`. Whoever may write to it shares the memory of this process.
+    static func makeSessionItems() throws(StoreError) -> InMemoryStore {
         let now = UnixTime.now()
-        sessionItems = MemoryItems([
-            ItemCollection(
-                name: Self.sessionCollection, label: "Session", aliases: [Self.sessionCollection], created: now,
-                modified: now)
-        ])
+        return try InMemoryStore(
+            collections: [
+                ItemCollection(
+                    name: sessionCollection, label: "Session", aliases: [sessionCollection], created: now, modified: now
+                )
+            ], limits: InMemoryStore.Limits(itemCount: 10_000, byteCount: 64 << 20))
     }
 
     func end() {
@@ -208,7 +217,7 @@ final class Keyring {
         switch consume result {
         case .success(let value): return value
         case .failure(let error):
-            if error.code == .locked, !(store is MemoryItems) { leaveVault() }
+            if error.code == .locked, (store as AnyObject) !== sessionItems { leaveVault() }
             throw BusFault(error, words: words)
         }
     }

@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeySystem
 internal import Synchronization
 
 /// org.freedesktop.secrets on a message bus, of any store of items.
@@ -26,17 +27,22 @@ package final class KeyringService: Sendable {
     package static func start(
         _ configuration: KeyringConfiguration, at address: String
     ) async throws(BusFault) -> KeyringService {
+        let sessionItems = try mapError(
+            { (error: StoreError) in BusFault(error, words: configuration.words) }, of: Keyring.makeSessionItems())
         let intake = Intake()
         let connection = try await BusConnection.open(address, intake)
         try await connection.watchDepartures()
-        return KeyringService(configuration, connection, intake)
+        return KeyringService(configuration, sessionItems, connection, intake)
     }
 
-    private init(_ configuration: KeyringConfiguration, _ connection: BusConnection, _ intake: Intake) {
+    private init(
+        _ configuration: KeyringConfiguration, _ sessionItems: InMemoryStore, _ connection: BusConnection,
+        _ intake: Intake
+    ) {
         self.connection = connection
         self.intake = intake
         worker = Task {
-            let keyring = Keyring(configuration, connection, intake.queue)
+            let keyring = Keyring(configuration, sessionItems: sessionItems, connection, intake.queue)
             while let work = await intake.queue.next() {
                 let start = ContinuousClock.now
                 await keyring.perform(work)

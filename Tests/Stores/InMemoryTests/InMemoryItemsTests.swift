@@ -1,0 +1,86 @@
+import ItemStoreChecks
+import LatchkeyCredentials
+import LatchkeyLog
+import LatchkeySecrets
+import Testing
+
+/// The store in memory keeps items as a vault does.
+@Suite struct InMemoryItemsTests {
+    /// Nobody adds collections to it, and the service checks the sizes.
+    @Test(arguments: ItemStoreCheck.items + ItemStoreCheck.changes)
+    func `items are kept as in a vault`(_ check: ItemStoreCheck) async throws {
+        try await check.run(on: InMemoryStore())
+    }
+
+    private static func attributes(_ pairs: [(String, String)]) throws -> ItemAttributes {
+        try #require(ItemAttributes(pairs.map { ItemAttributes.Attribute(name: $0, value: $1) }))
+    }
+
+    private static func secret(_ text: String) -> ItemSecret {
+        ItemSecret(Secret(copying: text.utf8.span), contentType: "text/plain")
+    }
+
+    @Test func `an item that another program saved is read, listed, replaced and deleted by its name`() async throws {
+        let store = try InMemoryStore()
+        let key = try CredentialKey(service: "example.org", account: "ada")
+        let attributes = try Self.attributes([
+            ("service", "example.org"), ("username", "ada"), ("application", "Python keyring library"),
+        ])
+        for text in ["older", "newer"] {
+            try store.create(Self.secret(text), attributes: attributes, label: text, in: "login", replacing: false)
+        }
+        #expect(try await store.list().all().map(\.label) == ["newer"])
+        guard let read = try await store.read(key, as: Password.self) else {
+            Issue.record("it isn't read")
+            return
+        }
+        let (type, isNewer) = (read.contentType, read.secret.matches("newer".utf8.span))
+        #expect(type == .text && isNewer)
+
+        try await store.save(Secret<Password>(copying: "changed".utf8.span), for: key)
+        let items = try await store.search(attributes, in: nil, deadline: .standard)
+        #expect(items.map(\.label) == ["newer", "older"])
+        let isChanged = try await store.read(key, as: Password.self)?.secret.matches("changed".utf8.span)
+        #expect(isChanged == true)
+
+        // What has exactly the name goes before.
+        try store.create(
+            Self.secret("exact"), attributes: ItemAttributes(key), label: "exact", in: "login", replacing: false)
+        #expect(try await store.read(key, as: Password.self)?.metadata.label == "exact")
+        for label in ["exact", "newer", "older"] {
+            #expect(try await store.read(key, as: Password.self)?.metadata.label == label)
+            #expect(try await store.delete(key))
+        }
+        #expect(try await store.list().all().isEmpty)
+        #expect(try await !store.delete(key))
+    }
+
+    @Test func `a credential of another kind is no item, whatever asks for it`() async throws {
+        let store = try InMemoryStore()
+        let changes = try await store.changesByOthers(deadline: .standard)
+        for kind in [CredentialKind.session, .privateKey, .clientSecret, .current, .ended] {
+            let key = try CredentialKey(service: "latchkey:work", account: "ada", kind: kind)
+            try await store.save(Secret<Password>(copying: "hidden".utf8.span), for: key)
+        }
+        let shown = try CredentialKey(service: "latchkey:work", account: "ada")
+        try await store.save(Secret<Password>(copying: "shown".utf8.span), for: shown)
+
+        let found = try await store.search(ItemAttributes(), in: nil, deadline: .standard)
+        #expect(found.count == 1)
+        #expect(try await store.search(ItemAttributes(shown), in: "login", deadline: .standard) == found)
+        #expect(try await store.items(in: "login", deadline: .standard) == found.map(\.id))
+        // Every id that the store has given.
+        for number in 1...10 {
+            let id = try #require(ItemID("i\(number)"))
+            guard id != found[0].id else { continue }
+            #expect(try await store.item(id, deadline: .standard) == nil)
+            #expect(try await store.secret(of: id, deadline: .standard) == nil)
+            #expect(try await store.update(id, label: "x", attributes: nil, deadline: .standard) == nil)
+            #expect(try await store.setSecret(Self.secret("x"), of: id, deadline: .standard) == nil)
+            #expect(try await store.delete(id, deadline: .standard) == nil)
+        }
+        var told = changes.makeAsyncIterator()
+        #expect(await told.next() == .created(found[0]))
+        #expect(try await store.list().all().count == 6)
+    }
+}

@@ -49,7 +49,7 @@ let package = Package(
         system("CLatchkeyGIO", at: "GIO", pkgConfig: "gobject-2.0", apt: "libglib2.0-dev"),
 
         // MARK: Foundations
-        module("LatchkeySystem", at: "Base/System"),
+        module("LatchkeySystem", at: "Base/System", uses: ["CLatchkeyLinux"]),
         module("LatchkeySodium", at: "Base/Sodium", uses: ["CLatchkeySodium"]),
         module("LatchkeySecrets", at: "Base/Secrets", uses: ["LatchkeySystem", "LatchkeySodium"]),
         module("LatchkeyLog", at: "Base/Log", uses: ["LatchkeySecrets", "LatchkeySodium", "CLatchkeyLinux"]),

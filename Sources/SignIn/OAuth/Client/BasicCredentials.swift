@@ -1,5 +1,4 @@
 internal import LatchkeySecrets
-internal import LatchkeySodium
 internal import LatchkeySystem
 
 /// `Basic` and the base64 text of `id:secret`.
@@ -22,11 +21,7 @@ enum BasicCredentials {
                 try pair.append(secret)
             }
         }
-        let text = pair.withExposedBytes { bytes in
-            Secret<MessageBody>(byteCount: Base64Codec.encodedByteCount(bytes.count)) {
-                Base64Codec.encode(bytes, into: &$0)
-            }
-        }
+        let text = pair.finish(as: MessageBody.self).base64Encoded()
         var sink = AuthorizationFieldSink(scheme: "Basic")
         try text.pour(into: &sink)
         return sink.finish()

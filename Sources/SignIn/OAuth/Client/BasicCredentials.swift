@@ -11,10 +11,10 @@ enum BasicCredentials {
             () throws(SecretBuilder.LimitExceeded) in
             if formEncoded {
                 let id = Array(clientID.utf8)
-                try PercentEncoding.append(id.span, to: &pair, space: .plus)
+                try FormEncoding.append(id.span, to: &pair, space: .plus)
                 try pair.append(UInt8(ascii: ":"))
                 try secret.withExposedBytes { (bytes) throws(SecretBuilder.LimitExceeded) in
-                    try PercentEncoding.append(bytes, to: &pair, space: .plus)
+                    try FormEncoding.append(bytes, to: &pair, space: .plus)
                 }
             } else {
                 try pair.append(publicText: clientID + ":")

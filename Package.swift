@@ -409,7 +409,7 @@ let package = Package(
             name: "HelperTests",
             dependencies: [
                 "TestServices", "LatchkeyTestServer", "LatchkeyHelperCommands", "LatchkeyCommand",
-                "LatchkeyAuthCommand",
+                "LatchkeyAuthCommand", "LatchkeyHTTP", "LatchkeyOAuth", "LatchkeySystem", "LatchkeyVault",
             ],
             path: "Tests/Commands/HelperTests", exclude: ["Fixtures"]),
         .testTarget(

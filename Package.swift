@@ -49,7 +49,7 @@ let package = Package(
         system("CLatchkeyGIO", at: "GIO", pkgConfig: "gobject-2.0", apt: "libglib2.0-dev"),
 
         // MARK: Foundations
-        module("LatchkeySystem", at: "Base/System"),
+        module("LatchkeySystem", at: "Base/System", uses: ["CLatchkeyLinux"]),
         module("LatchkeySecrets", at: "Base/Secrets", uses: ["LatchkeySystem", "CLatchkeySodium"]),
         module("LatchkeyLog", at: "Base/Log", uses: ["LatchkeySecrets", "CLatchkeyLinux"]),
         module("LatchkeyProcess", at: "Base/Process", uses: ["LatchkeySystem", "LatchkeyLog", "CLatchkeyLinux"]),
@@ -387,7 +387,7 @@ let package = Package(
             name: "HelperTests",
             dependencies: [
                 "TestServices", "LatchkeyTestServer", "LatchkeyHelperCommands", "LatchkeyCommand",
-                "LatchkeyAuthCommand",
+                "LatchkeyAuthCommand", "LatchkeyHTTP", "LatchkeyOAuth", "LatchkeySystem", "LatchkeyVault",
             ],
             path: "Tests/Commands/HelperTests", exclude: ["Fixtures"]),
         .testTarget(

@@ -16,22 +16,11 @@ package enum Base64URLCodec {
     /// Returns the number of bytes written, or `nil` for anything that is not base64url without padding: another
     /// character, padding, white space, a length that can't be, or spare bits that are not zero.
     package static func decode(_ text: Span<UInt8>, into output: inout MutableSpan<UInt8>) -> Int? {
-        SodiumLibrary.start()
-        precondition(output.count >= text.count * 3 / 4)
-        if text.isEmpty { return 0 }
-        var written = 0
-        let status = unsafe output.withUnsafeMutableBufferPointer { output in
-            unsafe text.withUnsafeBytes { text in
-                unsafe sodium_base642bin(
-                    output.baseAddress!, output.count, text.baseAddress!.assumingMemoryBound(to: CChar.self),
-                    text.count, nil, &written, nil, sodium_base64_VARIANT_URLSAFE_NO_PADDING)
-            }
-        }
-        return status == 0 ? written : nil
+        decodeBase64(text, into: &output, variant: sodium_base64_VARIANT_URLSAFE_NO_PADDING)
     }
 }
 
-/// base64 with padding (RFC 4648 section 4), which HTTP's Basic scheme wants.
+/// base64 with padding (RFC 4648 section 4), in constant time too: what HTTP's Basic scheme wants.
 package enum Base64Codec {
     /// The number of characters that encode `byteCount` bytes.
     package static func encodedByteCount(_ byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
@@ -41,6 +30,26 @@ package enum Base64Codec {
         precondition(output.count == encodedByteCount(bytes.count))
         encodeBase64(bytes, into: &output, variant: sodium_base64_VARIANT_ORIGINAL)
     }
+
+    /// Decodes as `Base64URLCodec` does; `nil` for missing padding too.
+    package static func decode(_ text: Span<UInt8>, into output: inout MutableSpan<UInt8>) -> Int? {
+        decodeBase64(text, into: &output, variant: sodium_base64_VARIANT_ORIGINAL)
+    }
+}
+
+private func decodeBase64(_ text: Span<UInt8>, into output: inout MutableSpan<UInt8>, variant: Int32) -> Int? {
+    SodiumLibrary.start()
+    precondition(output.count >= text.count * 3 / 4)
+    if text.isEmpty { return 0 }
+    var written = 0
+    let status = unsafe output.withUnsafeMutableBufferPointer { output in
+        unsafe text.withUnsafeBytes { text in
+            unsafe sodium_base642bin(
+                output.baseAddress!, output.count, text.baseAddress!.assumingMemoryBound(to: CChar.self), text.count,
+                nil, &written, nil, variant)
+        }
+    }
+    return status == 0 ? written : nil
 }
 
 private func encodeBase64(_ bytes: Span<UInt8>, into output: inout MutableSpan<UInt8>, variant: Int32) {

@@ -35,11 +35,25 @@ extension Secret where Purpose: SecretPurpose {
 
     /// Returns the bytes behind base64url text, or `nil` when it is none.
     public borrowing func base64URLDecoded() -> Secret<Purpose>? {
-        withExposedBytes { text -> Secret<Purpose>? in
-            var count: Int?
-            let padded = Secret(byteCount: text.count * 3 / 4) { count = Base64URLCodec.decode(text, into: &$0) }
-            guard let count else { return nil }
-            return padded.withExposedBytes { Secret(copying: $0.extracting(first: count)) }
+        withExposedBytes { Self.decoded($0, by: Base64URLCodec.decode) }
+    }
+
+    /// Decodes base64 text with padding (RFC 4648 section 4); `nil` for anything else.
+    package init?(base64 text: Span<UInt8>) {
+        guard let decoded = Self.decoded(text, by: Base64Codec.decode) else { return nil }
+        self = decoded
+    }
+
+    private static func decoded(
+        _ text: Span<UInt8>, by decode: (Span<UInt8>, inout MutableSpan<UInt8>) -> Int?
+    ) -> Secret<Purpose>? {
+        var isSound = true
+        let secret = Secret(capacity: text.count * 3 / 4) { output in
+            let count = decode(text, &output)
+            isSound = count != nil
+            return count ?? 0
         }
+        guard isSound else { return nil }
+        return secret
     }
 }

@@ -1,3 +1,5 @@
+internal import LatchkeySystem
+
 /// Guarded memory that grows: for what is read or put together piece by piece, such as a prompt's answer or a body.
 ///
 /// It has a limit, in bytes; going past it throws and leaves what is there.
@@ -53,6 +55,13 @@ package struct SecretBuilder: ~Copyable, Sendable {
             _unsafeBytes: UnsafeMutableRawBufferPointer(start: block.base + byteCount, count: count))
         Base64URLCodec.encode(bytes, into: &target)
         byteCount += count
+    }
+
+    /// Appends what percent-encoded bytes encode. Returns `false` where two hexadecimal digits don't follow a `%`.
+    package mutating func append(
+        percentDecoding bytes: Span<UInt8>, plusIsSpace: Bool = false
+    ) throws(LimitExceeded) -> Bool {
+        try PercentEncoding.decode(bytes, plusIsSpace: plusIsSpace) { (byte) throws(LimitExceeded) in try append(byte) }
     }
 
     package mutating func append<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) throws(LimitExceeded) {

@@ -10,9 +10,19 @@ package enum HostName {
         return mark.upperBound
     }
 
-    /// Whether data that is sent to the host stays on this machine.
-    package static func isLoopback(_ text: some StringProtocol) -> Bool {
-        text.hasPrefix("[::1]") || ["localhost", "127.0.0.1"].contains(ASCII.lowercased(text.prefix { $0 != ":" }))
+    /// Whether data that is sent to a host, without its port, stays on this machine: `127.0.0.1`, `::1` in brackets or
+    /// without (RFC 8252 section 7.3), or `localhost` (RFC 6761 section 6.3).
+    ///
+    /// Nothing else counts, not even the rest of 127.0.0.0/8: of `127.1` or `0177.0.0.1` readers of addresses make
+    /// different things.
+    package static func isLoopback(_ host: some StringProtocol) -> Bool {
+        ["localhost", "127.0.0.1", "::1", "[::1]"].contains(ASCII.lowercased(host))
+    }
+
+    /// The host without its port.
+    package static func withoutPort(_ text: some StringProtocol) -> String {
+        guard let colon = text.lastIndex(of: ":"), text.last != "]" else { return String(text) }
+        return String(text[..<colon])
     }
 
     /// Whether the text is a host, without anything that another reader of addresses could take for the end of one.

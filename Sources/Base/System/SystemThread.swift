@@ -1,3 +1,4 @@
+internal import CLatchkeyLinux
 internal import Glibc
 
 /// A thread of the system, for work that blocks: the tasks' few threads stay free.
@@ -58,4 +59,16 @@ package struct SystemErrorNumber: Error, Sendable, Hashable {
     package let number: Int32
 
     package init(_ number: Int32) { self.number = number }
+}
+
+/// Runs a call that starts threads, ours or a library's: a thread inherits the mask of the one that starts it, and signals
+/// are for the program's own threads. What a crash raises stays unblocked.
+package func withSignalsBlocked<Result>(_ body: () -> Result) -> Result {
+    var blocked = sigset_t()
+    var previous = sigset_t()
+    unsafe sigfillset(&blocked)
+    for signal in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { unsafe sigdelset(&blocked, signal) }
+    unsafe pthread_sigmask(SIG_SETMASK, &blocked, &previous)
+    defer { unsafe pthread_sigmask(SIG_SETMASK, &previous, nil) }
+    return body()
 }

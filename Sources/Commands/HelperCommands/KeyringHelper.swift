@@ -128,7 +128,7 @@ struct IndexName {
             names += roots.flatMap { [$0 + place + "/", $0 + place] }
             if pieces.popLast() == nil { break }
         }
-        if ASCII.lowercased(scheme) == "https://" || HostName.isLoopback(host) {
+        if ASCII.lowercased(scheme) == "https://" || HostName.isLoopback(HostName.withoutPort(host)) {
             names += [String(host), ASCII.lowercased(host)]
         }
         var seen: Set<String> = []

@@ -87,7 +87,7 @@ package enum DockerLogins {
         var user = given ?? ""
         var password = try secret("password")
         if let auth = try secret("auth", as: MessageBody.self) {
-            guard let decoded = auth.withExposedBytes({ Base64Text.decode($0, as: MessageBody.self) }),
+            guard let decoded = auth.withExposedBytes({ Secret<MessageBody>(base64: $0) }),
                 let colon: Int = decoded.withExposedBytes({ $0.index(of: UInt8(ascii: ":")) }),
                 let authUser = decoded.withExposedBytes({ $0.extracting(0..<colon).publicText() })
             else {

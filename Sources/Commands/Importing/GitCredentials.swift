@@ -66,10 +66,10 @@ package enum GitCredentials {
             }
             guard let protocolName = line.extracting(0..<scheme).publicText(),
                 // git writes the colon before a port as %3a.
-                let host = PercentDecoding.decode(rest.extracting((at + 1)..<rest.count), as: MessageBody.self),
+                let host = Secret<MessageBody>(percentDecoding: rest.extracting((at + 1)..<rest.count)),
                 let place = host.withExposedBytes({ $0.publicText() }), HostName.isSound(place.prefix { $0 != "/" }),
-                let user = PercentDecoding.decode(login.extracting(0..<colon), as: MessageBody.self),
-                let password = PercentDecoding.decode(login.extracting((colon + 1)..<login.count)),
+                let user = Secret<MessageBody>(percentDecoding: login.extracting(0..<colon)),
+                let password = Secret<Password>(percentDecoding: login.extracting((colon + 1)..<login.count)),
                 let name = user.withExposedBytes({ $0.publicText() })
             else { return nil }
             let trimmed = place.hasSuffix("/") ? String(place.dropLast()) : place
@@ -82,45 +82,15 @@ package enum GitCredentials {
     }
 }
 
-/// Percent-encoding (RFC 3986, 2.1) into guarded memory.
-enum PercentDecoding {
-    /// Returns `nil` when a `%` isn't followed by two hexadecimal digits, or when a NUL or a line break is encoded.
-    static func decode<Purpose: SecretPurpose>(
-        _ bytes: Span<UInt8>, as purpose: Purpose.Type = Password.self
-    ) -> Secret<Purpose>? {
-        var isSound = true
-        let secret = Secret<Purpose>(capacity: bytes.count) { target in
-            var count = 0
-            var index = 0
-            while index < bytes.count {
-                var byte = bytes[index]
-                index += 1
-                if byte == 0x25 {
-                    guard index + 1 < bytes.count, let high = digit(bytes[index]), let low = digit(bytes[index + 1])
-                    else {
-                        isSound = false
-                        return 0
-                    }
-                    byte = high << 4 | low
-                    index += 2
-                    if byte == 0 || byte == 0x0A { isSound = false }
-                }
-                target[count] = byte
-                count += 1
-            }
-            return count
-        }
-        guard isSound else { return nil }
-        return secret
-    }
-
-    static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x41 + 10
-        case 0x61...0x66: byte - 0x61 + 10
-        default: nil
-        }
+extension Secret where Purpose: SecretPurpose {
+    /// Decodes a part of a login (RFC 3986 section 2.1). `nil` for a `%` without two hexadecimal digits, and for what
+    /// would decode to a NUL or a line break.
+    fileprivate init?(percentDecoding bytes: Span<UInt8>) {
+        var decoded = SecretBuilder(limit: bytes.count)
+        guard (try? decoded.append(percentDecoding: bytes)) == true,
+            decoded.withExposedBytes({ $0.index(of: 0) == nil && $0.index(of: 0x0A) == nil })
+        else { return nil }
+        self = decoded.finish(as: Purpose.self)
     }
 }
 

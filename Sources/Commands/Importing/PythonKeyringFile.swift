@@ -79,7 +79,7 @@ package enum PythonKeyringFile {
 
         mutating func finishEntry() throws(ImportError) {
             guard let service, let account else { return }
-            guard let value = base64.withExposedBytes({ Base64Text.decode($0) }) else { throw malformed }
+            guard let value = base64.withExposedBytes({ Secret<Password>(base64: $0) }) else { throw malformed }
             entries.append(Entry(service: service, account: account, value: value))
             base64.removeAll()
             self.account = nil
@@ -97,61 +97,13 @@ package enum PythonKeyringFile {
                     bytes.append(byte)
                     continue
                 }
-                guard index + 1 < text.count, let high = PercentDecoding.digit(text[index]),
-                    let low = PercentDecoding.digit(text[index + 1])
+                guard index + 1 < text.count, let high = ASCII.hexValue(text[index]),
+                    let low = ASCII.hexValue(text[index + 1])
                 else { return nil }
                 bytes.append(high << 4 | low)
                 index += 2
             }
             return String(validating: bytes, as: UTF8.self)
-        }
-    }
-}
-
-/// Base64 (RFC 4648, 4) into guarded memory.
-enum Base64Text {
-    static func decode<Purpose: SecretPurpose>(
-        _ text: Span<UInt8>, as purpose: Purpose.Type = Password.self
-    ) -> Secret<Purpose>? {
-        guard text.count % 4 == 0 else { return nil }
-        var isSound = true
-        let secret = Secret<Purpose>(capacity: text.count / 4 * 3) { target in
-            var count = 0
-            for start in stride(from: 0, to: text.count, by: 4) {
-                var group: UInt32 = 0
-                var padding = 0
-                for offset in 0..<4 {
-                    let byte = text[start + offset]
-                    if byte == 0x3D && start + 4 == text.count && offset >= 2 {
-                        padding += 1
-                        group <<= 6
-                        continue
-                    }
-                    guard padding == 0, let value = digit(byte) else {
-                        isSound = false
-                        return 0
-                    }
-                    group = group << 6 | value
-                }
-                for shift in [16, 8, 0].prefix(3 - padding) {
-                    target[count] = UInt8(truncatingIfNeeded: group >> UInt32(shift))
-                    count += 1
-                }
-            }
-            return count
-        }
-        guard isSound else { return nil }
-        return secret
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt32? {
-        switch byte {
-        case 0x41...0x5A: UInt32(byte - 0x41)
-        case 0x61...0x7A: UInt32(byte - 0x61 + 26)
-        case 0x30...0x39: UInt32(byte - 0x30 + 52)
-        case 0x2B: 62
-        case 0x2F: 63
-        default: nil
         }
     }
 }

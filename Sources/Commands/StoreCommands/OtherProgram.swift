@@ -1,5 +1,6 @@
 internal import Glibc
 internal import LatchkeyLog
+internal import LatchkeySystem
 package import LatchkeyTerminal
 
 /// A program of ours beside this one, which links what this one does without.
@@ -28,14 +29,11 @@ package enum OtherProgram: String {
         let isServed = KeyringDefinitions.all.contains { $0.name == command }
         let path = try (isServed ? keyring : auth).path()
         if command == KeyringDefinitions.run.name { try KeyringSession.run(path, arguments) }
-        var number = errno
         if command == "run" || isServed {
             unsafe execv(path, CommandLine.unsafeArgv)
-            number = errno
-        } else {
-            number = WorkerProcess.run(path)
+            throw notStarted(path, errno)
         }
-        throw notStarted(path, number)
+        try mapError({ (error: SystemErrorNumber) in notStarted(path, error.number) }, of: WorkerProcess.run(path))
     }
 
     /// Has `latchkey-auth` work with other arguments, silently, and returns its exit status.
@@ -45,10 +43,9 @@ package enum OtherProgram: String {
 
     /// The same with any program.
     package static func runQuietly(_ path: String, _ arguments: [String]) throws(CommandFailure) -> Int32 {
-        var status: Int32 = 0
-        let number = WorkerProcess.runQuietly(path, arguments, &status)
-        if number != 0 { throw notStarted(path, number) }
-        return status
+        try mapError(
+            { (error: SystemErrorNumber) in notStarted(path, error.number) },
+            of: WorkerProcess.runQuietly(path, arguments))
     }
 
     private func path() throws(CommandFailure) -> String {

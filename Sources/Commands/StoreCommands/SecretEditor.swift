@@ -92,37 +92,22 @@ struct SecretEditor {
 
     /// The keyboard's signals are the editor's, as with system(3). SIGTERM and the terminal's end are too: this process
     /// goes on until the file is away.
-    private func wait(_ start: () throws -> pid_t) throws -> Int32 {
+    private func wait(_ start: () throws -> ChildProcess) throws -> Int32 {
         let former = Self.signals.map { signal($0, SIG_IGN) }
         defer { for (number, handler) in zip(Self.signals, former) { signal(number, handler) } }
-        let process = try start()
-        var status: Int32 = 0
-        while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
-        return status
+        return try start().wait()
     }
 
     private static let signals = [SIGINT, SIGQUIT, SIGTERM, SIGHUP]
 
-    private func start(_ path: String) throws -> pid_t {
-        var attributes = posix_spawnattr_t()
-        var signals = sigset_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        unsafe sigemptyset(&signals)
-        for number in Self.signals { unsafe sigaddset(&signals, number) }
-        unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
-        var process: pid_t = 0
-        let words: [String] = ["sh", "-c", command + " \"$1\"", "sh", path]
-        var arguments: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) }
-        unsafe arguments.append(nil)
-        defer { unsafe arguments.forEach { unsafe free($0) } }
-        let number = unsafe posix_spawn(&process, "/bin/sh", nil, &attributes, arguments, environ)
-        guard number == 0 else {
-            throw CommandFailure(
-                .unavailable, "editor.failed", "the editor can't be started (errno \(number))",
-                hint: "see that EDITOR names a program")
-        }
-        return process
+    private func start(_ path: String) throws -> ChildProcess {
+        var settings = ChildProcess.Settings()
+        settings.defaultSignals = Self.signals
+        return try mapError(
+            { (error: SystemErrorNumber) in
+                CommandFailure(
+                    .unavailable, "editor.failed", "the editor can't be started (errno \(error.number))",
+                    hint: "see that EDITOR names a program")
+            }, of: unsafe ChildProcess("/bin/sh", ["sh", "-c", command + " \"$1\"", "sh", path], settings))
     }
 }

@@ -7,7 +7,7 @@ struct BasicCredentials {
 
     init?(_ authorization: KeptSecret) {
         guard let encoded = authorization.behind(scheme: "basic") else { return nil }
-        let parts = encoded.value.withExposedBytes { Self.decodeBase64($0) }
+        let parts = encoded.value.withExposedBytes { Secret<MessageBody>(base64: $0) }
         guard let parts else { return nil }
         let split = parts.withExposedBytes { bytes -> (KeptSecret, KeptSecret)? in
             guard let colon = bytes.indices.first(where: { bytes[$0] == UInt8(ascii: ":") }),
@@ -19,43 +19,6 @@ struct BasicCredentials {
         guard let split, let identifier = split.0.publicText() else { return nil }
         self.identifier = identifier
         secret = split.1
-    }
-
-    /// RFC 4648 section 4, padding required.
-    private static func decodeBase64(_ text: Span<UInt8>) -> Secret<MessageBody>? {
-        guard text.count % 4 == 0 else { return nil }
-        var bytes = SecretBuilder(limit: text.count)
-        var bits: UInt32 = 0
-        var bitCount = 0
-        do throws(SecretBuilder.LimitExceeded) {
-            for index in text.indices {
-                if text[index] == UInt8(ascii: "=") {
-                    guard index >= text.count - 2, text[text.count - 1] == UInt8(ascii: "=") else { return nil }
-                    continue
-                }
-                guard let value = value(of: text[index]) else { return nil }
-                bits = bits << 6 | value
-                bitCount += 6
-                if bitCount >= 8 {
-                    bitCount -= 8
-                    try bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount)))
-                }
-            }
-        } catch {
-            return nil
-        }
-        return bytes.finish(as: MessageBody.self)
-    }
-
-    private static func value(of character: UInt8) -> UInt32? {
-        switch character {
-        case 0x41...0x5A: UInt32(character) - 0x41
-        case 0x61...0x7A: UInt32(character) - 0x61 + 26
-        case 0x30...0x39: UInt32(character) - 0x30 + 52
-        case UInt8(ascii: "+"): 62
-        case UInt8(ascii: "/"): 63
-        default: nil
-        }
     }
 }
 

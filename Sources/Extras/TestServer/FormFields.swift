@@ -54,32 +54,7 @@ struct FormFields: Sendable {
     /// Undoes percent-encoding, and plus for a space.
     static func decode(_ bytes: Span<UInt8>) -> Secret<MessageBody>? {
         var decoded = SecretBuilder(limit: bytes.count)
-        var index = 0
-        do throws(SecretBuilder.LimitExceeded) {
-            while index < bytes.count {
-                switch bytes[index] {
-                case UInt8(ascii: "+"): try decoded.append(0x20)
-                case UInt8(ascii: "%"):
-                    guard index + 2 < bytes.count, let high = digit(bytes[index + 1]), let low = digit(bytes[index + 2])
-                    else { return nil }
-                    try decoded.append(high << 4 | low)
-                    index += 2
-                case let byte: try decoded.append(byte)
-                }
-                index += 1
-            }
-        } catch {
-            return nil
-        }
+        guard (try? decoded.append(percentDecoding: bytes, plusIsSpace: true)) == true else { return nil }
         return decoded.finish(as: MessageBody.self)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46: byte - 0x37
-        case 0x61...0x66: byte - 0x57
-        default: nil
-        }
     }
 }

@@ -1,5 +1,6 @@
 package import LatchkeyHTTP
 internal import LatchkeySecrets
+internal import LatchkeySystem
 public import LatchkeySignIn
 
 extension UserAgent {
@@ -126,7 +127,8 @@ struct ConsentForm: Sendable {
     /// The form's fields and the button's, as application/x-www-form-urlencoded.
     func submission(pressing button: (name: String, value: String)?) -> String {
         let fields = hidden + (button.map { $0.name.isEmpty ? [] : [$0] } ?? [])
-        return fields.map { Self.encode($0.name) + "=" + Self.encode($0.value) }.joined(separator: "&")
+        return fields.map { PercentEncoding.encode($0.name) + "=" + PercentEncoding.encode($0.value) }.joined(
+            separator: "&")
     }
 
     private static func attribute(_ name: String, of tag: Substring) -> String? {
@@ -153,20 +155,6 @@ struct ConsentForm: Sendable {
             } else {
                 result.append(first)
                 rest = rest.dropFirst()
-            }
-        }
-        return result
-    }
-
-    private static func encode(_ text: String) -> String {
-        var result = ""
-        for byte in text.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F:
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                result += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
             }
         }
         return result

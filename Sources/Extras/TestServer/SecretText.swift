@@ -38,18 +38,8 @@ struct SecretText: ~Copyable {
     }
 
     private mutating func addEscaped(_ bytes: Span<UInt8>) {
-        let digits = Array("0123456789ABCDEF".utf8)
         must { (builder) throws(SecretBuilder.LimitExceeded) in
-            for index in bytes.indices {
-                let byte = bytes[index]
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: try builder.append(byte)
-                default:
-                    try builder.append(UInt8(ascii: "%"))
-                    try builder.append(digits[Int(byte >> 4)])
-                    try builder.append(digits[Int(byte & 15)])
-                }
-            }
+            try PercentEncoding.encode(bytes) { (byte) throws(SecretBuilder.LimitExceeded) in try builder.append(byte) }
         }
     }
 

@@ -1,4 +1,5 @@
 public import LatchkeyLog
+internal import LatchkeySystem
 
 /// An absolute `http` or `https` URL without user information and fragment, checked once (RFC 3986, RFC 9110).
 ///
@@ -22,7 +23,7 @@ public struct HTTPURL: Sendable, Hashable, Loggable {
     package let query: String?
     /// `https://host:port`, the port left out when it is the scheme's own.
     public let origin: String
-    /// Whether the host is a loopback IP literal or `localhost`.
+    /// Whether the host is this machine (`HostName.isLoopback`).
     package let isLoopback: Bool
 
     package static let maximumByteCount = 8192
@@ -59,17 +60,11 @@ public struct HTTPURL: Sendable, Hashable, Loggable {
         }
         let isOwnPort = port == nil || port == scheme.port
         origin = "\(scheme.rawValue)://\(host)\(isOwnPort ? "" : ":\(port ?? scheme.port)")"
-        isLoopback = Self.isLoopback(host)
+        isLoopback = HostName.isLoopback(host)
     }
 
     private static func invalid(_ cause: LogMessage) -> InvalidValue {
         InvalidValue(.url, cause, hint: "give a URL such as https://host.example/path")
-    }
-
-    private static func isLoopback(_ host: String) -> Bool {
-        if host == "[::1]" || host == "localhost" { return true }
-        let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
-        return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
     }
 
     private static func parse(authority: Substring) throws(InvalidValue) -> (String, UInt16?) {

@@ -47,4 +47,24 @@ import Testing
     func `what is no base64url without padding is refused`(_ text: String) {
         #expect(Self.decode(text) == nil)
     }
+
+    static func decodePadded(_ text: String) -> [UInt8]? {
+        let text = Array(text.utf8)
+        var bytes = [UInt8](repeating: 0, count: text.count * 3 / 4)
+        var span = bytes.mutableSpan
+        return Base64Codec.decode(text.span, into: &span).map { Array(bytes.prefix($0)) }
+    }
+
+    @Test(arguments: [
+        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy"),
+        ("\u{3FF}\u{3FE}~", "z7/Pvn4="),
+    ])
+    func `base64 with padding is decoded as the RFC's text`(_ plain: String, _ encoded: String) {
+        #expect(Self.decodePadded(encoded) == Array(plain.utf8))
+    }
+
+    @Test(arguments: ["Zg", "Zg=", "Zg===", "Z===", "Zm9v\n", "Zm-v", "Zh==", "Zg==Zg==", "====", "=Zg=", "A"])
+    func `what is no base64 with padding is refused`(_ text: String) {
+        #expect(Self.decodePadded(text) == nil)
+    }
 }

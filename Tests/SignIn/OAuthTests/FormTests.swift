@@ -5,16 +5,16 @@ import Testing
 @testable import LatchkeyOAuth
 
 @Suite struct FormTests {
-    private func encoded(_ text: String, _ space: PercentEncoding.Space = .plus) throws -> String {
+    private func encoded(_ text: String, _ space: FormEncoding.Space = .plus) throws -> String {
         var builder = SecretBuilder()
         let bytes = Array(text.utf8)
-        try PercentEncoding.append(bytes.span, to: &builder, space: space)
+        try FormEncoding.append(bytes.span, to: &builder, space: space)
         return builder.finish(as: MessageBody.self).reveal()
     }
 
     private func decoded(_ bytes: [UInt8]) throws -> [UInt8]? {
         var builder = SecretBuilder()
-        guard try PercentEncoding.decode(bytes.span, into: &builder) else { return nil }
+        guard try FormEncoding.decode(bytes.span, into: &builder) else { return nil }
         return builder.finish(as: MessageBody.self).revealBytes()
     }
 
@@ -28,9 +28,9 @@ import Testing
 
     @Test func `every byte survives encoding and decoding`() throws {
         let every = (0...255).map(UInt8.init)
-        for space in [PercentEncoding.Space.plus, .percent] {
+        for space in [FormEncoding.Space.plus, .percent] {
             var builder = SecretBuilder()
-            try PercentEncoding.append(every.span, to: &builder, space: space)
+            try FormEncoding.append(every.span, to: &builder, space: space)
             let text = builder.finish(as: MessageBody.self).revealBytes()
             #expect(text.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "&") && $0 != UInt8(ascii: "=") })
             #expect(try decoded(text) == every)

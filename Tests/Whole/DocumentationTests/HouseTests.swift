@@ -117,7 +117,7 @@ import Testing
         ("names that go", "VaultItemStore|ChangeReporter|ItemObserver", 19),
         ("codeName written", #"var codeName: StaticString \{"#, 1),
         ("exit statuses decided", #"var \w+: ExitStatus \{"#, 1),
-        ("calls of posix_spawn", #"posix_spawn\("#, 6),
+        ("calls of posix_spawn", #"posix_spawn\("#, 1),
     ])
     func `a figure of the house doesn't grow`(what: String, pattern: String, ceiling: Int) throws {
         let expression = try Regex(pattern)
@@ -131,8 +131,8 @@ import Testing
         let lengths = try SinksTests.sources().map { path, _ in
             (path: path, lines: try Repository.lines("Sources/\(path)").count - 1)
         }
-        #expect(lengths.count <= 705)
-        #expect(lengths.count { $0.lines <= 30 } <= 95)
+        #expect(lengths.count <= 704)
+        #expect(lengths.count { $0.lines <= 30 } <= 94)
         #expect(lengths.filter { $0.lines > 400 }.map(\.path) == [])
     }
 }

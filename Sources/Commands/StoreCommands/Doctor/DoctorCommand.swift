@@ -21,9 +21,7 @@ enum DoctorCommand {
                 read is a problem of its own, and the other checks go on without it.
 
                 Exit status 0: nothing is wrong; otherwise the status that the first problem has in other commands.
-                """),
-        // The keyring's program is asked for its version.
-        startsPrograms: true
+                """)
     ) { arguments, context in
         if arguments.has(repair) { try await repairDuplicates(context) }
         let findings = try await findings(context).map { $0.withoutHome(context.environment.home) }

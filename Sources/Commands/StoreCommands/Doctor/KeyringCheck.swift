@@ -32,18 +32,12 @@ struct KeyringCheck {
                 "keyring", .protocolError, "\(name), \(number): secrets would cross the bus unencrypted",
                 remedy: "restart the keyring service")
         }
-        let program: LogMessage =
-            switch ServiceVersion.find(process: report.processIdentifier, name: report.processName) {
-            case .running(let version): "\(version), \(number)"
-            case .installed(let version): "\(name), \(number), version unknown (installed: \(version))"
-            case .unknown: "\(name), \(number), version unknown"
-            }
         let aliases: LogMessage =
             report.aliases.isEmpty ? "no alias" : "aliases: \(LogMessage.joined(report.aliases.map(shown)))"
         return .good(
             "keyring",
             """
-            \(program), collections: \(report.collectionCount), locked: \(report.lockedCount), \(aliases); secrets \
+            \(name), \(number), collections: \(report.collectionCount), locked: \(report.lockedCount), \(aliases); secrets \
             cross the bus encrypted
             """)
     }

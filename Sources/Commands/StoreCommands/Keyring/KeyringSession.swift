@@ -55,22 +55,21 @@ package enum KeyringSession {
         // pidfd_open(2) sets it.
         _ = fcntl(process, F_SETFD, 0)
         _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
-        var between: pid_t = 0
-        let number = start(&between, path, "\(starter) \(ends[1]) \(process)")
+        defer { close(ends[0]) }
+        let between = try mapError(
+            { (error: SystemErrorNumber) in
+                CommandFailure(
+                    .unavailable, "program.not-started", "latchkey-keyring can't be started (errno \(error.number))")
+            }, of: unsafe ChildProcess(path, ["\(starter) \(ends[1]) \(process)"], ownFrom: 1))
         close(process)
         close(ends[1])
-        defer { close(ends[0]) }
-        guard number == 0 else {
-            throw CommandFailure(
-                .unavailable, "program.not-started", "latchkey-keyring can't be started (errno \(number))")
-        }
         if let address = text(from: ends[0]) {
             // What it started is nobody's child now.
-            kill(between, SIGKILL)
-            _ = wait(between)
+            kill(between.processID, SIGKILL)
+            _ = between.wait()
             return address
         }
-        WorkerProcess.end(like: wait(between))
+        ChildProcess.end(like: between.wait())
     }
 
     /// What comes through a pipe before it is closed; `nil` for nothing.
@@ -79,36 +78,19 @@ package enum KeyringSession {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func start(_ process: inout pid_t, _ path: String, _ name: String) -> Int32 {
-        // Where a starter has it ignored, the kernel keeps no status to wait for.
-        signal(SIGCHLD, SIG_DFL)
-        return unsafe name.withCString { name in
-            let own = unsafe (1..<max(Int(CommandLine.argc), 1)).map { unsafe CommandLine.unsafeArgv[$0] }
-            let pointers = unsafe [UnsafeMutablePointer(mutating: name)] + own + [nil]
-            return unsafe posix_spawn(&process, path, nil, nil, pointers, environ)
-        }
-    }
-
-    private static func wait(_ process: pid_t) -> Int32 {
-        var status: Int32 = 0
-        while unsafe waitpid(process, &status, 0) < 0 {
-            if errno != EINTR { exit(ExitStatus.internalError.rawValue) }
-        }
-        return status
-    }
-
     // MARK: - In latchkey-keyring
 
     /// In a process that was started to start the service it doesn't return. To be called first.
     package static func startIfAsked() {
         guard let descriptors = descriptors(after: starter), let path = ThisProgram.path else { return }
-        var process: pid_t = 0
-        let number = start(&process, path, "\(service) \(descriptors.report) \(descriptors.program)")
-        guard number == 0 else { exit(ExitStatus.unavailable.rawValue) }
+        let name = "\(service) \(descriptors.report) \(descriptors.program)"
+        guard let process = try? unsafe ChildProcess(path, [name], ownFrom: 1) else {
+            exit(ExitStatus.unavailable.rawValue)
+        }
         // Its own end of the pipe says when the service has failed.
         close(descriptors.report)
         close(descriptors.program)
-        WorkerProcess.end(like: wait(process))
+        ChildProcess.end(like: process.wait())
     }
 
     /// The descriptors that the service was started with; `nil` elsewhere.

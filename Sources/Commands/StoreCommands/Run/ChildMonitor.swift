@@ -1,5 +1,6 @@
 internal import CLatchkeyLinux
 internal import Glibc
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// A process between `run --mask` and the person's program, which it starts and whose state it tells.
@@ -43,53 +44,32 @@ enum ChildMonitor {
     }
 
     private static func run(_ path: String, _ report: Int32) -> Never {
-        // Where a starter has it ignored, the kernel keeps no status to wait for.
-        signal(SIGCHLD, SIG_DFL)
         let leads = getsid(0) == getpid()
         // A terminal of our own ends with the starter, a moment before the kernel tells of that.
         let signals = ignored.filter { !SignalEffect.isIgnored($0) }
         for number in signals { signal(number, SIG_IGN) }
-        var process: pid_t = 0
         unsafe starter = getppid()
-        let number = start(&process, path, leads, signals)
-        if number == 0 {
-            unsafe program = process
-            endWithStarter(report)
-        }
-        tell(number == 0 ? process : -number, report)
-        guard number == 0 else { exit(0) }
+        var settings = ChildProcess.Settings()
+        settings.defaultSignals = signals
+        settings.leadsGroup = leads
+        if leads { settings.descriptors = [.leadsTerminal(0)] }
+        let child = mapError(
+            { (error: SystemErrorNumber) -> Never in
+                tell(-error.number, report)
+                exit(0)
+            }, of: try unsafe ChildProcess(path, [], ownFrom: 4, settings))
+        unsafe program = child.processID
+        endWithStarter(report)
+        tell(child.processID, report)
         if leads {
             // It continues what was stopped, here: in its own session that is allowed whoever the program became.
             signal(SIGCONT) { _ in unsafe kill(-ChildMonitor.program, SIGCONT) }
         }
         while true {
-            var status: Int32 = 0
-            if unsafe waitpid(process, &status, leads ? WUNTRACED : 0) < 0 {
-                if errno == EINTR { continue }
-                exit(1)
-            }
+            let status = child.wait(leads ? WUNTRACED : 0)
             tell(status, report)
             if status & 0x7F != 0x7F { exit(0) }
         }
-    }
-
-    private static func start(_ process: inout pid_t, _ path: String, _ leads: Bool, _ signals: [Int32]) -> Int32 {
-        var actions = unsafe posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        unsafe posix_spawnattr_init(&attributes)
-        var standard = sigset_t()
-        unsafe sigemptyset(&standard)
-        for number in signals { unsafe sigaddset(&standard, number) }
-        unsafe posix_spawnattr_setsigdefault(&attributes, &standard)
-        var flags = POSIX_SPAWN_SETSIGDEF
-        if leads {
-            unsafe posix_spawnattr_setpgroup(&attributes, 0)
-            unsafe posix_spawn_file_actions_addtcsetpgrp_np(&actions, 0)
-            flags |= POSIX_SPAWN_SETPGROUP
-        }
-        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
-        return unsafe posix_spawn(&process, path, &actions, &attributes, CommandLine.unsafeArgv + 4, environ)
     }
 
     /// Lets SIGKILL of the starter end the program too: without this, the program would go on with its secrets, and no

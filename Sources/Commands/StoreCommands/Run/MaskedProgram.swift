@@ -1,5 +1,6 @@
 internal import CLatchkeyLinux
 internal import Glibc
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// Shows what a program writes with secrets replaced, beside which this process runs.
@@ -79,7 +80,7 @@ struct MaskedProgram: ~Copyable {
         }
         for stream in start.streams { stream.finish(mask) }
         keyboard?.leave()
-        WorkerProcess.end(like: status ?? 0)
+        ChildProcess.end(like: status ?? 0)
     }
 
     private func wantedDescriptors() -> [pollfd] {
@@ -134,8 +135,7 @@ struct MaskedProgram: ~Copyable {
         let count = unsafe read(start.report, &value, MemoryLayout.size(ofValue: value))
         if count != MemoryLayout.size(ofValue: value) {
             if count < 0 && errno == EINTR { return nil }
-            var ending: Int32 = 0
-            while unsafe waitpid(start.monitor, &ending, 0) < 0 && errno == EINTR {}
+            let ending = start.monitor.wait()
             start.closeReport()
             if status == nil { status = ending }
         } else if program == 0 {
@@ -157,7 +157,7 @@ struct MaskedProgram: ~Copyable {
         RelayedSignals.stopJob()
         keyboard?.enter()
         start.terminal?.copySize()
-        kill(start.monitor, SIGCONT)
+        kill(start.monitor.processID, SIGCONT)
     }
 
     private mutating func takeKeys() {

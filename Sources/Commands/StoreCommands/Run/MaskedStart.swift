@@ -1,6 +1,7 @@
 internal import CLatchkeyLinux
 internal import Glibc
 internal import LatchkeyLog
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// A program that was started by way of its monitor, and where its output comes from.
@@ -13,7 +14,7 @@ struct MaskedStart: ~Copyable {
     static let leadsSession = isatty(0) == 1 && isatty(1) == 1
     private(set) var terminal: ChildTerminal?
     private(set) var streams: [MaskedStream] = []
-    private(set) var monitor: pid_t = 0
+    let monitor: ChildProcess
     /// What the monitor tells, or -1 after its end.
     private(set) var report: Int32 = -1
 
@@ -26,29 +27,30 @@ struct MaskedStart: ~Copyable {
             terminal = ChildTerminal(like: own, takesInput: Self.leadsSession)
             if terminal == nil { throw Self.noTerminal(errno) }
         }
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        var settings = ChildProcess.Settings()
+        settings.leadsSession = Self.leadsSession
+        // Threads of the concurrency runtime hold signals back, and the program would inherit that.
+        settings.blockedSignals = []
         // The first terminal that a session's leader opens becomes the session's.
         if Self.leadsSession, let terminal {
-            unsafe posix_spawn_file_actions_addopen(&actions, 0, terminal.path, O_RDWR, 0)
+            settings.descriptors.append(.opens(0, path: terminal.path, flags: O_RDWR))
         }
         var ends: [Int32] = []
         defer { for end in ends { close(end) } }
         for number in [Int32(1), 2] {
             if areTerminals[Int(number)], let terminal {
-                unsafe posix_spawn_file_actions_adddup2(&actions, terminal.device, number)
+                settings.descriptors.append(.copies(terminal.device, to: number))
                 if !streams.contains(where: { $0.source == terminal.controller }) {
                     streams.append(MaskedStream(from: terminal.controller, isPipe: false, to: number))
                 }
             } else if number == 2, !areTerminals[1], Self.isSame(1, 2) {
                 // One pipe keeps the order of what is written.
-                unsafe posix_spawn_file_actions_adddup2(&actions, 1, 2)
+                settings.descriptors.append(.copies(1, to: 2))
             } else {
                 let pipe = try Self.pipe(for: arguments[0])
                 ends.append(pipe.writing)
                 streams.append(MaskedStream(from: pipe.reading, isPipe: true, to: number))
-                unsafe posix_spawn_file_actions_adddup2(&actions, pipe.writing, number)
+                settings.descriptors.append(.copies(pipe.writing, to: number))
             }
         }
         let told = try Self.pipe(for: arguments[0])
@@ -57,34 +59,19 @@ struct MaskedStart: ~Copyable {
         ends.append(told.writing)
         _ = fcntl(told.writing, F_SETFD, 0)
         let words = ChildMonitor.arguments(report: told.writing, files: files, path: path, arguments)
-        let number = unsafe Self.start(&monitor, words, &actions, environment)
+        let started = unsafe environment.withEnvironment { variables in
+            Result { () throws(SystemErrorNumber) in
+                try unsafe ChildProcess("/proc/self/exe", words, environment: variables, settings)
+            }
+        }
         terminal?.closeDevice()
-        guard number == 0 else { throw RunRequest.notStarted(arguments[0], number) }
+        monitor = try mapError(
+            { (error: SystemErrorNumber) in RunRequest.notStarted(arguments[0], error.number) }, of: started.get())
     }
 
     mutating func closeReport() {
         close(report)
         report = -1
-    }
-
-    @unsafe private static func start(
-        _ monitor: inout pid_t, _ words: [String], _ actions: inout posix_spawn_file_actions_t,
-        _ environment: borrowing ChildEnvironmentSink
-    ) -> Int32 {
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // Threads of the concurrency runtime hold signals back, and the program would inherit that.
-        var none = sigset_t()
-        unsafe sigemptyset(&none)
-        unsafe posix_spawnattr_setsigmask(&attributes, &none)
-        unsafe posix_spawnattr_setflags(
-            &attributes, Int16(POSIX_SPAWN_SETSIGMASK | (leadsSession ? LATCHKEY_SPAWN_SETSID : 0)))
-        let arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-        defer { unsafe arguments.forEach { unsafe free($0) } }
-        return unsafe environment.withEnvironment { variables in
-            unsafe posix_spawn(&monitor, "/proc/self/exe", &actions, &attributes, arguments, variables)
-        }
     }
 
     /// Whether two descriptors are of one file, such as after `2>&1`.

@@ -147,11 +147,8 @@ enum SecretEncoding: UInt8, CaseIterable {
         var value: UInt32 = 0
         for place in index..<index + count {
             guard place < bytes.count else { return .cut }
-            switch bytes[place] {
-            case let byte where ASCII.isDigit(byte): value = value << 4 | UInt32(byte & 15)
-            case let byte where (0x41...0x46).contains(byte & 0xDF): value = value << 4 | UInt32(byte & 0xDF - 0x37)
-            default: return .none
-            }
+            guard let digit = ASCII.hexValue(bytes[place]) else { return .none }
+            value = value << 4 | UInt32(digit)
         }
         return .unit(Unit(bytes: value, length: before + count))
     }

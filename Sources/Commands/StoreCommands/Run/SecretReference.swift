@@ -1,5 +1,6 @@
 package import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// The name of a stored secret as one word: `SERVICE/ACCOUNT`, or `latchkey://SERVICE/ACCOUNT`.
@@ -21,25 +22,7 @@ package enum SecretReference {
 
     private static func decoded(_ text: ArraySlice<UInt8>) -> String? {
         var bytes: [UInt8] = []
-        var rest = text
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
-                return nil
-            }
-            bytes.append(high << 4 | low)
-        }
+        guard PercentEncoding.decode(Array(text).span, to: { bytes.append($0) }) else { return nil }
         return String(validating: bytes, as: UTF8.self)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x41...0x46, 0x61...0x66: (byte | 0x20) - 0x57
-        default: nil
-        }
     }
 }

@@ -177,10 +177,7 @@ package struct PrivateBus: ~Copyable {
 
     /// A path in an address (D-Bus specification, "Server Addresses"), which XML takes as it is, too.
     private static func escaped(_ path: String) -> String {
-        path.utf8.map { byte in
-            ASCII.isLetter(byte) || ASCII.isDigit(byte) || "-_/.".utf8.contains(byte)
-                ? String(UnicodeScalar(byte)) : "%" + Hexadecimal.encode([byte])
-        }.joined()
+        PercentEncoding.encode(path) { $0 == UInt8(ascii: "/") || ASCII.isUnreserved($0) && $0 != UInt8(ascii: "~") }
     }
 }
 

@@ -61,7 +61,7 @@ struct RedirectQuery: ~Copyable {
     private mutating func decode(_ bytes: Span<UInt8>) throws(OAuthError) {
         let valid = try mapError(
             { (_: SecretBuilder.LimitExceeded) in OAuthError(.invalidResponse(.tooLarge)) },
-            of: PercentEncoding.decode(bytes, into: &values))
+            of: FormEncoding.decode(bytes, into: &values))
         guard valid else { throw OAuthError(.invalidResponse(.malformedQuery)) }
     }
 

@@ -11,21 +11,17 @@ enum BasicCredentials {
             () throws(SecretBuilder.LimitExceeded) in
             if formEncoded {
                 let id = Array(clientID.utf8)
-                try PercentEncoding.append(id.span, to: &pair, space: .plus)
+                try FormEncoding.append(id.span, to: &pair, space: .plus)
                 try pair.append(UInt8(ascii: ":"))
                 try secret.withExposedBytes { (bytes) throws(SecretBuilder.LimitExceeded) in
-                    try PercentEncoding.append(bytes, to: &pair, space: .plus)
+                    try FormEncoding.append(bytes, to: &pair, space: .plus)
                 }
             } else {
                 try pair.append(publicText: clientID + ":")
                 try pair.append(secret)
             }
         }
-        let text = pair.withExposedBytes { bytes in
-            Secret<MessageBody>(byteCount: Base64Codec.encodedByteCount(bytes.count)) {
-                Base64Codec.encode(bytes, into: &$0)
-            }
-        }
+        let text = pair.finish(as: MessageBody.self).base64Encoded()
         var sink = AuthorizationFieldSink(scheme: "Basic")
         try text.pour(into: &sink)
         return sink.finish()

@@ -9,11 +9,11 @@ package struct FormFieldSink: SecretSink, ~Copyable {
     package static var reason: StaticString { "OAuth sends codes, verifiers, tokens and state as form fields" }
 
     var output: SecretBuilder
-    let space: PercentEncoding.Space
+    let space: FormEncoding.Space
 
     /// Percent-encodes the bytes as the value of the field begun last.
     package mutating func receive(_ bytes: Span<UInt8>) throws(SecretBuilder.LimitExceeded) {
-        try PercentEncoding.append(bytes, to: &output, space: space)
+        try FormEncoding.append(bytes, to: &output, space: space)
     }
 }
 

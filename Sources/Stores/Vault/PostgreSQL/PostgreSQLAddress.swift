@@ -1,5 +1,6 @@
 internal import CLatchkeyLibpq
 internal import LatchkeyCredentials
+internal import LatchkeySystem
 internal import LatchkeyLog
 
 /// Where a vault in a database is: a connection URI of PostgreSQL (libpq, section 34.1.1.2), with one parameter of our
@@ -77,10 +78,8 @@ struct PostgreSQLAddress: Sendable, Hashable {
     /// Whether all servers are named, and are this machine. A socket is, and has no TLS anyway.
     private static func isLoopback(_ parameters: [String: String]) -> Bool {
         guard let hosts = parameters["hostaddr"] ?? parameters["host"] else { return false }
-        return hosts.split(separator: ",").allSatisfy { isLoopback(String($0)) }
+        return hosts.split(separator: ",").allSatisfy { HostName.isLoopback($0) }
     }
-
-    static func isLoopback(_ host: String) -> Bool { ["localhost", "127.0.0.1", "::1"].contains(host) }
 
     // MARK: - Parts
 

@@ -63,7 +63,7 @@ internal import LatchkeySystem
     var isLocal: Bool {
         guard let host = unsafe PQhost(pointer), address.parameters["hostaddr"] == nil else { return false }
         let name = unsafe String(cString: host)
-        return name.isEmpty || name.hasPrefix("/") || PostgreSQLAddress.isLoopback(name)
+        return name.isEmpty || name.hasPrefix("/") || HostName.isLoopback(name)
     }
 
     // MARK: - Statements

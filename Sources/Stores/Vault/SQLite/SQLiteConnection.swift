@@ -48,11 +48,7 @@ internal import LatchkeySystem
     }
 
     private static func immutableURI(_ path: String) -> String {
-        let octets = path.utf8.map { octet in
-            let isPlain = octet == 0x2F || (0x30...0x39).contains(octet) || (0x61...0x7A).contains(octet | 0x20)
-            return isPlain ? String(UnicodeScalar(octet)) : "%" + Hexadecimal.encode([octet])
-        }
-        return "file:\(octets.joined())?immutable=1"
+        "file:\(PercentEncoding.encode(path) { $0 == UInt8(ascii: "/") || ASCII.isUnreserved($0) })?immutable=1"
     }
 
     /// Makes room for the inner pages of a large file: 4 MiB, and 2 % of a larger one, 16 MiB at most. Under 1 % of a

@@ -1,0 +1,123 @@
+internal import CLatchkeyLinux
+internal import Glibc
+
+/// A program that this process started and waits for (posix_spawn(3), waitpid(2)).
+package struct ChildProcess: Sendable {
+    /// What happens to a descriptor in the child, before the program starts.
+    package enum Descriptor: Sendable {
+        case opens(Int32, path: String, flags: Int32)
+        case copies(Int32, to: Int32)
+        /// The child's process group becomes the one in front at this terminal.
+        case leadsTerminal(Int32)
+    }
+
+    /// In what the child differs from this process: it inherits everything else.
+    package struct Settings {
+        package var descriptors: [Descriptor] = []
+        /// The signals that are blocked in the child; `nil` for those of the calling thread.
+        package var blockedSignals: [Int32]?
+        /// Signals that have their default effect in the child, even where this process ignores them.
+        package var defaultSignals: [Int32] = []
+        package var leadsSession = false
+        package var leadsGroup = false
+
+        package init() {}
+    }
+
+    package let processID: Int32
+
+    /// Starts a program for a process whose own children these are: SIGCHLD gets its default effect, because the kernel
+    /// keeps no status to wait for where a starter has it ignored.
+    ///
+    /// - Parameters:
+    ///   - arguments: the program's own name first.
+    ///   - index: the first of this process's own arguments that follow; `nil` for none.
+    ///   - environment: pointers to variables, the last one nil; `nil` for this process's own.
+    @unsafe package init(
+        _ path: String, _ arguments: [String], ownFrom index: Int? = nil,
+        environment: UnsafePointer<UnsafeMutablePointer<CChar>?>? = nil, _ settings: Settings = Settings()
+    ) throws(SystemErrorNumber) {
+        signal(SIGCHLD, SIG_DFL)
+        let texts = unsafe arguments.map { unsafe strdup($0) }
+        defer { unsafe texts.forEach { unsafe free($0) } }
+        let count = Int(CommandLine.argc)
+        let own = unsafe (min(index ?? count, count)..<count).map { unsafe CommandLine.unsafeArgv[$0] }
+        var actions = unsafe posix_spawn_file_actions_t()
+        try Self.check(unsafe posix_spawn_file_actions_init(&actions))
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        for descriptor in settings.descriptors { try unsafe Self.add(descriptor, to: &actions) }
+        var attributes = posix_spawnattr_t()
+        try Self.check(unsafe posix_spawnattr_init(&attributes))
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var flags: Int32 = settings.leadsSession ? LATCHKEY_SPAWN_SETSID : 0
+        if let blocked = settings.blockedSignals {
+            var mask = Self.signalSet(blocked)
+            try Self.check(unsafe posix_spawnattr_setsigmask(&attributes, &mask))
+            flags |= Int32(POSIX_SPAWN_SETSIGMASK)
+        }
+        if !settings.defaultSignals.isEmpty {
+            var signals = Self.signalSet(settings.defaultSignals)
+            try Self.check(unsafe posix_spawnattr_setsigdefault(&attributes, &signals))
+            flags |= Int32(POSIX_SPAWN_SETSIGDEF)
+        }
+        if settings.leadsGroup {
+            try Self.check(unsafe posix_spawnattr_setpgroup(&attributes, 0))
+            flags |= Int32(POSIX_SPAWN_SETPGROUP)
+        }
+        try Self.check(unsafe posix_spawnattr_setflags(&attributes, Int16(flags)))
+        var process: pid_t = 0
+        try Self.check(
+            unsafe posix_spawn(
+                &process, path, &actions, &attributes, texts + own + [nil], environment ?? UnsafePointer(environ)))
+        processID = process
+    }
+
+    private static func add(
+        _ descriptor: Descriptor, to actions: inout posix_spawn_file_actions_t
+    ) throws(SystemErrorNumber) {
+        let number =
+            switch descriptor {
+            case .opens(let number, let path, let flags):
+                unsafe posix_spawn_file_actions_addopen(&actions, number, path, flags, 0)
+            case .copies(let source, let target): unsafe posix_spawn_file_actions_adddup2(&actions, source, target)
+            case .leadsTerminal(let terminal): unsafe posix_spawn_file_actions_addtcsetpgrp_np(&actions, terminal)
+            }
+        try check(number)
+    }
+
+    private static func signalSet(_ numbers: [Int32]) -> sigset_t {
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        for number in numbers { unsafe sigaddset(&signals, number) }
+        return signals
+    }
+
+    private static func check(_ number: Int32) throws(SystemErrorNumber) {
+        if number != 0 { throw SystemErrorNumber(number) }
+    }
+
+    // MARK: - Its end
+
+    /// Waits for the end, or with WUNTRACED for a stop too, and returns the status (wait(2)).
+    package func wait(_ options: Int32 = 0) -> Int32 {
+        var status: Int32 = 0
+        while unsafe waitpid(processID, &status, options) < 0 { precondition(errno == EINTR, "it has ended before") }
+        return status
+    }
+
+    /// The exit status that a shell reports for a status: 128 and the signal's number if a signal ended the process.
+    package static func exitStatus(_ status: Int32) -> Int32 {
+        let number = status & 0x7F
+        return number == 0 ? status >> 8 & 0xFF : 128 + number
+    }
+
+    /// Ends this process as another one ended: by the same signal, or with the same exit status.
+    package static func end(like status: Int32) -> Never {
+        let number = status & 0x7F
+        if number != 0 {
+            signal(number, SIG_DFL)
+            _ = kill(getpid(), number)
+        }
+        exit(exitStatus(status))
+    }
+}

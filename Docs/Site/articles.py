@@ -117,7 +117,7 @@ def place(written: dict[str, str], catalogue: pathlib.Path) -> None:
     for name in written:
         if f"<doc:{name}>" not in everything:
             folder = {"Formats": "Reference"}.get(name.split("-")[0], name.split("-")[0])
-            others.setdefault(folder if folder in ("Tutorials", "HowTo", "Reference") else "Explanation", []).append(name)
+            others.setdefault(folder if folder in ("Tutorials", "HowTo", "Reference") else "Explanations", []).append(name)
     for folder, names in others.items():
         page = catalogue / f"{folder}.md"
         page.write_text(lists[page] + "\n### More\n\n" + "".join(f"- <doc:{name}>\n" for name in names))

@@ -95,10 +95,14 @@ extension ImportCommand {
             ItemSecret(item.secret.duplicate(as: ItemContent.self), contentType: item.contentType),
             attributes: attributes, label: item.label, in: "login", replacing: true, deadline: deadline)
         guard let written = try await items.secret(of: made.item.id, deadline: deadline),
-            written.secret.matches(item.secret)
+            written.item?.version == made.item.version
         else {
             throw StoreError(
-                .corrupted, "the vault does not give back what it was given", hint: "\(Recovery.verifyVault)")
+                .conflict, "another process changed the item at the same time", hint: "run the command again")
+        }
+        guard written.secret.matches(item.secret) else {
+            throw StoreError(
+                .corrupted, "the vault does not return the secret that it was given", hint: "\(Recovery.verifyVault)")
         }
         return outcome
     }

@@ -57,7 +57,7 @@ struct KeyringRunTests {
             try await eventually("the bus of \(ending) ended") {
                 !FileManager.default.fileExists(atPath: folder)
             }
-            #expect(try await !scene.isRunning(folder))
+            try await eventually("its processes ended") { try await !scene.isRunning(folder) }
         }
     }
 

@@ -1,4 +1,4 @@
-package import Glibc
+internal import Glibc
 
 /// Small files of this user alone that are replaced whole: the remembered store, a provider's configuration.
 package enum PrivateFile {

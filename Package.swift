@@ -40,6 +40,7 @@ let package = Package(
     targets: [
         // MARK: System libraries
         system("CLatchkeyLinux", at: "Linux"),
+        system("CLatchkeySpawn", at: "Spawn"),
         system("CLatchkeySodium", at: "Sodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
         system("CLatchkeySQLite", at: "SQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
         system("CLatchkeyCurl", at: "Curl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
@@ -49,7 +50,7 @@ let package = Package(
         system("CLatchkeyGIO", at: "GIO", pkgConfig: "gobject-2.0", apt: "libglib2.0-dev"),
 
         // MARK: Foundations
-        module("LatchkeySystem", at: "Base/System", uses: ["CLatchkeyLinux"]),
+        module("LatchkeySystem", at: "Base/System", uses: ["CLatchkeySpawn"]),
         module("LatchkeySecrets", at: "Base/Secrets", uses: ["LatchkeySystem", "CLatchkeySodium"]),
         module("LatchkeyLog", at: "Base/Log", uses: ["LatchkeySecrets", "CLatchkeyLinux"]),
         module("LatchkeyProcess", at: "Base/Process", uses: ["LatchkeySystem", "LatchkeyLog", "CLatchkeyLinux"]),

@@ -1,4 +1,4 @@
-internal import CLatchkeyLinux
+internal import CLatchkeySpawn
 internal import Glibc
 
 /// A program that this process started and waits for (posix_spawn(3), waitpid(2)).
@@ -80,7 +80,7 @@ package struct ChildProcess: Sendable {
             case .opens(let number, let path, let flags):
                 unsafe posix_spawn_file_actions_addopen(&actions, number, path, flags, 0)
             case .copies(let source, let target): unsafe posix_spawn_file_actions_adddup2(&actions, source, target)
-            case .leadsTerminal(let terminal): unsafe posix_spawn_file_actions_addtcsetpgrp_np(&actions, terminal)
+            case .leadsTerminal(let terminal): unsafe latchkey_spawn_add_foreground(&actions, terminal)
             }
         try check(number)
     }

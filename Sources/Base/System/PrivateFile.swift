@@ -60,7 +60,7 @@ package enum PrivateFile {
     }
 
     /// The same with any bytes and mode.
-    package static func replace(_ path: String, with bytes: Span<UInt8>, mode: mode_t) throws(Failure) {
+    package static func replace(_ path: String, with bytes: Span<UInt8>, mode: UInt32) throws(Failure) {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         if path.hasPrefix("/") { try makeFolder(folder) }
         // By chance, not by process id: what a killed process left would be in the way of a later one with its id.

@@ -1,4 +1,3 @@
-internal import CLatchkeyLinux
 internal import Glibc
 
 /// A thread of the system, for work that blocks: the tasks' few threads stay free.

@@ -45,10 +45,9 @@ static inline long latchkey_keyctl_read(long key, void *payload, size_t byteCoun
     return syscall(SYS_keyctl, KEYCTL_READ, key, payload, byteCount, 0L);
 }
 
-// glibc 2.34, 2.35 and 2.26; their declarations are hidden without _GNU_SOURCE, which a module map can't set for glibc's own.
+// glibc 2.34 and 2.26; their declarations are hidden without _GNU_SOURCE, which a module map can't set for glibc's own.
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
-extern int posix_spawn_file_actions_addtcsetpgrp_np(posix_spawn_file_actions_t *actions, int terminal);
-#define LATCHKEY_SPAWN_SETSID 0x80
+enum { latchkey_posix_spawn_setsid = 0x80 };
 
 // A child with /dev/null for its standard descriptors and no other, a session of its own, and the signals' defaults.
 // Where input isn't -1, that descriptor is its standard input; it is none of the standard ones.
@@ -75,7 +74,7 @@ static inline int latchkey_spawn_detached(pid_t *child, const char *path, char *
     if (number == 0) number = posix_spawnattr_setsigmask(&attributes, &none);
     if (number == 0)
         number = posix_spawnattr_setflags(
-            &attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | LATCHKEY_SPAWN_SETSID);
+            &attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | latchkey_posix_spawn_setsid);
     if (number == 0) number = posix_spawn(child, path, &actions, &attributes, arguments, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);

@@ -1,5 +1,5 @@
-// What spawn.h declares for _GNU_SOURCE alone. No header is included: what Glibc's module has would have two modules then,
-// and everything that imports LatchkeySystem would see one or the other, whichever is loaded first.
+// What spawn.h declares for _GNU_SOURCE alone. This file includes no header: a type such as stat would belong to Glibc's
+// module and to this one, and each build would choose one of the two for all that imports LatchkeySystem.
 #pragma once
 
 // POSIX_SPAWN_SETSID (posix_spawn(3)).

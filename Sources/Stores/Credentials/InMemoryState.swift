@@ -5,7 +5,7 @@ internal import Synchronization
 /// What a store holds, behind its lock.
 struct InMemoryState {
     var collections: [ItemCollection]
-    /// The collection of the credentials: the first one, or none that there can be.
+    /// The name of the collection with the credentials: the first one, or empty if there was none.
     let home: String
     private(set) var entries: [ItemID: Entry] = [:]
     /// Of all secrets together.
@@ -47,6 +47,12 @@ struct InMemoryState {
 
     /// Adds an entry, or replaces the one with its id.
     mutating func put(_ entry: Entry) {
+        if let old = entries[entry.item.id], old.item.attributes == entry.item.attributes {
+            // It is read under the same name.
+            byteCount += entry.secret.secret.byteCount - old.secret.secret.byteCount
+            entries[entry.item.id] = entry
+            return
+        }
         remove(entry.item.id)
         entries[entry.item.id] = entry
         byteCount += entry.secret.secret.byteCount
@@ -80,13 +86,11 @@ struct InMemoryState {
         return entry
     }
 
-    /// The key under which an entry is read, if one of its name has no precedence; `nil` for an item that no credential
-    /// is. Credentials are in their own collection alone.
+    /// The key under which an entry is read unless another entry goes before it; `nil` for an item that isn't a
+    /// credential. Credentials are in their own collection alone.
     func key(of entry: Entry) -> CredentialKey? {
-        guard entry.item.collection == home else { return nil }
-        guard let key = entry.item.attributes.impliedKey, entry.kind != .password else {
-            return entry.item.attributes.impliedKey
-        }
+        guard entry.item.collection == home, let key = entry.item.attributes.impliedKey else { return nil }
+        if entry.kind == .password { return key }
         return try? CredentialKey(service: key.service, account: key.account, kind: entry.kind)
     }
 

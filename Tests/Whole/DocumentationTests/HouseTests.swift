@@ -106,6 +106,14 @@ import Testing
         }
     }
 
+    /// A second module with the system's headers once made each build choose one of the two as the owner of `stat` and
+    /// `mode_t`, for everything that imports System: a release build failed, and the next debug build.
+    @Test func `System takes the system's types from Glibc alone`() throws {
+        #expect(try Self.users(of: ["Glibc"]) { $0.hasPrefix("Base/System/") } != [])
+        #expect(try Self.users(of: ["CLatchkeyLinux"]) { $0.hasPrefix("Base/System/") } == [])
+        #expect(try !Repository.text("Sources/CLibraries/Spawn/shim.h").contains("#include"))
+    }
+
     // MARK: - How far it is
 
     /// Ceilings: a change may lower one, and raises none.

@@ -260,12 +260,13 @@ let package = Package(
             ],
             path: "Tests/Stores/PostgreSQLTests", exclude: ["hostile_database.py", "rekey_hosts.py"]),
         .executableTarget(
-            name: "keyring-probe", dependencies: ["LatchkeySecretService", "LatchkeyStoreContract"],
+            name: "keyring-probe", dependencies: ["LatchkeySecretService", "LatchkeyStoreContract", "ItemStoreChecks"],
             path: "Tests/Stores/KeyringProbe"),
         .testTarget(
             name: "SecretServiceTests",
             dependencies: [
                 "LatchkeySecretService", "LatchkeyStoreContract", "TestServices", "keyring-probe", "LatchkeyCommand",
+                "ItemStoreChecks",
             ], path: "Tests/Stores/SecretServiceTests"),
         // Serves items in memory on the bus of its environment.
         .executableTarget(
@@ -403,7 +404,7 @@ let package = Package(
             name: "KeyringProgramTests",
             dependencies: [
                 "TestServices", "LatchkeyCommand", "LatchkeyAuthCommand", "LatchkeyKeyringCommand",
-                "LatchkeyCredentials", "LatchkeySecrets", "LatchkeyVault",
+                "LatchkeyCredentials", "LatchkeySecrets", "LatchkeyTestServer", "LatchkeyVault",
             ], path: "Tests/Keyring/KeyringProgramTests", exclude: ["portal.py"]),
         // The cases import these modules; nothing here does.
         .testTarget(

@@ -81,10 +81,9 @@ enum CargoHelper {
         let view = try await context.openView()
         let found = try await view.credential(services: [key.service], account: account, deadline: context.deadline)
         if let found { return try answer(found.secret, context) }
-        let others = try await view.ofOtherPrograms(
-            having: [[("url", request.indexURL), ("xdg:schema", "org.rust-lang.cargo.registry")]],
-            deadline: context.deadline)
-        let other = try await others?.credential(
+        let shape = ItemAttributes(ofOthers: ["url": request.indexURL, "xdg:schema": "org.rust-lang.cargo.registry"])
+        let others = try await view.foreign(having: [shape], deadline: context.deadline)
+        let other = try await others.credential(
             services: [key.service], account: account, deadline: context.deadline)
         guard let other else { throw notFound }
         try answer(other.secret, context)

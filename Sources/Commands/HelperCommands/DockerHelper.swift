@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyJSON
 internal import LatchkeyLog
-internal import LatchkeySecretService
 internal import LatchkeySecrets
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
@@ -52,14 +51,14 @@ enum DockerHelper {
         if let session = try await context.session(at: registry.origin, user: nil, view) {
             return try answer(registry.text, HostSession.user, session.accessToken, context)
         }
-        let others = try await view.ofOtherPrograms(having: [shape], deadline: context.deadline)
-        let found = try await others?.credential(services: services, account: nil, deadline: context.deadline)
+        let others = try await view.foreign(having: [shape], deadline: context.deadline)
+        let found = try await others.credential(services: services, account: nil, deadline: context.deadline)
         guard let found else { throw notFound }
         try answer(registry.text, found.metadata.key.account, found.secret, context)
     }
 
     /// The attribute of docker-credential-secretservice's items.
-    private static let shape = [("docker_cli", "1")]
+    private static let shape = ItemAttributes(ofOthers: ["docker_cli": "1"])
 
     private static func answer<Purpose: SecretPurpose>(
         _ server: String, _ user: String, _ secret: borrowing Secret<Purpose>, _ context: CommandContext
@@ -118,9 +117,9 @@ enum DockerHelper {
                 if try await store.delete(key, condition: .none, deadline: context.deadline) { isErased = true }
             }
         }
-        for case let keyring as SecretServiceStore in view.stores {
+        for store in view.stores.compactMap(\.items) {
             let service = servicePrefix + registry.text
-            let isFound = try await keyring.deleteOtherPrograms(having: shape, deadline: context.deadline) { key, _ in
+            let isFound = try await store.deleteForeign(having: shape, deadline: context.deadline) { key, _ in
                 key.service.hasSameOctets(as: service)
             }
             if isFound { isErased = true }
@@ -133,10 +132,10 @@ enum DockerHelper {
     /// One object with a member for each registry, whose value is the user.
     private static func list(_ context: CommandContext) async throws {
         let view = try await context.openView()
-        let others = try await view.ofOtherPrograms(having: [shape], deadline: context.deadline)
+        let others = try await view.foreign(having: [shape], deadline: context.deadline)
         var users: [String: String] = [:]
         // The one that `get` finds stands last.
-        for store in (others?.stores ?? []) + view.stores.reversed() {
+        for store in others.stores + view.stores.reversed() {
             var listing = store.list(deadline: context.deadline).makeAsyncIterator()
             while let entry = try await listing.next() {
                 guard entry.key.kind == .password, entry.key.service.hasPrefix(servicePrefix) else { continue }

@@ -1,3 +1,4 @@
+internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
@@ -59,10 +60,11 @@ struct GitExchange: ~Copyable {
     private static let accountOfNobody = "(no user)"
 
     /// The attributes by which other helpers' items are found in a keyring: git's own, and Git Credential Manager's.
-    var shapes: [[(String, String)]] {
+    var shapes: [ItemAttributes] {
         guard let service else { return [] }
         let name = host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        return [[("protocol", scheme), ("server", String(name.first ?? ""))], [("service", service)]]
+        return [["protocol": scheme, "server": String(name.first ?? "")], ["service": service]]
+            .map(ItemAttributes.init(ofOthers:))
     }
 
     /// The origin whose sessions may be used. Tokens go over HTTPS, or to a loopback address, which `provider add`

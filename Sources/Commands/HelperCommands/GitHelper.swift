@@ -1,6 +1,5 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecretService
 internal import LatchkeySecrets
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
@@ -38,8 +37,8 @@ enum GitHelper {
         if let session = try await context.session(at: request.origin, user: request.user, view) {
             return try answer(session, request, context)
         }
-        let others = try await view.ofOtherPrograms(having: request.shapes, deadline: context.deadline)
-        if let others { _ = try await answer(request, service, from: others, context) }
+        let others = try await view.foreign(having: request.shapes, deadline: context.deadline)
+        _ = try await answer(request, service, from: others, context)
     }
 
     /// Answers with what is stored, and returns whether there is anything.
@@ -100,8 +99,8 @@ enum GitHelper {
             if present.secret.matches(secret) { return }
         } else {
             if try await provider(of: request, view, context) != nil { return }
-            let others = try await view.ofOtherPrograms(having: request.shapes, deadline: context.deadline)
-            let other = try await others?.credential(services: [service], account: account, deadline: context.deadline)
+            let others = try await view.foreign(having: request.shapes, deadline: context.deadline)
+            let other = try await others.credential(services: [service], account: account, deadline: context.deadline)
             if let other, other.secret.matches(secret) { return }
         }
         try await store.save(
@@ -138,7 +137,7 @@ enum GitHelper {
                 try await store.delete(key, condition: .matches(record.version), deadline: context.deadline)
             }
         }
-        try await eraseOfOtherPrograms(request, service, view, context)
+        try await eraseForeign(request, service, view, context)
         if let provider = try await provider(of: request, view, context) {
             context.output.note(
                 "the server refused your session at \(provider), which stays; latchkey sign-in \(provider) makes a new one"
@@ -148,15 +147,15 @@ enum GitHelper {
 
     /// What another helper keeps would be the answer again and again: it is deleted as well, where it is exactly what was
     /// refused.
-    private static func eraseOfOtherPrograms(
+    private static func eraseForeign(
         _ request: borrowing GitExchange, _ service: String, _ view: StoreView, _ context: CommandContext
     ) async throws {
         let account = request.account
-        for case let keyring as SecretServiceStore in view.stores {
+        for store in view.stores.compactMap(\.items) {
             for attributes in request.shapes {
                 switch request.password {
                 case .some(let password):
-                    try await keyring.deleteOtherPrograms(having: attributes, deadline: context.deadline) {
+                    _ = try await store.deleteForeign(having: attributes, deadline: context.deadline) {
                         key, secret in
                         key.service.hasSameOctets(as: service)
                             && (account ?? key.account).hasSameOctets(as: key.account)

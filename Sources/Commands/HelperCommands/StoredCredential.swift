@@ -1,6 +1,5 @@
 internal import LatchkeyCredentials
 internal import LatchkeySecrets
-internal import LatchkeySecretService
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
 
@@ -19,19 +18,19 @@ extension StoreView {
         return nil
     }
 
-    /// What other programs keep in the keyring in their own ways, under the names that it has here; `nil` where no
-    /// keyring is used.
+    /// What other programs keep in their own ways, in the desktop's keyring or in a vault that was served as one, under
+    /// the names that it has here.
     ///
     /// - Parameter shapes: the attributes by which the items are found.
-    func ofOtherPrograms(having shapes: [[(String, String)]], deadline: Deadline) async throws -> StoreView? {
-        for case let keyring as SecretServiceStore in stores {
-            let found = try InMemoryStore()
+    func foreign(having shapes: [ItemAttributes], deadline: Deadline) async throws -> StoreView {
+        let found = try InMemoryStore()
+        // What the chosen store has stays.
+        for store in stores.reversed().compactMap(\.items) {
             for attributes in shapes {
-                try await keyring.copyOtherPrograms(to: found, having: attributes, deadline: deadline)
+                try await store.copyForeign(to: found, having: attributes, deadline: deadline)
             }
-            return StoreView([found])
         }
-        return nil
+        return StoreView([found])
     }
 }
 
@@ -39,9 +38,9 @@ extension CredentialStore {
     fileprivate func credential(
         _ services: [String], _ account: String?, _ deadline: Deadline
     ) async throws -> CredentialRecord<Password>? {
-        if account == nil, let keyring = self as? SecretServiceStore, services.allSatisfy(CredentialKey.isName) {
+        if account == nil, let items, services.allSatisfy(CredentialKey.isName) {
             for service in services {
-                if let record = try await keyring.readLatest(service: service, deadline: deadline) { return record }
+                if let record = try await items.readLatest(service: service, deadline: deadline) { return record }
             }
             return nil
         }

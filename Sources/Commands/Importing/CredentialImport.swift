@@ -3,7 +3,7 @@ package import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// What another program kept, read into memory: `CredentialTransfer` takes it from there to a store.
+/// What another program kept, read into memory: `Transfer` takes it from there to a store.
 package struct CredentialImport: Sendable {
     /// What was read.
     package let store: InMemoryStore

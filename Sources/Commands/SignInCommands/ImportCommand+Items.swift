@@ -1,11 +1,9 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
 internal import LatchkeySecretService
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
 internal import LatchkeyTerminal
-internal import LatchkeyVault
 
 // `latchkey import --from gnome-keyring-collection --items`: a keyring moves into a vault as it is, so that programs find
 // their items there once the vault is served.
@@ -15,15 +13,7 @@ extension ImportCommand {
     private struct Row: Sendable {
         let label: String
         let attributes: ItemAttributes
-        let outcome: CredentialTransfer.Outcome
-    }
-
-    private enum Taken: Sendable {
-        case row(Row)
-        /// Its attributes are none that a vault takes.
-        case skipped
-        /// A credential of another kind.
-        case notAnItem
+        let outcome: Transfer.Outcome
     }
 
     static func importItems(
@@ -35,16 +25,16 @@ extension ImportCommand {
                 hint: "only a keyring's items have attributes: --from \(Source.collection.name)")
         }
         let collection = try source.keyringCollection(arguments.optionalOperand("FILE"), context)
-        guard let vault = try await context.openStoreToCopyInto() as? VaultStore else {
+        let vault = try await context.openStoreToCopyInto()
+        guard vault.collections != nil else {
             throw CommandFailure(
                 .usage, "usage.not-a-vault", "only a vault has items with attributes of their own",
                 hint: "--store vault names it")
         }
         let isRehearsal = arguments.has(TransferCommand.dryRun)
-        let items = vault.itemStore()
         var rows: [Row] = []
         // What sign-ins have stored isn't an item.
-        let transfer = CredentialTransfer(
+        let transfer = Transfer(
             from: collection, to: vault, mode: .copy, replaces: arguments.has(TransferCommand.replace))
         for entry in try await collection.list(deadline: context.deadline).all() where entry.key.kind != .password {
             let outcome =
@@ -53,21 +43,18 @@ extension ImportCommand {
                 : try await transfer.transfer(entry.key, deadline: context.deadline)
             rows.append(Row(label: entry.label, attributes: ItemAttributes(entry.key), outcome: outcome))
         }
-        let replaces = transfer.replaces
-        let taken = try await collection.mapItems(deadline: context.deadline) {
-            (item) async throws(StoreError) -> Taken in
-            if let key = item.key, key.kind != .password { return .notAnItem }
-            guard let attributes = ItemAttributes(imported: item.attributes) else { return .skipped }
-            let outcome = try await take(
-                item, attributes, into: items, replaces: replaces, isRehearsal: isRehearsal, context.deadline)
-            return .row(Row(label: item.label, attributes: attributes, outcome: outcome))
-        }
         var skippedCount = 0
-        for item in taken {
-            switch item {
-            case .row(let row): rows.append(row)
-            case .skipped: skippedCount += 1
-            case .notAnItem: break
+        var arrived: Set<ItemID> = []
+        for item in try await collection.search(ItemAttributes(), in: nil, deadline: context.deadline) {
+            guard item.attributes.areWithinLimits else {
+                skippedCount += 1
+                continue
+            }
+            let outcome = try await transfer.transfer(
+                item, onlyLooks: isRehearsal, arrived: &arrived, deadline: context.deadline)
+            // One that was deleted meanwhile is none.
+            if outcome != .vanished {
+                rows.append(Row(label: item.label, attributes: item.attributes, outcome: outcome))
             }
         }
         if skippedCount > 0 {
@@ -79,36 +66,9 @@ extension ImportCommand {
         return try tell(rows, isRehearsal: isRehearsal, vault, arguments, context)
     }
 
-    private static func take(
-        _ item: KeyringItemContent, _ attributes: ItemAttributes, into items: some ItemStore, replaces: Bool,
-        isRehearsal: Bool, _ deadline: Deadline
-    ) async throws(StoreError) -> CredentialTransfer.Outcome {
-        let present = try await items.search(attributes, in: "login", deadline: deadline)
-            .first { $0.attributes == attributes }
-        if let present, let secret = try await items.secret(of: present.id, deadline: deadline) {
-            if secret.secret.matches(item.secret) { return .same }
-            guard replaces else { return .differs }
-        }
-        let outcome: CredentialTransfer.Outcome = present == nil ? .copied : .replaced
-        if isRehearsal { return outcome }
-        let made = try await items.create(
-            ItemSecret(item.secret.duplicate(as: ItemContent.self), contentType: item.contentType),
-            attributes: attributes, label: item.label, in: "login", replacing: true, deadline: deadline)
-        guard let written = try await items.secret(of: made.item.id, deadline: deadline),
-            written.item?.version == made.item.version
-        else {
-            throw StoreError(
-                .conflict, "another process changed the item at the same time", hint: "run the command again")
-        }
-        guard written.secret.matches(item.secret) else {
-            throw StoreError(
-                .corrupted, "the vault does not return the secret that it was given", hint: "\(Recovery.verifyVault)")
-        }
-        return outcome
-    }
-
     private static func tell(
-        _ rows: [Row], isRehearsal: Bool, _ vault: VaultStore, _ arguments: ParsedArguments, _ context: CommandContext
+        _ rows: [Row], isRehearsal: Bool, _ vault: any CredentialStore, _ arguments: ParsedArguments,
+        _ context: CommandContext
     ) throws -> ExitStatus {
         guard !rows.isEmpty else {
             throw CommandFailure(
@@ -149,18 +109,5 @@ extension ImportCommand {
 
     private static func shown(_ text: String) -> LoggableText {
         LoggableText(reviewed: "labels and attributes are what a listing shows", unredacted: text)
-    }
-}
-
-extension ItemAttributes {
-    /// gnome-keyring gives a schema to what was made without one; it would keep a credential from being one.
-    fileprivate init?(imported named: [String: String]) {
-        var named = named
-        if named.count == 3, named["service"] != nil, named["username"] != nil,
-            named["xdg:schema"] == "org.freedesktop.Secret.Generic"
-        {
-            named["xdg:schema"] = nil
-        }
-        self.init(named.map { Attribute(name: $0.key, value: $0.value) })
     }
 }

@@ -24,8 +24,8 @@ extension ImportCommand.Source {
                 mayPrompt: context.settings.mayPrompt, coordination: context.settings.leases))
         _ = try await nilIf(
             { (error: StoreError) in error.code == .unavailable },
-            awaiting: await keyring.copyOtherPrograms(to: others, having: shape, deadline: context.deadline))
-        let transfer = CredentialTransfer(from: others, to: read.store, mode: .copy)
+            awaiting: await keyring.copyForeign(to: others, having: shape, deadline: context.deadline))
+        let transfer = Transfer(from: others, to: read.store, mode: .copy)
         for entry in try await others.list(deadline: context.deadline).all() {
             if try await transfer.transfer(entry.key, deadline: context.deadline) == .differs {
                 let name = LoggableText(reviewed: "names are what a listing shows", unredacted: entry.key.service)
@@ -48,11 +48,13 @@ extension ImportCommand.Source {
     }
 
     /// The attribute by which the program's helper finds its items.
-    private var shape: [(String, String)] {
-        switch self {
-        case .docker: [("docker_cli", "1")]
-        case .gcm: [("xdg:schema", "com.microsoft.GitCredentialManager")]
-        default: [("xdg:schema", "org.rust-lang.cargo.registry")]
-        }
+    private var shape: ItemAttributes {
+        let (name, value) =
+            switch self {
+            case .docker: ("docker_cli", "1")
+            case .gcm: ("xdg:schema", "com.microsoft.GitCredentialManager")
+            default: ("xdg:schema", "org.rust-lang.cargo.registry")
+            }
+        return ItemAttributes(ofOthers: [name: value])
     }
 }

@@ -32,7 +32,7 @@ enum ImportCommand {
                 .notFound, "credential.not-found", "there is nothing to import",
                 hint: "give the file's path: latchkey import --from \(source.name) FILE")
         }
-        let transfer = CredentialTransfer(
+        let transfer = Transfer(
             from: read.store, to: try await context.openStoreToCopyInto(), mode: .copy,
             replaces: arguments.has(TransferCommand.replace))
         let isRehearsal = arguments.has(TransferCommand.dryRun)
@@ -147,8 +147,8 @@ enum ImportCommand {
         private func collection(_ name: String?, _ context: CommandContext) async throws -> Read {
             let collection = try keyringCollection(name, context)
             let store = try InMemoryStore()
-            let skipped = try await collection.copyOtherPrograms(to: store, deadline: context.deadline)
-            let own = CredentialTransfer(from: collection, to: store, mode: .copy, replaces: true)
+            let skipped = try await collection.copyForeign(to: store, deadline: context.deadline)
+            let own = Transfer(from: collection, to: store, mode: .copy, replaces: true)
             for entry in try await collection.list(deadline: context.deadline).all() {
                 _ = try await own.transfer(entry.key, deadline: context.deadline)
             }

@@ -2,7 +2,6 @@ package import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeyStoreSelection
 package import LatchkeyTerminal
-internal import LatchkeyVault
 
 // `latchkey list --items`: what a vault keeps for other programs, with attributes of their own.
 
@@ -15,16 +14,16 @@ extension ListCommand {
         ofServicesThatBeginWith beginning: String, _ arguments: ParsedArguments, _ context: CommandContext
     ) async throws -> ExitStatus {
         let view = try await context.openView()
-        let vaults = view.stores.compactMap { $0 as? VaultStore }
+        let vaults = view.stores.compactMap(\.collections)
         guard !vaults.isEmpty else {
             throw CommandFailure(
                 .usage, "usage.not-a-vault", "only a vault has items with attributes of their own",
                 hint: "--store vault names it; a keyring's own are in its application")
         }
-        var found: [StoredItem] = []
+        var found: [Item] = []
         for vault in vaults {
-            found += try await vault.itemsBesidesCredentials(deadline: context.deadline).filter { item in
-                beginning.isEmpty || item.attributes.service?.utf8.starts(with: beginning.utf8) ?? false
+            found += try await vault.unnamedItems(deadline: context.deadline).filter { item in
+                beginning.isEmpty || item.attributes[ItemAttributes.service]?.utf8.starts(with: beginning.utf8) ?? false
             }
         }
         found.sort { ($0.label, $0.collection, $0.id.element) < ($1.label, $1.collection, $1.id.element) }
@@ -41,23 +40,19 @@ extension ListCommand {
     /// - Parameter word: in lower case.
     static func items(
         of view: StoreView, with word: String, _ context: CommandContext
-    ) async throws(StoreError) -> [StoredItem] {
-        var found: [StoredItem] = []
-        for vault in view.stores.compactMap({ $0 as? VaultStore }) {
-            found += try await vault.itemsBesidesCredentials(deadline: context.deadline).filter { item in
+    ) async throws(StoreError) -> [Item] {
+        var found: [Item] = []
+        for vault in view.stores.compactMap(\.collections) {
+            found += try await vault.unnamedItems(deadline: context.deadline).filter { item in
                 let has = { (text: String) in text.lowercased().contains(word) }
-                if let key = item.attributes.impliedKey, item.collection == "login",
-                    [key.service, key.account, item.label].contains(where: has)
-                {
-                    return false
-                }
+                if let key = item.key, [key.service, key.account, item.label].contains(where: has) { return false }
                 return has(item.label) || item.attributes.all.contains { has($0.value) }
             }
         }
         return found.sorted { ($0.label, $0.collection, $0.id.element) < ($1.label, $1.collection, $1.id.element) }
     }
 
-    static func table(_ items: [StoredItem]) -> TextTable {
+    static func table(_ items: [Item]) -> TextTable {
         var table = TextTable(
             "LABEL", "ATTRIBUTES", "COLLECTION", "CHANGED", dropping: ["CHANGED", "COLLECTION", "LABEL"])
         for item in items {
@@ -69,7 +64,7 @@ extension ListCommand {
     }
 
     /// - Parameter saysKind: where there are credentials beside it.
-    static func json(_ item: StoredItem, saysKind: Bool) -> JSONValue {
+    static func json(_ item: Item, saysKind: Bool) -> JSONValue {
         .object(
             (saysKind ? [("kind", .message("item"))] : []) + [
                 ("label", .text(shown(item.label))),
@@ -88,17 +83,15 @@ extension ListCommand {
     /// - Parameter count: how many credentials were listed or passed over.
     static func tellOfItems(in view: StoreView, besides count: Int, _ context: CommandContext) {
         guard context.output.tellsPerson, !context.output.isJSON, view.stores.count == 1,
-            let vault = view.stores[0] as? VaultStore, vault.extent.itemCount > count
+            let rowCount = view.stores[0].collections?.rowCount, rowCount > count
         else { return }
         let items = LogMessage.counted(
-            vault.extent.itemCount - UInt64(count), "item has other attributes", "items have other attributes")
+            rowCount - count, "item has other attributes", "items have other attributes")
         context.output.note("\(items): latchkey list --items")
     }
 }
 
 extension ItemAttributes {
-    fileprivate var service: String? { all.first { $0.name == "service" }?.value }
-
     /// As a listing shows them to people.
     package var listed: String { all.map { "\($0.name)=\($0.value)" }.joined(separator: " ") }
 }

@@ -1,9 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecretService
 internal import LatchkeyStoreSelection
 package import LatchkeyTerminal
-internal import LatchkeyVault
 
 /// `latchkey copy` and `latchkey move`, from one store to another.
 package enum TransferCommand {
@@ -44,7 +42,7 @@ package enum TransferCommand {
     }
 
     private static func run(
-        _ arguments: ParsedArguments, _ context: CommandContext, _ mode: CredentialTransfer.Mode
+        _ arguments: ParsedArguments, _ context: CommandContext, _ mode: Transfer.Mode
     ) async throws -> ExitStatus {
         let ends = (try TransferEnd(from, arguments, context), try TransferEnd(to, arguments, context))
         guard !ends.0.isSame(as: ends.1) else { throw sameStore() }
@@ -54,7 +52,7 @@ package enum TransferCommand {
         guard source.identity != target.identity,
             try await !ServedVault.isServed(source, target, deadline: context.deadline)
         else { throw sameStore() }
-        let transfer = CredentialTransfer(
+        let transfer = Transfer(
             from: source, to: target, mode: mode, replaces: arguments.has(replace))
         let items = try await transfer.items(
             service: arguments.optionalOperand("SERVICE"), account: arguments.optionalOperand("ACCOUNT"),
@@ -91,8 +89,8 @@ package enum TransferCommand {
     private static func tellOfItems(
         in source: any CredentialStore, _ arguments: ParsedArguments, _ context: CommandContext
     ) async {
-        guard let vault = source as? VaultStore, arguments.optionalOperand("SERVICE") == nil,
-            let count = try? await vault.itemsBesidesCredentials(deadline: context.deadline).count, count > 0
+        guard let vault = source.collections, arguments.optionalOperand("SERVICE") == nil,
+            let count = try? await vault.unnamedItems(deadline: context.deadline).count, count > 0
         else { return }
         let items = LogMessage.counted(
             count, "item with other attributes is left alone", "items with other attributes are left alone")
@@ -120,7 +118,7 @@ package enum TransferCommand {
     }
 
     private static func keys(
-        of source: any CredentialStore, besides items: [StoredItem], _ arguments: ParsedArguments,
+        of source: any CredentialStore, besides items: [Item], _ arguments: ParsedArguments,
         _ context: CommandContext
     ) async throws -> [CredentialKey] {
         // What is read as a credential, and goes along as the item that it is.
@@ -132,7 +130,7 @@ package enum TransferCommand {
         ).all() where account.map({ $0.utf8.elementsEqual(entry.key.account.utf8) }) ?? true {
             if let version = entry.version, versions.contains(version) { continue }
             // In the vault that it opens it would open nothing.
-            if source is SecretServiceStore, VaultKeyring.isVaultKey(entry.key) { continue }
+            if source.collections == nil, VaultKeyring.isVaultKey(entry.key) { continue }
             keys.append(entry.key)
         }
         return keys.sorted { $0.isListed(before: $1) }

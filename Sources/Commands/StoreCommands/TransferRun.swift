@@ -5,7 +5,7 @@ package import LatchkeyTerminal
 
 /// Transfers credentials one after another, and shows what became of each.
 package struct TransferRun {
-    private let transfer: CredentialTransfer
+    private let transfer: Transfer
     private let work: StaticString
     private let isRehearsal: Bool
     private let showsJSON: Bool
@@ -13,7 +13,7 @@ package struct TransferRun {
     /// - Parameters:
     ///   - work: what a progress bar says.
     ///   - isRehearsal: whether nothing is changed.
-    package init(transfer: CredentialTransfer, work: StaticString, isRehearsal: Bool, showsJSON: Bool) {
+    package init(transfer: Transfer, work: StaticString, isRehearsal: Bool, showsJSON: Bool) {
         self.transfer = transfer
         self.work = work
         self.isRehearsal = isRehearsal
@@ -22,19 +22,19 @@ package struct TransferRun {
 
     private struct Row {
         let key: CredentialKey
-        let outcome: CredentialTransfer.Outcome
+        let outcome: Transfer.Outcome
     }
 
     private struct ItemRow {
-        let item: StoredItem
-        let outcome: CredentialTransfer.Outcome
+        let item: Item
+        let outcome: Transfer.Outcome
     }
 
     /// Throws when the target holds other secrets that were left alone, after everything else was done and shown.
     ///
     /// - Parameter items: that go along, where the stores take them.
     package func run(
-        _ keys: [CredentialKey], items: [StoredItem] = [], _ context: CommandContext
+        _ keys: [CredentialKey], items: [Item] = [], _ context: CommandContext
     ) async throws -> ExitStatus {
         let (rows, itemRows) = try await rows(keys, items, context)
         if showsJSON {
@@ -56,13 +56,13 @@ package struct TransferRun {
     }
 
     private func rows(
-        _ keys: [CredentialKey], _ items: [StoredItem], _ context: CommandContext
+        _ keys: [CredentialKey], _ items: [Item], _ context: CommandContext
     ) async throws -> ([Row], [ItemRow]) {
         defer { context.output.endProgress() }
         let count = keys.count + items.count
         var rows: [Row] = []
         var itemRows: [ItemRow] = []
-        var arrived = ArrivedItems()
+        var arrived: Set<ItemID> = []
         // Items first: a credential that is deleted takes what is read in its place with it.
         for item in items {
             context.output.showProgress(work, percent: itemRows.count * 100 / count)
@@ -82,7 +82,7 @@ package struct TransferRun {
     }
 
     /// What became of it; of a rehearsal, what would.
-    private func result(_ outcome: CredentialTransfer.Outcome) -> LogMessage {
+    private func result(_ outcome: Transfer.Outcome) -> LogMessage {
         switch outcome {
         case .copied: isRehearsal ? "would copy" : "copied"
         case .moved: isRehearsal ? "would move" : "moved"

@@ -6,7 +6,7 @@ package import LatchkeyLog
 struct ReadLog: ReadObserver {
     let logger: RedactedLogger
 
-    func didRead(_ item: StoredItem, by client: KeyringClient) {
+    func didRead(_ item: Item, by client: KeyringClient) {
         let label = LoggableText(reviewed: "labels are what keyring applications show", unredacted: item.label)
         logger.info("\(label) was read by \(client)")
     }

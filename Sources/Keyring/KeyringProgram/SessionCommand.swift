@@ -25,7 +25,9 @@ enum SessionCommand {
         // Nobody waits for the keyring yet, and the program isn't started when the vault stays locked.
         let vault = try await context.settings.askingNoKeyring.openVault()
         let bus = try PrivateBus.make(context.environment, deadline: context.deadline)
-        let scope = names.isEmpty ? nil : ItemScope(names, isWritable: isWritable)
+        let scope =
+            names.isEmpty
+            ? nil : ItemScope(names, keys: names.compactMap(SecretReference.key(of:)), isWritable: isWritable)
         let service = try await context.startService(
             VaultSource(context.settings, scope: scope, opened: vault), at: bus.address)
         if let owner = try await context.bus({ () async throws(BusFault) in try await service.own(replacing: false) }) {

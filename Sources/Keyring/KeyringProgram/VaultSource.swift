@@ -31,7 +31,7 @@ final class VaultSource: KeyringSource {
         opened.withLock { $0 = vault }
     }
 
-    func open(deadline: Deadline) async throws(StoreError) -> any ItemStore {
+    func open(deadline: Deadline) async throws(StoreError) -> ServedItems {
         if let vault = opened.withLock({ $0 }) { return items(of: vault) }
         let settings = settings.askingNobody
         return try await mapError(
@@ -43,7 +43,7 @@ final class VaultSource: KeyringSource {
 
     func open(
         with passphrase: borrowing Secret<Passphrase>, deadline: Deadline
-    ) async throws(StoreError) -> any ItemStore {
+    ) async throws(StoreError) -> ServedItems {
         items(
             of: try await VaultStore.open(
                 at: settings.vaultPath, unlockedBy: .passphrase(passphrase.duplicate()), memory: settings.vaultMemory,
@@ -57,10 +57,8 @@ final class VaultSource: KeyringSource {
         return true
     }
 
-    private func items(of vault: VaultStore) -> any ItemStore {
-        let all = vault.itemStore()
-        guard let scope else { return all }
-        return ScopedItems(all, scope)
+    private func items(of vault: VaultStore) -> ServedItems {
+        ServedItems(vault, scope: scope)
     }
 }
 

@@ -29,6 +29,18 @@ public enum SecretContentType: String, Sendable, Hashable {
     case binary = "application/octet-stream"
 }
 
+extension SecretContentType {
+    /// What the bytes are which a program calls `contentType`: text only where they are UTF-8 as well. gnome-keyring calls
+    /// everything text.
+    package init<Purpose: SecretPurpose>(of secret: borrowing Secret<Purpose>, named contentType: String) {
+        guard contentType.utf8.starts(with: "text/".utf8) else {
+            self = .binary
+            return
+        }
+        self = secret.withExposedBytes { (try? UTF8Span(validating: $0)) == nil } ? .binary : .text
+    }
+}
+
 /// All that is known of a credential besides its secret.
 public struct CredentialMetadata: Sendable, Hashable {
     /// What to read and delete the credential by.
@@ -89,6 +101,19 @@ public enum WriteCondition: Sendable, Hashable {
     case absent
     /// The credential is still in this version (compare-and-set).
     case matches(CredentialVersion)
+
+    /// Throws `conflict` unless it holds of what is there, `nil` for nothing.
+    package func check(against present: CredentialVersion?) throws(StoreError) {
+        switch self {
+        case .none: return
+        case .absent where present == nil: return
+        case .matches(let version) where present == version: return
+        case .absent:
+            throw StoreError(.conflict, "there is a credential already", hint: "read it, or save without a condition")
+        case .matches:
+            throw StoreError(.conflict, "the credential was changed since it was read", hint: "read it again")
+        }
+    }
 }
 
 /// What is written beside a secret.

@@ -41,9 +41,9 @@ struct InMemoryState {
     }
 
     /// The item of an id. Credentials of other kinds than `password` are no items.
-    func item(_ id: ItemID) -> Entry? { entries[id].flatMap { $0.kind == .password ? $0 : nil } }
+    func item(_ id: ItemID) -> Entry? { entries[id].flatMap { $0.isItem ? $0 : nil } }
 
-    var items: some Sequence<Entry> { entries.values.lazy.filter { $0.kind == .password } }
+    var items: some Sequence<Entry> { entries.values.lazy.filter(\.isItem) }
 
     /// Adds an entry, or replaces the one with its id.
     mutating func put(_ entry: Entry) {
@@ -56,10 +56,10 @@ struct InMemoryState {
         remove(entry.item.id)
         entries[entry.item.id] = entry
         byteCount += entry.secret.secret.byteCount
-        guard let key = key(of: entry) else { return }
+        guard let key = entry.item.key else { return }
         let name = EntryName(key)
         var reading = readings[name] ?? Reading()
-        if reading.exact == nil, entry.item.attributes == ItemAttributes(key) {
+        if entry.item.isNamed {
             reading.exact = entry.item.id
         } else {
             reading.implied.insert(entry.item.id)
@@ -73,7 +73,7 @@ struct InMemoryState {
     mutating func remove(_ id: ItemID) -> Entry? {
         guard let entry = entries.removeValue(forKey: id) else { return nil }
         byteCount -= entry.secret.secret.byteCount
-        guard let key = key(of: entry) else { return entry }
+        guard let key = entry.item.key else { return entry }
         let name = EntryName(key)
         guard var reading = readings[name] else { return entry }
         if reading.exact == id { reading.exact = nil } else { reading.implied.remove(id) }
@@ -86,23 +86,25 @@ struct InMemoryState {
         return entry
     }
 
-    /// The key under which an entry is read unless another entry goes before it; `nil` for an item that isn't a
-    /// credential. Credentials are in their own collection alone.
-    func key(of entry: Entry) -> CredentialKey? {
-        guard entry.item.collection == home, let key = entry.item.attributes.impliedKey else { return nil }
-        if entry.kind == .password { return key }
-        return try? CredentialKey(service: key.service, account: key.account, kind: entry.kind)
+    /// What an item with these attributes is read as, and whether it is kept under that: where no other one is.
+    /// Credentials are in their own collection alone.
+    func key(
+        _ attributes: ItemAttributes, in collection: String, replacing old: Entry?
+    ) -> (key: CredentialKey?, isNamed: Bool) {
+        if let old, old.item.attributes == attributes { return (old.item.key, old.item.isNamed) }
+        guard collection == home, let key = attributes.key() else { return (nil, false) }
+        return (key, attributes.exactKey != nil && readings[EntryName(key)]?.exact == nil)
     }
 
     // MARK: - Telling
 
     func report(_ kind: CredentialChange.Kind, _ entry: Entry) {
-        if let key = key(of: entry) { listeners.report(CredentialChange(kind: kind, key: key)) }
+        if let key = entry.item.key { listeners.report(CredentialChange(kind: kind, key: key)) }
     }
 
     /// Of what is changed by its key, and not as an item.
     func reportItem(_ change: ItemChange, _ entry: Entry) {
-        if entry.kind == .password { itemListeners.report(change) }
+        if entry.isItem { itemListeners.report(change) }
     }
 }
 
@@ -114,17 +116,15 @@ private struct Reading {
 
 /// One item.
 struct Entry: Sendable {
-    var item: StoredItem
-    /// Other kinds than `password` are credentials, and no items.
-    let kind: CredentialKind
+    var item: Item
     var secret: KeptSecret
     /// Higher after each change.
     var revision: UInt64
 
-    func metadata(for key: CredentialKey) -> CredentialMetadata {
-        CredentialMetadata(
-            key: key, label: item.label, created: item.created, modified: item.modified, version: item.version)
-    }
+    /// Credentials of other kinds than `password` are no items.
+    var isItem: Bool { item.key.map { $0.kind == .password } ?? true }
+    /// Of an item in memory it is always known.
+    var version: CredentialVersion { item.version! }
 }
 
 /// Lets an entry be in a dictionary, which a noncopyable secret can't.
@@ -159,43 +159,6 @@ extension [EntryName] {
             if belongs(self[middle]) { high = middle } else { low = middle + 1 }
         }
         return low
-    }
-}
-
-/// Who listens to a store's changes.
-struct Listeners<Change: Sendable>: Sendable {
-    private static var bufferSize: Int { 256 }
-
-    /// The last word to a listener that fell behind: it must look at everything.
-    let lost: Change
-    private var continuations: [Int: AsyncStream<Change>.Continuation] = [:]
-    private var added = 0
-
-    init(lost: Change) { self.lost = lost }
-
-    /// - Parameter ended: called with the listener's number when nobody listens any longer.
-    mutating func listen(ended: @escaping @Sendable (Int) -> Void) -> AsyncStream<Change> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: Change.self, bufferingPolicy: .bufferingNewest(Self.bufferSize))
-        added += 1
-        let number = added
-        continuations[number] = continuation
-        continuation.onTermination = { _ in ended(number) }
-        return stream
-    }
-
-    mutating func remove(_ number: Int) {
-        continuations[number] = nil
-    }
-
-    func report(_ change: Change) {
-        for continuation in continuations.values {
-            if case .dropped = continuation.yield(change) { continuation.yield(lost) }
-        }
-    }
-
-    func finish() {
-        for continuation in continuations.values { continuation.finish() }
     }
 }
 

@@ -1,8 +1,8 @@
 internal import LatchkeyLog
-internal import LatchkeySecrets
+package import LatchkeySecrets
 internal import Synchronization
 
-extension InMemoryStore: ItemStore {
+extension InMemoryStore: CollectionStore {
     private static let maximumCollectionCount = 256
 
     // MARK: - Collections
@@ -18,26 +18,13 @@ extension InMemoryStore: ItemStore {
             guard state.collections.count < Self.maximumCollectionCount else {
                 throw StoreError(.tooLarge, "there are too many collections")
             }
-            let stem = Self.name(from: label)
-            var name = stem
-            var number = 1
-            while state.collections.contains(where: { $0.name == name }) {
-                number += 1
-                name = "\(stem)_\(number)"
-            }
+            let name = ItemCollection.name(for: label, besides: state.collections.map(\.name))
             let now = UnixTime.now()
             state.collections.append(
                 ItemCollection(name: name, label: label, aliases: [], created: now, modified: now))
             if let alias { Self.setAlias(alias, to: name, in: &state) }
             return state.collections.first { $0.name == name }!
         }
-    }
-
-    private static func name(from label: String) -> String {
-        let letters = label.lowercased().unicodeScalars.prefix(40).map { scalar -> Character in
-            ObjectPathElement.isValid(String(scalar)) ? Character(scalar) : "_"
-        }
-        return letters.isEmpty ? "collection" : String(letters)
     }
 
     package func setLabel(
@@ -100,7 +87,7 @@ extension InMemoryStore: ItemStore {
 
     package func search(
         _ attributes: ItemAttributes, in collection: String?, deadline: Deadline
-    ) async throws(StoreError) -> [StoredItem] {
+    ) async throws(StoreError) -> [Item] {
         state.withLock { state in
             state.items
                 .filter { collection == nil || $0.item.collection == collection }
@@ -109,77 +96,80 @@ extension InMemoryStore: ItemStore {
         }
     }
 
-    package func item(_ id: ItemID, deadline: Deadline) async throws(StoreError) -> StoredItem? {
+    package var rowCount: Int { state.withLock { $0.entries.count } }
+
+    package func unnamedItems(deadline: Deadline) async throws(StoreError) -> [Item] {
+        state.withLock { $0.items.map(\.item).filter { !$0.isNamed } }
+    }
+
+    package func item(_ id: ItemID, deadline: Deadline) async throws(StoreError) -> Item? {
         state.withLock { $0.item(id)?.item }
     }
 
-    package func secret(of id: ItemID, deadline: Deadline) async throws(StoreError) -> ItemSecret? {
+    package func read<Purpose: SecretPurpose>(
+        _ id: ItemID, as purpose: Purpose.Type, deadline: Deadline
+    ) async throws(StoreError) -> ItemRecord<Purpose>? {
         guard let entry = state.withLock({ $0.item(id) }) else { return nil }
-        return ItemSecret(entry.secret.secret.duplicate(), contentType: entry.item.contentType, item: entry.item)
+        return ItemRecord(entry.item, version: entry.version, secret: entry.secret.secret.duplicate(as: purpose))
     }
 
     // MARK: - Changing
 
-    package func create(
-        _ secret: borrowing ItemSecret, attributes: ItemAttributes, label: String, in collection: String,
-        replacing: Bool, deadline: Deadline
-    ) async throws(StoreError) -> ItemCreation {
-        try create(secret, attributes: attributes, label: label, in: collection, replacing: replacing)
+    package func save<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, _ draft: ItemDraft, deadline: Deadline
+    ) async throws(StoreError) -> (item: Item, isNew: Bool)? {
+        try save(secret, draft, id: nil)
     }
 
-    /// - Parameter id: of a new item; `nil` for one that is made here.
+    /// - Parameter id: of a new item; `nil` makes one.
     @discardableResult
-    package func create(
-        _ secret: borrowing ItemSecret, attributes: ItemAttributes, label: String, in collection: String,
-        replacing: Bool, id: ItemID? = nil
-    ) throws(StoreError) -> ItemCreation {
-        try check(secret.secret)
-        let kept = KeptSecret(secret.secret.duplicate())
-        let contentType = secret.contentType
-        return try state.withLock { (state) throws(StoreError) in
-            let same = { (entry: Entry) in
-                entry.item.collection == collection && entry.item.attributes == attributes
+    package func save<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, _ draft: ItemDraft, id: ItemID?
+    ) throws(StoreError) -> (item: Item, isNew: Bool)? {
+        try check(secret)
+        let kept = KeptSecret(secret.duplicate(as: ItemContent.self))
+        return try state.withLock { (state) throws(StoreError) -> (item: Item, isNew: Bool)? in
+            let old: Entry?
+            let (attributes, collection): (ItemAttributes, String)
+            switch draft.place {
+            case .item(let id):
+                guard let present = state.item(id) else { return nil }
+                (old, attributes, collection) = (present, present.item.attributes, present.item.collection)
+            case .attributes(let given, let name, let replacing):
+                let same = { (entry: Entry) in entry.item.collection == name && entry.item.attributes == given }
+                old = replacing ? state.items.filter(same).max { $0.revision < $1.revision } : nil
+                (attributes, collection) = (given, name)
             }
-            let old = replacing ? state.items.filter(same).max { $0.revision < $1.revision } : nil
+            try draft.condition.check(against: old?.version)
             let entry = try entry(
-                kept, attributes, label: label, contentType: contentType, in: collection, replacing: old, id: id,
-                &state)
+                kept, attributes, label: draft.label ?? old?.item.label ?? "", contentType: draft.contentType,
+                in: collection, replacing: old, id: id, times: draft.times, &state)
             state.report(.saved, entry)
-            return ItemCreation(item: entry.item, isNew: old == nil)
+            return (entry.item, old == nil)
         }
     }
 
     package func update(
         _ id: ItemID, label: String?, attributes: ItemAttributes?, deadline: Deadline
-    ) async throws(StoreError) -> StoredItem? {
-        try change(id, label: label, attributes: attributes)
-    }
-
-    package func setSecret(
-        _ secret: borrowing ItemSecret, of id: ItemID, deadline: Deadline
-    ) async throws(StoreError) -> StoredItem? {
-        try check(secret.secret)
-        return try change(id, secret: KeptSecret(secret.secret.duplicate()), contentType: secret.contentType)
-    }
-
-    private func change(
-        _ id: ItemID, label: String? = nil, attributes: ItemAttributes? = nil, secret: KeptSecret? = nil,
-        contentType: String? = nil
-    ) throws(StoreError) -> StoredItem? {
-        try state.withLock { (state) throws(StoreError) -> StoredItem? in
+    ) async throws(StoreError) -> Item? {
+        try state.withLock { (state) throws(StoreError) -> Item? in
             guard let old = state.item(id) else { return nil }
             if let attributes, attributes != old.item.attributes { state.report(.deleted, old) }
             let entry = try entry(
-                secret ?? old.secret, attributes ?? old.item.attributes, label: label ?? old.item.label,
-                contentType: contentType ?? old.item.contentType, in: old.item.collection, replacing: old, &state)
+                old.secret, attributes ?? old.item.attributes, label: label ?? old.item.label,
+                contentType: old.item.contentType, in: old.item.collection, replacing: old, &state)
             state.report(.saved, entry)
             return entry.item
         }
     }
 
-    package func delete(_ id: ItemID, deadline: Deadline) async throws(StoreError) -> StoredItem? {
-        state.withLock { state -> StoredItem? in
-            guard let old = state.item(id) else { return nil }
+    package func delete(
+        _ id: ItemID, condition: WriteCondition, deadline: Deadline
+    ) async throws(StoreError) -> Item? {
+        try state.withLock { (state) throws(StoreError) -> Item? in
+            let old = state.item(id)
+            try condition.check(against: old?.version)
+            guard let old else { return nil }
             state.remove(id)
             state.report(.deleted, old)
             return old.item
@@ -187,7 +177,7 @@ extension InMemoryStore: ItemStore {
     }
 
     /// What is saved and deleted by its key. No other process can change the items.
-    package func changesByOthers(deadline: Deadline) async throws(StoreError) -> AsyncStream<ItemChange> {
+    package func itemChanges(deadline: Deadline) async throws(StoreError) -> AsyncStream<ItemChange> {
         state.withLock { state in
             state.itemListeners.listen { [weak self] number in
                 self?.state.withLock { $0.itemListeners.remove(number) }

@@ -69,12 +69,12 @@ public final class InMemoryStore: CredentialStore {
         let kept = KeptSecret(secret.duplicate(as: ItemContent.self))
         return try state.withLock { (state) throws(StoreError) in
             let old = state.entry(key)
-            try Self.check(options.condition, against: old)
-            let attributes = old?.item.attributes ?? ItemAttributes(key)
+            try options.condition.check(against: old?.version)
             let entry = try entry(
-                kept, attributes, label: options.label ?? old?.item.label ?? "\(key.service): \(key.account)",
+                kept, old?.item.attributes ?? ItemAttributes(key),
+                label: options.label ?? old?.item.label ?? "\(key.service): \(key.account)",
                 contentType: options.contentType.rawValue, in: state.home, replacing: old,
-                kind: key.kind, &state)
+                name: old == nil ? key : nil, &state)
             state.report(.saved, entry)
             state.reportItem(old == nil ? .created(entry.item) : .changed(entry.item), entry)
             return entry.version
@@ -88,7 +88,7 @@ public final class InMemoryStore: CredentialStore {
         guard let found = state.withLock({ $0.entry(key) }) else { return nil }
         // The secret is copied outside the lock: whoever replaces it meanwhile leaves this one whole.
         return CredentialRecord(
-            metadata: found.metadata(for: key), version: found.version, contentType: found.contentType,
+            metadata: found.item.metadata(for: key), version: found.version, contentType: found.contentType,
             secret: found.secret.secret.duplicate(as: purpose))
     }
 
@@ -99,7 +99,7 @@ public final class InMemoryStore: CredentialStore {
         try Self.check(deadline)
         return try state.withLock { (state) throws(StoreError) in
             let old = state.entry(key)
-            try Self.check(condition, against: old)
+            try condition.check(against: old?.version)
             guard let old else { return false }
             state.remove(old.item.id)
             state.report(.deleted, old)
@@ -127,7 +127,7 @@ public final class InMemoryStore: CredentialStore {
             let taken = rest.prefix(Self.pageSize)
             return ListingPage(
                 entries: taken.compactMap { name in
-                    state.entry(name).flatMap { entry in state.key(of: entry).map(entry.metadata) }
+                    state.entry(name).flatMap { entry in entry.item.key.map(entry.item.metadata) }
                 },
                 next: taken.count < rest.count ? taken.last.map { ListingCursor(bytes: $0.bytes) } : nil)
         }
@@ -152,9 +152,15 @@ public final class InMemoryStore: CredentialStore {
 
     /// Puts an item into the state, new or in place of an old one. Throws `unavailable` where there is no such
     /// collection.
+    ///
+    /// - Parameters:
+    ///   - id: of a new item; `nil` makes one.
+    ///   - name: of a new credential; `nil` gives the item the one that its attributes make.
+    ///   - times: `nil` is now.
     func entry(
         _ secret: KeptSecret, _ attributes: ItemAttributes, label: String, contentType: String, in collection: String,
-        replacing old: Entry?, id: ItemID? = nil, kind: CredentialKind = .password, _ state: inout InMemoryState
+        replacing old: Entry?, id: ItemID? = nil, name: CredentialKey? = nil,
+        times: (created: UnixTime, modified: UnixTime)? = nil, _ state: inout InMemoryState
     ) throws(StoreError) -> Entry {
         guard state.collections.contains(where: { $0.name == collection }) else {
             throw StoreError(.unavailable, "the collection doesn't exist", hint: "choose another collection")
@@ -165,13 +171,15 @@ public final class InMemoryStore: CredentialStore {
         }
         let revision = state.nextRevision()
         let now = UnixTime.now()
-        let created = old?.item.created ?? now
+        let created = times?.created ?? old?.item.created ?? now
+        let (key, isNamed) = name.map { ($0, true) } ?? state.key(attributes, in: collection, replacing: old)
         let entry = Entry(
-            item: StoredItem(
+            item: Item(
                 id: old?.item.id ?? id ?? .inMemory(revision), collection: collection, attributes: attributes,
-                label: label, contentType: contentType, created: created, modified: max(created, now),
-                version: version(ofRevision: revision)),
-            kind: kind, secret: secret, revision: revision)
+                label: label, contentType: contentType, created: created,
+                modified: times?.modified ?? max(created, now), version: version(ofRevision: revision), key: key,
+                isNamed: isNamed),
+            secret: secret, revision: revision)
         state.put(entry)
         return entry
     }
@@ -197,23 +205,9 @@ public final class InMemoryStore: CredentialStore {
         if Task.isCancelled { throw .cancelled }
         if deadline.hasPassed { throw .timedOut }
     }
-
-    private static func check(_ condition: WriteCondition, against old: Entry?) throws(StoreError) {
-        switch condition {
-        case .none: return
-        case .absent where old == nil: return
-        case .matches(let version) where old?.version == version: return
-        case .absent:
-            throw StoreError(.conflict, "there is a credential already", hint: "read it, or save without a condition")
-        case .matches:
-            throw StoreError(.conflict, "the credential was changed since it was read", hint: "read it again")
-        }
-    }
 }
 
 extension Entry {
-    var version: CredentialVersion { item.version }
-
     var contentType: SecretContentType {
         SecretContentType(rawValue: item.contentType) ?? (item.contentType.hasPrefix("text/") ? .text : .binary)
     }

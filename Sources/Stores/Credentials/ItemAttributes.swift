@@ -11,6 +11,9 @@ package struct ItemAttributes: Sendable, Hashable {
             self.value = value
         }
 
+        /// Whether it is the schema that gnome-keyring shows, sooner or later, on all items that have none.
+        package var isInvented: Bool { name == "xdg:schema" && value == "org.freedesktop.Secret.Generic" }
+
         package static func == (left: Attribute, right: Attribute) -> Bool {
             left.name.utf8.elementsEqual(right.name.utf8) && left.value.utf8.elementsEqual(right.value.utf8)
         }
@@ -49,18 +52,38 @@ package struct ItemAttributes: Sendable, Hashable {
         all = sorted
     }
 
-    /// The value of an attribute, or `nil`.
-    package subscript(_ name: StaticString) -> String? {
-        all.first { $0.name.utf8.elementsEqual(name.description.utf8) }?.value
+    /// Those of another store, which may have other limits.
+    package init(ofOthers named: [String: String]) {
+        all = named.map { Attribute(name: $0.key, value: $0.value) }
+            .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
+
+    /// Whether these are some that `init(_:)` takes.
+    package var areWithinLimits: Bool { ItemAttributes(all) != nil }
+
+    /// Those without some.
+    package func without(_ isLeftOut: (Attribute) -> Bool) -> ItemAttributes {
+        ItemAttributes(sorted: all.filter { !isLeftOut($0) })
+    }
+
+    private init(sorted: [Attribute]) { all = sorted }
+
+    /// Whether they are the same, but for a schema that gnome-keyring gave to what has none.
+    package func isSame(as other: ItemAttributes) -> Bool {
+        without(\.isInvented) == other.without(\.isInvented)
+    }
+
+    /// The value of an attribute, or `nil`.
+    package subscript(_ name: String) -> String? { all.first { $0.name.utf8.elementsEqual(name.utf8) }?.value }
 
     /// Whether all of `others` are among these, with the same values: how the Secret Service searches.
     package func contains(_ others: ItemAttributes) -> Bool { others.all.allSatisfy(all.contains) }
 
     // MARK: - Credentials
 
-    private static let service = "service"
-    private static let account = "username"
+    /// The attributes by which programs find a password.
+    package static let service = "service"
+    package static let account = "username"
 
     /// Those of a credential of the kind `password`: exactly `service` and `username`.
     package init(_ key: CredentialKey) {
@@ -69,25 +92,29 @@ package struct ItemAttributes: Sendable, Hashable {
         ]
     }
 
-    /// The key of the credential that has these attributes; `nil` where there are others than `service` and
+    /// The key of the credential that has exactly these attributes; `nil` where there are others than `service` and
     /// `username`, or where a value is none that a key may have.
-    package var credentialKey: CredentialKey? {
-        guard all.count == 2, all[0].name == Self.service, all[1].name == Self.account else { return nil }
-        return try? CredentialKey(service: all[0].value, account: all[1].value)
-    }
+    package var exactKey: CredentialKey? { all.count == 2 ? key() : nil }
 
-    /// The key that a program means which puts its own name beside `service` and `username`: Python keyring's
-    /// `application`, keyring-rs's `target` where it is none, and libsecret's name of a schema. `nil` where anything else
-    /// tells the item from another with the same two. A store of the desktop's keyring reads items by the same rule.
-    package var impliedKey: CredentialKey? {
-        guard let service = self["service"], let account = self["username"] else { return nil }
-        let saysNothing = all.allSatisfy { attribute in
+    /// The key that an item with these attributes is read as, by the rule that all stores have: `service` and `username`,
+    /// and nothing that tells the item from another with the same two. Programs put their own names beside them:
+    /// Python keyring's `application`, keyring-rs's `target` where it is none, libsecret's name of a schema, which
+    /// gnome-keyring invents for items that have none.
+    ///
+    /// - Parameters:
+    ///   - kind: of the credential.
+    ///   - saysNothing: whether another attribute of this name says nothing either, in the store that asks.
+    package func key(
+        kind: CredentialKind = .password, besides saysNothing: (String) -> Bool = { _ in false }
+    ) -> CredentialKey? {
+        guard let service = self[Self.service], let account = self[Self.account] else { return nil }
+        let isRead = all.allSatisfy { attribute in
             switch attribute.name {
             case Self.service, Self.account, "application", "xdg:schema": true
             case "target": attribute.value == "default"
-            default: false
+            default: saysNothing(attribute.name)
             }
         }
-        return saysNothing ? try? CredentialKey(service: service, account: account) : nil
+        return isRead ? try? CredentialKey(service: service, account: account, kind: kind) : nil
     }
 }

@@ -1,32 +1,66 @@
 package import LatchkeySecrets
 
-/// The secret of an item, with what its program says that it is.
-package struct ItemSecret: ~Copyable, Sendable {
-    package let secret: Secret<ItemContent>
-    package let contentType: String
-    /// The item that it was read from, where the store has that at hand: it needn't be looked for again.
-    package let item: StoredItem?
+/// A store that keeps items with attributes, in collections, as the Secret Service has them.
+///
+/// A credential of the kind `password` is an item with exactly the attributes `service` and `username`. Credentials of
+/// other kinds are never items: no id, no search and no change leads to one.
+///
+/// Absence is `nil`; refusal throws: `tooLarge`, `unsupported`, `locked`, `busy`, `timedOut`, `corrupted`, ….
+package protocol ItemStore: CredentialStore {
+    /// The items that have all these attributes, in one collection or in all (`nil`); of none, all items. The one that
+    /// was changed last comes first.
+    func search(
+        _ attributes: ItemAttributes, in collection: String?, deadline: Deadline
+    ) async throws(StoreError) -> [Item]
 
-    package init(_ secret: consuming Secret<ItemContent>, contentType: String, item: StoredItem? = nil) {
-        self.secret = secret
-        self.contentType = contentType
-        self.item = item
-    }
+    func read<Purpose: SecretPurpose>(
+        _ id: ItemID, as purpose: Purpose.Type, deadline: Deadline
+    ) async throws(StoreError) -> ItemRecord<Purpose>?
 
-    /// Ends the value and returns its secret.
-    package consuming func takeSecret() -> Secret<ItemContent> { secret }
+    /// Saves a secret as `draft` says, and returns the item and whether it is a new one; `nil` when it names an item that
+    /// isn't there.
+    ///
+    /// Throws `unavailable` when there is no such collection, `conflict` when the draft's condition doesn't hold.
+    @discardableResult
+    func save<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, _ draft: ItemDraft, deadline: Deadline
+    ) async throws(StoreError) -> (item: Item, isNew: Bool)?
+
+    /// Deletes an item, and returns it as it was, or `nil` when there was none.
+    ///
+    /// Throws `conflict` when the condition doesn't hold; nothing is deleted then.
+    @discardableResult
+    func delete(
+        _ id: ItemID, condition: WriteCondition, deadline: Deadline
+    ) async throws(StoreError) -> Item?
+
+    /// Returns the password of a service that was changed last, whosever it is, or `nil`.
+    func readLatest(service: String, deadline: Deadline) async throws(StoreError) -> CredentialRecord<Password>?
 }
 
-/// What an item keeps for a program.
-package enum ItemContent: SecretPurpose { package static var name: StaticString { "item's secret" } }
+extension ItemStore {
+    package func readLatest(
+        service: String, deadline: Deadline
+    ) async throws(StoreError) -> CredentialRecord<Password>? {
+        let all = ItemAttributes([ItemAttributes.Attribute(name: ItemAttributes.service, value: service)])
+        guard let all else { return nil }
+        let found = try await search(all, in: nil, deadline: deadline).filter { $0.key != nil }
+        // By its key: of several items with one, the store says which is read.
+        guard let key = found.min(by: { $0.precedes($1) })?.key else { return nil }
+        return try await read(key, as: Password.self, deadline: deadline)
+    }
+}
 
-/// Keeps items with attributes, in collections, as the Secret Service has them.
-///
-/// An item whose attributes are exactly `service` and `username` is the credential of that key and the kind `password`
-/// (`ItemAttributes.credentialKey`). Credentials of other kinds are no items.
-///
-/// Absence is `nil` or `false`; refusal throws: `tooLarge`, `unsupported`, `locked`, `busy`, `timedOut`, `corrupted`, ….
-package protocol ItemStore: Sendable {
+extension CredentialStore {
+    /// The same store, where it keeps items.
+    package var items: (any ItemStore)? { self as? any ItemStore }
+
+    /// The same store, where its items are its own to give: in collections that can be changed, with their times.
+    package var collections: (any CollectionStore)? { self as? any CollectionStore }
+}
+
+/// What can be served on a bus: a store of items whose collections can be changed.
+package protocol CollectionStore: ItemStore {
     /// In the order of their names.
     func collections(deadline: Deadline) async throws(StoreError) -> [ItemCollection]
 
@@ -43,58 +77,31 @@ package protocol ItemStore: Sendable {
     /// Lets an alias name a collection, or none, and returns whether the collection is there.
     func setAlias(_ alias: String, to collection: String?, deadline: Deadline) async throws(StoreError) -> Bool
 
+    /// How many rows there are, other kinds' among them, as of the last look.
+    var rowCount: Int { get }
+
+    /// The items that aren't kept under a key, in no order that means anything.
+    func unnamedItems(deadline: Deadline) async throws(StoreError) -> [Item]
+
     /// The items of a collection, in no order that means anything.
     func items(in collection: String, deadline: Deadline) async throws(StoreError) -> [ItemID]
 
-    /// The items that have all these attributes, in one collection or in all (`nil`); of none, all items. The one that
-    /// was changed last comes first.
-    func search(
-        _ attributes: ItemAttributes, in collection: String?, deadline: Deadline
-    ) async throws(StoreError) -> [StoredItem]
-
-    func item(_ id: ItemID, deadline: Deadline) async throws(StoreError) -> StoredItem?
-
-    func secret(of id: ItemID, deadline: Deadline) async throws(StoreError) -> ItemSecret?
-
-    /// Creates an item. With `replacing`, one in the collection with the same attributes, no more and no fewer, gets
-    /// the secret and label instead, and stays the item that it is. Throws `unavailable` when there is no such
-    /// collection.
-    func create(
-        _ secret: borrowing ItemSecret, attributes: ItemAttributes, label: String, in collection: String,
-        replacing: Bool, deadline: Deadline
-    ) async throws(StoreError) -> ItemCreation
+    func item(_ id: ItemID, deadline: Deadline) async throws(StoreError) -> Item?
 
     /// Changes what is given, and returns the item as it is then, or `nil` when there is none. Where attributes make a
     /// credential of what was none, or the reverse, its id is another one.
     func update(
         _ id: ItemID, label: String?, attributes: ItemAttributes?, deadline: Deadline
-    ) async throws(StoreError) -> StoredItem?
+    ) async throws(StoreError) -> Item?
 
-    func setSecret(
-        _ secret: borrowing ItemSecret, of id: ItemID, deadline: Deadline
-    ) async throws(StoreError) -> StoredItem?
-
-    /// Deletes an item, and returns it as it was, or `nil` when there was none.
-    func delete(_ id: ItemID, deadline: Deadline) async throws(StoreError) -> StoredItem?
-
-    /// What others change from now on, in other processes or by other ways than this protocol's.
-    func changesByOthers(deadline: Deadline) async throws(StoreError) -> AsyncStream<ItemChange>
-}
-
-package struct ItemCreation: Sendable, Hashable {
-    package let item: StoredItem
-    /// False when an item was there and got the secret.
-    package let isNew: Bool
-
-    package init(item: StoredItem, isNew: Bool) {
-        self.item = item
-        self.isNew = isNew
-    }
+    /// What others change from now on. What this store changes as a `CredentialStore` is told as well, but for a vault in
+    /// a database, which is told of by its other processes alone.
+    func itemChanges(deadline: Deadline) async throws(StoreError) -> AsyncStream<ItemChange>
 }
 
 package enum ItemChange: Sendable, Hashable {
-    case created(StoredItem)
-    case changed(StoredItem)
+    case created(Item)
+    case changed(Item)
     case deleted(ItemID, collection: String)
     /// Which items can't be told, or are too many to tell: look at all of it anew.
     case unknown

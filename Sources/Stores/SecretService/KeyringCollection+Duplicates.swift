@@ -103,7 +103,7 @@ extension KeyringCollection {
         _ item: KeyringItem, _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> Bool {
         guard let now = try await describe([item.path], session, interruption).first else { return false }
-        return now.key == item.key && now.modified == item.modified && now.label == item.label
+        return now.key == item.key && now.item.modified == item.item.modified && now.item.label == item.item.label
     }
 
     /// Sets a secret on an item and reads it back.
@@ -111,7 +111,7 @@ extension KeyringCollection {
         _ secret: borrowing DecodedSecret<Password>, on item: KeyringItem, _ session: KeyringSession,
         _ interruption: Interruption
     ) async throws(KeyringFailure) {
-        let type = SecretContentType.sent(secret.secret, as: secret.recognisedType)
+        let type = SecretContentType.sent(secret.secret, as: secret.recognizedType)
         guard let form = session.codec.encode(secret.secret, contentType: type) else {
             throw .store(.keyringSecretUnsendable)
         }
@@ -127,22 +127,21 @@ extension KeyringItem {
     func covers(_ other: KeyringItem) -> Bool {
         guard path != other.path else { return false }
         let (mine, theirs) = (telling, other.telling)
-        guard theirs.allSatisfy({ name, value in mine[name] == value }) else { return false }
-        if mine.count != theirs.count { return true }
-        if attributes.count != other.attributes.count { return attributes.count > other.attributes.count }
+        guard mine.contains(theirs) else { return false }
+        if mine != theirs { return true }
+        let (all, others) = (item.attributes.all.count, other.item.attributes.all.count)
+        if all != others { return all > others }
         return precedes(other)
     }
 
     /// The attributes without the schema that gnome-keyring shows, sooner or later, on all items that have none.
-    private var telling: [String: String] {
-        attributes.filter { name, value in name != "xdg:schema" || value != "org.freedesktop.Secret.Generic" }
-    }
+    private var telling: ItemAttributes { item.attributes.without(\.isInvented) }
 }
 
 extension DuplicateItems.Item {
     init(_ item: KeyringItem) {
         self.init(
-            path: item.path, label: item.label, application: item.attributes["application"], created: item.created,
-            modified: item.modified)
+            path: item.path, label: item.item.label, application: item.item.attributes["application"],
+            created: item.item.created, modified: item.item.modified)
     }
 }

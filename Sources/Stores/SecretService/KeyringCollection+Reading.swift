@@ -60,7 +60,7 @@ extension KeyringCollection {
                 session.knownItems[item.path] = nil
                 continue
             }
-            let version = versionKey.version(of: key, label: item.label, decoded.secret)
+            let version = versionKey.version(of: item.item, decoded.secret)
             if let known = found.look?.known {
                 // It holds as long as the secret is the same: another one may be another item's.
                 guard known.version == version else {
@@ -95,20 +95,20 @@ extension KeyringCollection {
         _ key: CredentialKey, _ item: KeyringItem, _ version: CredentialVersion,
         _ decoded: consuming DecodedSecret<Purpose>
     ) -> CredentialRecord<Purpose> {
-        let type = decoded.recognisedType
+        let type = decoded.recognizedType
         return CredentialRecord(
-            metadata: item.metadata(for: key), version: version, contentType: type, secret: decoded.takeSecret())
+            metadata: item.item.metadata(for: key), version: version, contentType: type, secret: decoded.takeSecret())
     }
 
     /// Returns the version of an item, or `nil` when it has vanished.
     func version(
-        of key: CredentialKey, _ item: KeyringItem, _ session: KeyringSession, _ interruption: Interruption
+        of item: KeyringItem, _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> CredentialVersion? {
         let pending = startSecret(at: item.path, session, interruption)
         guard let decoded = try await secret(pending, of: item, as: Password.self, session, interruption) else {
             return nil
         }
-        return versionKey.version(of: key, label: item.label, decoded.secret)
+        return versionKey.version(of: item.item, decoded.secret)
     }
 
     func startSecret(
@@ -151,7 +151,7 @@ extension KeyringCollection {
             if let other = first[key], other.precedes(item) { continue }
             first[key] = item
         }
-        return first.map { $1.metadata(for: $0) }.sorted { Self.precedes($0.key, $1.key) }
+        return first.map { $1.item.metadata(for: $0) }.sorted { Self.precedes($0.key, $1.key) }
     }
 
     /// All items, or those that have these attributes among others, unlocked, in no order.
@@ -184,11 +184,7 @@ extension KeyringCollection {
 }
 
 extension DecodedSecret {
-    /// What the bytes are. gnome-keyring calls everything text, so bytes that are no UTF-8 are not.
-    var recognisedType: SecretContentType {
-        guard contentType.hasPrefix("text/") else { return .binary }
-        return secret.withExposedBytes { bytes in (try? UTF8Span(validating: bytes)) == nil ? .binary : .text }
-    }
+    var recognizedType: SecretContentType { SecretContentType(of: secret, named: contentType) }
 
     consuming func takeSecret() -> Secret<Purpose> { secret }
 }

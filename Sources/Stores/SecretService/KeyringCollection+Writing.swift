@@ -22,7 +22,7 @@ extension KeyringCollection {
     ) async throws(KeyringFailure) -> CredentialVersion {
         for _ in 0..<Self.attempts {
             guard let items = try await itemsOrNewCollection(under: key, session, interruption) else { continue }
-            try await check(options.condition, key, items.first, session, interruption)
+            try await check(options.condition, items.first, session, interruption)
             let type = SecretContentType.sent(secret, as: options.contentType)
             guard let form = session.codec.encode(secret, contentType: type) else {
                 throw .store(.keyringSecretUnsendable)
@@ -30,7 +30,7 @@ extension KeyringCollection {
             let label: String
             do throws(KeyringFailure) {
                 if let item = items.first {
-                    label = options.label ?? item.label
+                    label = options.label ?? item.item.label
                     try await replace(item, form, label, session, interruption)
                 } else {
                     label = options.label ?? Self.label(for: key)
@@ -53,7 +53,7 @@ extension KeyringCollection {
         _ item: KeyringItem, _ form: Variant, _ label: String, _ session: KeyringSession,
         _ interruption: Interruption
     ) async throws(KeyringFailure) {
-        if label != item.label {
+        if label != item.item.label {
             let interface = Variant.string(BusName.itemInterface.description)
             _ = try await session.change(
                 .setProperty, on: item.path, [interface, .string("Label"), .boxed(.string(label))], interruption)
@@ -98,7 +98,7 @@ extension KeyringCollection {
         var deleted = false
         try await alone(with: key, interruption) { (session) async throws(KeyringFailure) in
             let items = try await items(under: key, session, interruption)
-            try await check(condition, key, items.first, session, interruption)
+            try await check(condition, items.first, session, interruption)
             // All of them, the one that is read last of all: an older one must never come to light.
             for item in items.reversed() {
                 if try await delete(item, session, interruption) { deleted = true }
@@ -179,21 +179,12 @@ extension KeyringCollection {
         throw .store(.keyringKeepsChanging)
     }
 
-    private func check(
-        _ condition: WriteCondition, _ key: CredentialKey, _ item: KeyringItem?, _ session: KeyringSession,
-        _ interruption: Interruption
+    func check(
+        _ condition: WriteCondition, _ item: KeyringItem?, _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) {
-        switch condition {
-        case .none: return
-        case .absent:
-            if item == nil { return }
-            throw .store(
-                StoreError(
-                    .conflict, "there is a credential under \(key) already", hint: "read it before changing it"))
-        case .matches(let version):
-            if let item, try await self.version(of: key, item, session, interruption) == version { return }
-            throw .store(
-                StoreError(.conflict, "the credential under \(key) was changed meanwhile", hint: "read it again"))
-        }
+        if condition == .none { return }
+        var version: CredentialVersion?
+        if let item { version = try await self.version(of: item, session, interruption) }
+        try mapError(KeyringFailure.store, of: try condition.check(against: version))
     }
 }

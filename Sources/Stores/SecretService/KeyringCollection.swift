@@ -97,8 +97,7 @@ extension KeyringItem {
             let isLocked = properties.property("Locked", "b")?.boolean
         else { return nil }
         self.init(
-            path: path, key: ItemAttributes.key(of: attributes),
-            attributes: ItemAttributes.searchable(attributes), label: label,
+            path: path, ItemAttributes(ofOthers: attributes), label: label,
             created: UnixTime(seconds: Int64(clamping: created)),
             modified: UnixTime(seconds: Int64(clamping: modified)), isLocked: isLocked)
     }

@@ -1,127 +1,170 @@
 package import LatchkeyCredentials
-package import LatchkeySecrets
 internal import LatchkeyLog
-internal import LatchkeySystem
+package import LatchkeySecrets
 
-/// What became of an item that a keyring was given.
-package enum KeyringItemOutcome: Sendable, Hashable {
-    case added
-    /// An item with the same attributes had the same secret already.
-    case same
-    /// Such an item has another secret, and was left alone.
-    case differs
-    case replaced
-}
-
-extension SecretServiceStore {
-    /// The last elements of the paths of the items under a key, or of all (`nil`): enough to know a vault's again that is
-    /// served as this keyring.
-    package func itemPathElements(
-        under key: CredentialKey?, deadline: Deadline
-    ) async throws(StoreError) -> [String] {
-        try await KeyringCollection(self).itemPathElements(key, deadline)
+/// The items of one collection, whosever they are: those of other kinds than `password` are none.
+///
+/// A content type is known of what was read alone, and times are the keyring's own.
+extension SecretServiceStore: ItemStore {
+    /// In the store's own collection; of another name there is nothing.
+    package func search(
+        _ attributes: ItemAttributes, in collection: String?, deadline: Deadline
+    ) async throws(StoreError) -> [Item] {
+        try await self.collection.items(attributes, deadline).filter {
+            collection == nil || $0.collection == collection
+        }
     }
 
-    /// Puts an item with attributes of its own into the collection, reads it back and compares.
-    ///
-    /// - Parameters:
-    ///   - attributes: all that programs find it by; one that has exactly these is the same item.
-    ///   - onlyLooks: says what would become of it, and changes nothing.
-    package func putItem<Purpose: SecretPurpose>(
-        _ secret: borrowing Secret<Purpose>, attributes: [String: String], label: String, isText: Bool,
-        replacing: Bool, onlyLooks: Bool, deadline: Deadline
-    ) async throws(StoreError) -> KeyringItemOutcome {
-        let item = KeyringCollection.NewItem(attributes: attributes, label: label, isText: isText)
-        return try await KeyringCollection(self).put(
-            secret, item, replacing: replacing, onlyLooks: onlyLooks, deadline)
+    package func read<Purpose: SecretPurpose>(
+        _ id: ItemID, as purpose: Purpose.Type, deadline: Deadline
+    ) async throws(StoreError) -> ItemRecord<Purpose>? {
+        try await collection.read(id, as: purpose, deadline)
+    }
+
+    /// Of items with equal attributes a new one is read before the others.
+    package func save<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, _ draft: ItemDraft, deadline: Deadline
+    ) async throws(StoreError) -> (item: Item, isNew: Bool)? {
+        try await collection.save(secret, draft, deadline)
+    }
+
+    package func delete(
+        _ id: ItemID, condition: WriteCondition, deadline: Deadline
+    ) async throws(StoreError) -> Item? {
+        try await collection.delete(id, condition, deadline)
+    }
+
+    package func readLatest(
+        service: String, deadline: Deadline
+    ) async throws(StoreError) -> CredentialRecord<Password>? {
+        try await collection.readLatest(service: service, deadline)
     }
 }
 
 extension KeyringCollection {
-    fileprivate struct NewItem {
-        let attributes: [String: String]
-        let label: String
-        let isText: Bool
-    }
-
-    fileprivate func itemPathElements(
-        _ key: CredentialKey?, _ deadline: Deadline
-    ) async throws(StoreError) -> [String] {
+    fileprivate func items(_ attributes: ItemAttributes, _ deadline: Deadline) async throws(StoreError) -> [Item] {
         let interruption = try Interruption(deadline)
-        var paths: [String] = []
+        var found: [Item] = []
         try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
-            if let key {
-                paths = try await search(ItemAttributes.made(for: key), session, interruption)
-            } else {
-                paths = try await allPaths(session, interruption)
-            }
+            found = try await allItems(attributes.all.isEmpty ? nil : attributes.pairs, session, interruption)
+                .filter(\.isItem).map(\.item)
         }
-        return paths.compactMap { $0.split(separator: "/").last.map(String.init) }
+        return found.sorted { $0.precedes($1) }
     }
 
-    fileprivate func put<Purpose: SecretPurpose>(
-        _ secret: borrowing Secret<Purpose>, _ new: NewItem, replacing: Bool, onlyLooks: Bool, _ deadline: Deadline
-    ) async throws(StoreError) -> KeyringItemOutcome {
+    fileprivate func read<Purpose: SecretPurpose>(
+        _ id: ItemID, as purpose: Purpose.Type, _ deadline: Deadline
+    ) async throws(StoreError) -> ItemRecord<Purpose>? {
         let interruption = try Interruption(deadline)
-        var outcome: KeyringItemOutcome?
+        var record: ItemRecord<Purpose>?
         try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
-            let present = try await item(with: new.attributes, session, interruption)
-            if let present, try await holds(secret, present, session, interruption) {
-                outcome = .same
-            } else if present != nil, !replacing {
-                outcome = .differs
-            } else {
-                outcome = present == nil ? .added : .replaced
-                if !onlyLooks { try await write(secret, new, replacing: present, session, interruption) }
-            }
+            guard let found = try await item(id, session, interruption),
+                let decoded = try await secret(
+                    startSecret(at: found.path, session, interruption), of: found, as: purpose, session, interruption)
+            else { return }
+            let item = found.item.with(contentType: decoded.contentType)
+            let version = versionKey.version(of: item, decoded.secret)
+            record = ItemRecord(item, version: version, secret: decoded.takeSecret())
         }
-        guard let outcome else { throw .keyringBrokeProtocol }
-        return outcome
+        return record
     }
 
-    private func write<Purpose: SecretPurpose>(
-        _ secret: borrowing Secret<Purpose>, _ new: NewItem, replacing present: KeyringItem?,
-        _ session: KeyringSession, _ interruption: Interruption
-    ) async throws(KeyringFailure) {
-        let type = SecretContentType.sent(secret, as: new.isText ? .text : .binary)
+    fileprivate func save<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, _ draft: ItemDraft, _ deadline: Deadline
+    ) async throws(StoreError) -> (item: Item, isNew: Bool)? {
+        let interruption = try Interruption(deadline)
+        var saved: (item: Item, isNew: Bool)?
+        try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+            saved = try await save(secret, draft, session, interruption)
+        }
+        return saved
+    }
+
+    private func save<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, _ draft: ItemDraft, _ session: KeyringSession,
+        _ interruption: Interruption
+    ) async throws(KeyringFailure) -> (item: Item, isNew: Bool)? {
+        let type = SecretContentType.sent(secret, as: draft.contentType.hasPrefix("text/") ? .text : .binary)
         guard let form = session.codec.encode(secret, contentType: type) else {
             throw .store(.keyringSecretUnsendable)
         }
-        if let present {
-            try await replace(present, form, new.label, session, interruption)
+        var old: KeyringItem?
+        let attributes: ItemAttributes
+        switch draft.place {
+        case .item(let id):
+            guard let found = try await item(id, session, interruption) else { return nil }
+            (old, attributes) = (found, found.item.attributes)
+        case .attributes(let given, _, let replacing):
+            attributes = given
+            if replacing { old = try await item(with: given, session, interruption) }
+        }
+        try await check(draft.condition, old, session, interruption)
+        if let old {
+            try await replace(old, form, draft.label ?? old.item.label, session, interruption)
         } else {
-            try await create(new.attributes.map { ($0, $1) }, form, new.label, session, interruption)
+            try await create(attributes.pairs, form, draft.label ?? "", session, interruption)
         }
-        guard let written = try await item(with: new.attributes, session, interruption),
-            try await holds(secret, written, session, interruption)
-        else {
-            throw .store(
-                StoreError(
-                    .corrupted, "the keyring does not give back what it was given",
-                    hint: "nothing was deleted; \(Recovery.diagnose)"))
-        }
+        let written =
+            if let old {
+                try await describe([old.path], session, interruption).first
+            } else {
+                try await item(with: attributes, session, interruption)
+            }
+        guard let written else { throw .store(.keyringKeepsChanging) }
+        return (written.item.with(contentType: draft.contentType), old == nil)
     }
 
-    /// The item that has these attributes and no others, but for the schema that gnome-keyring gives what has none.
+    fileprivate func delete(
+        _ id: ItemID, _ condition: WriteCondition, _ deadline: Deadline
+    ) async throws(StoreError) -> Item? {
+        let interruption = try Interruption(deadline)
+        var deleted: Item?
+        try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+            let found = try await item(id, session, interruption)
+            try await check(condition, found, session, interruption)
+            if let found, try await delete(found, session, interruption) { deleted = found.item }
+        }
+        return deleted
+    }
+
+    // MARK: - Finding
+
+    /// The item with an id, unlocked; `nil` for what is no item.
     private func item(
-        with attributes: [String: String], _ session: KeyringSession, _ interruption: Interruption
+        _ id: ItemID, _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> KeyringItem? {
-        let found = try await allItems(attributes.map { ($0, $1) }, session, interruption)
-        return found.filter { item in
-            var others = item.attributes
-            if attributes["xdg:schema"] == nil { others["xdg:schema"] = nil }
-            return others == attributes
-        }.min { $0.precedes($1) }
+        let path = try await ownPath(session, interruption) + "/" + id.element
+        for _ in 0..<Self.attempts {
+            let found = try await describe([path], session, interruption)
+            if try await unlock(found, session, interruption) { continue }
+            return found.first.flatMap { $0.isItem ? $0 : nil }
+        }
+        throw .store(.keyringKeepsChanging)
     }
 
-    private func holds<Purpose: SecretPurpose>(
-        _ secret: borrowing Secret<Purpose>, _ item: KeyringItem, _ session: KeyringSession,
-        _ interruption: Interruption
-    ) async throws(KeyringFailure) -> Bool {
-        let pending = startSecret(at: item.path, session, interruption)
-        guard let held = try await self.secret(pending, of: item, as: Purpose.self, session, interruption) else {
-            return false
-        }
-        return held.secret.matches(secret)
+    /// The item that is read first of those that have these attributes and no others.
+    private func item(
+        with attributes: ItemAttributes, _ session: KeyringSession, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> KeyringItem? {
+        let found = try await allItems(attributes.pairs, session, interruption)
+        return found.filter { $0.item.attributes.isSame(as: attributes) }.min { $0.precedes($1) }
+    }
+}
+
+extension KeyringItem {
+    /// What sign-ins keep is none.
+    fileprivate var isItem: Bool { key.map { $0.kind == .password } ?? !item.attributes.hasKind }
+}
+
+extension ItemAttributes {
+    fileprivate var pairs: [(String, String)] { all.map { ($0.name, $0.value) } }
+    fileprivate var hasKind: Bool { self[Self.kind] != nil }
+}
+
+extension Item {
+    fileprivate func with(contentType: String) -> Item {
+        Item(
+            id: id, collection: collection, attributes: attributes, label: label, contentType: contentType,
+            created: created, modified: modified, version: version, key: key, isNamed: isNamed)
     }
 }

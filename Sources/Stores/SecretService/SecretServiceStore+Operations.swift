@@ -102,41 +102,5 @@ extension SecretServiceStore: CredentialStore {
         try await collection.repairDuplicates(of: key, losingOlder: discardingOlderSecrets, deadline)
     }
 
-    /// Returns the password of a service that was changed last, whosever it is, or `nil`.
-    package func readLatest(
-        service: String, deadline: Deadline
-    ) async throws(StoreError) -> CredentialRecord<Password>? {
-        try await collection.readLatest(service: service, deadline)
-    }
-
-    // MARK: - Other programs
-
-    /// Saves in `target` what programs keep in this collection without a `service` and a `username`: git and Git
-    /// Credential Manager under the service `git:URL`, docker under `docker:URL`, cargo under `cargo:URL` with the
-    /// account `token`, and whoever names items by `service` and `account` under these. The items stay as they are.
-    ///
-    /// Of items that would be under one key it takes the one that was changed last. What `target` had under a key
-    /// is replaced. Throws what either store throws; what was saved by then stays.
-    ///
-    /// - Parameter attributes: only items that have these, among others.
-    /// - Returns: how many items are of no such kind, nor this store's own.
-    @discardableResult
-    package func copyOtherPrograms(
-        to target: any CredentialStore, having attributes: [(String, String)]? = nil, deadline: Deadline = .standard
-    ) async throws(StoreError) -> Int {
-        try await collection.copyOtherPrograms(to: target, having: attributes, deadline)
-    }
-
-    /// Deletes what other programs keep so, and returns whether there was any.
-    ///
-    /// - Parameter isMeant: whether to delete the credential that `copyOtherPrograms` would save under this key.
-    @discardableResult
-    package func deleteOtherPrograms(
-        having attributes: [(String, String)], deadline: Deadline,
-        where isMeant: @Sendable (CredentialKey, borrowing Secret<Password>) -> Bool
-    ) async throws(StoreError) -> Bool {
-        try await collection.deleteOtherPrograms(having: attributes, where: isMeant, deadline)
-    }
-
-    private var collection: KeyringCollection { KeyringCollection(self) }
+    var collection: KeyringCollection { KeyringCollection(self) }
 }

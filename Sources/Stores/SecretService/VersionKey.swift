@@ -16,8 +16,20 @@ struct VersionKey: Sendable {
     func version<Purpose: SecretPurpose>(
         of key: CredentialKey, label: String, _ secret: borrowing Secret<Purpose>
     ) -> CredentialVersion {
+        version(of: [key.service, key.account, key.kind.name, label], secret)
+    }
+
+    /// The same of an item, which may be no credential: then it goes by all of its attributes.
+    func version<Purpose: SecretPurpose>(of item: Item, _ secret: borrowing Secret<Purpose>) -> CredentialVersion {
+        if let key = item.key { return version(of: key, label: item.label, secret) }
+        return version(of: item.attributes.all.flatMap { [$0.name, $0.value] } + ["", item.label], secret)
+    }
+
+    private func version<Purpose: SecretPurpose>(
+        of parts: [String], _ secret: borrowing Secret<Purpose>
+    ) -> CredentialVersion {
         var message: [UInt8] = []
-        for part in [key.service, key.account, key.kind.name, label] {
+        for part in parts {
             message += Array("\(part.utf8.count):".utf8) + Array(part.utf8)
         }
         let secretKey = secretKey

@@ -1,6 +1,4 @@
 package import LatchkeyCredentials
-internal import LatchkeySecretService
-internal import LatchkeyVault
 
 /// A vault that is served as the keyring which another store reads: what is in both is one and the same, and who deletes it
 /// in one has it in neither. An item's path ends with what the vault calls it.
@@ -10,10 +8,8 @@ package enum ServedVault {
         _ key: CredentialKey, in one: any CredentialStore, and other: any CredentialStore, deadline: Deadline
     ) async throws(StoreError) -> Bool {
         guard let (vault, keyring) = pair(one, other) else { return false }
-        let items = vault.itemStore()
-        for element in try await keyring.itemPathElements(under: key, deadline: deadline) {
-            guard let id = ItemID(element) else { continue }
-            if try await items.item(id, deadline: deadline) != nil { return true }
+        for item in try await keyring.search(ItemAttributes(key), in: nil, deadline: deadline) {
+            if try await vault.item(item.id, deadline: deadline) != nil { return true }
         }
         return false
     }
@@ -23,19 +19,17 @@ package enum ServedVault {
         _ one: any CredentialStore, _ other: any CredentialStore, deadline: Deadline
     ) async throws(StoreError) -> Bool {
         guard let (vault, keyring) = pair(one, other) else { return false }
-        let served = Set(try await keyring.itemPathElements(under: nil, deadline: deadline))
+        let served = Set(try await keyring.search(ItemAttributes(), in: nil, deadline: deadline).map(\.id))
         if served.isEmpty { return false }
-        return try await vault.itemStore().items(in: "login", deadline: deadline).contains {
-            served.contains($0.element)
-        }
+        return try await vault.items(in: ItemCollection.first, deadline: deadline).contains(where: served.contains)
     }
 
     private static func pair(
         _ one: any CredentialStore, _ other: any CredentialStore
-    ) -> (VaultStore, SecretServiceStore)? {
-        switch (one, other) {
-        case (let vault as VaultStore, let keyring as SecretServiceStore): (vault, keyring)
-        case (let keyring as SecretServiceStore, let vault as VaultStore): (vault, keyring)
+    ) -> (any CollectionStore, any ItemStore)? {
+        switch (one.collections, one.items, other.collections, other.items) {
+        case (let vault?, _, nil, let keyring?): (vault, keyring)
+        case (nil, let keyring?, let vault?, _): (vault, keyring)
         default: nil
         }
     }

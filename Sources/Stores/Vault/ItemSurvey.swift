@@ -5,25 +5,18 @@ internal import LatchkeySecrets
 /// manifest.
 struct ItemSurvey {
     /// An item that can't stay where and as it is.
-    struct Item {
+    struct Problem {
         let place: Int64
         let problem: VaultProblem
     }
 
     /// In the order of their places.
-    private(set) var items: [Item] = []
+    private(set) var items: [Problem] = []
     private(set) var soundCount = 0
     /// How the items differ from those that were saved last, when it isn't known by which.
     private(set) var difference: VaultProblem?
     /// What is wrong with the index of attributes.
     private(set) var index: VaultProblem?
-
-    /// An item that may be the one too many.
-    private struct Candidate {
-        let place: Int64
-        let lookup: [UInt8]
-        let metadata: ItemMetadata
-    }
 
     /// Throws what keeps the table from being read.
     init(
@@ -31,35 +24,35 @@ struct ItemSurvey {
     ) throws(StoreError) {
         var found = SetHash()
         var position = 0
-        var window: [Candidate] = []
+        var window: [OpenedRow] = []
         var duplicates: [Int64] = []
         var linkCount: UInt64 = 0
         try Self.forEach(view, cancellation) { (heading) throws(StoreError) in
             position += 1
             found.add(Manifest.digest(lookup: heading.lookup, metadata: heading.metadata, keys))
-            guard let metadata = keys.openMetadata(of: heading) else {
-                items.append(Item(place: heading.place, problem: .damagedItem(position, nil)))
+            guard let opened = keys.open(heading) else {
+                items.append(Problem(place: heading.place, problem: .damagedItem(position, nil)))
                 return
             }
-            guard try Self.opens(heading.place, metadata, in: view, keys) else {
-                items.append(Item(place: heading.place, problem: .damagedItem(position, metadata.name)))
+            let name = opened.row.shownName
+            guard try Self.opens(opened, in: view, keys) else {
+                items.append(Problem(place: heading.place, problem: .damagedItem(position, name)))
                 return
             }
             soundCount += 1
-            linkCount += try Self.linkCount(of: metadata, at: heading.lookup, in: view, keys)
+            linkCount += try Self.linkCount(of: opened, in: view, keys)
             guard heading.isInPlace else {
-                items.append(Item(place: heading.place, problem: .movedItem(metadata.name)))
+                items.append(Problem(place: heading.place, problem: .movedItem(name)))
                 return
             }
             // Two of one lookup value stand within eight places.
-            window.removeAll { $0.place <= heading.place - Int64(ItemPlaces.count) }
-            let here = Candidate(place: heading.place, lookup: heading.lookup, metadata: metadata)
-            for other in window where other.lookup == here.lookup {
-                let older = other.metadata.modified.seconds <= metadata.modified.seconds ? other : here
-                items.append(Item(place: older.place, problem: .duplicateItem(metadata.name)))
-                duplicates.append(older.place)
+            window.removeAll { $0.heading.place <= heading.place - Int64(ItemPlaces.count) }
+            for other in window where other.lookup == opened.lookup {
+                let older = other.row.modified.seconds <= opened.row.modified.seconds ? other : opened
+                items.append(Problem(place: older.heading.place, problem: .duplicateItem(name)))
+                duplicates.append(older.heading.place)
             }
-            window.append(here)
+            window.append(opened)
         }
         // What is missing among the items is in the index all the same.
         let isWhole = items.isEmpty && UInt64(position) == manifest.itemCount && found == manifest.items
@@ -73,14 +66,14 @@ struct ItemSurvey {
         // One that is too many is found by what it adds to the sum.
         if UInt64(position) == manifest.itemCount + 1 {
             let surplus = found.subtracting(manifest.items)
-            var extra: Item?
+            var extra: Problem?
             try Self.forEach(view, cancellation) { (heading) throws(StoreError) in
                 var digest = SetHash()
                 digest.add(Manifest.digest(lookup: heading.lookup, metadata: heading.metadata, keys))
-                guard digest == surplus, extra == nil, let metadata = keys.openMetadata(of: heading) else { return }
-                extra = Item(
+                guard digest == surplus, extra == nil, let name = keys.open(heading)?.row.shownName else { return }
+                extra = Problem(
                     place: heading.place,
-                    problem: duplicates.isEmpty ? .extraItem(metadata.name) : .duplicateItem(metadata.name))
+                    problem: duplicates.isEmpty ? .extraItem(name) : .duplicateItem(name))
             }
             if let extra {
                 items.removeAll { duplicates.contains($0.place) || $0.place == extra.place }
@@ -109,11 +102,11 @@ struct ItemSurvey {
 
     /// In how many lists of the index an item is found.
     private static func linkCount(
-        of metadata: ItemMetadata, at lookup: [UInt8], in view: any RowView, _ keys: VaultKeys
+        of opened: OpenedRow, in view: any RowView, _ keys: VaultKeys
     ) throws(StoreError) -> UInt64 {
         var count: UInt64 = 0
-        for list in metadata.lists(keys) {
-            let item = ItemHandle(of: lookup)
+        for list in opened.row.lists(keys) {
+            let item = ItemHandle(of: opened.lookup)
             for token in [list.token(of: item), list.first] {
                 let sealed = try readable { () throws(StoreError) in try view.link(token.bytes) }
                 guard let sealed, IndexLink.open(sealed, at: token, keys)?.item == item else { continue }
@@ -126,11 +119,11 @@ struct ItemSurvey {
 
     /// Whether the secret in a place is the one of its metadata.
     private static func opens(
-        _ place: Int64, _ metadata: ItemMetadata, in view: any RowView, _ keys: VaultKeys
+        _ opened: OpenedRow, in view: any RowView, _ keys: VaultKeys
     ) throws(StoreError) -> Bool {
         try readable { () throws(StoreError) in
-            try view.withItem(place: place) { (heading, secret) throws(StoreError) -> Bool in
-                _ = try keys.openSecret(secret, of: metadata, at: heading.lookup)
+            try view.withItem(place: opened.heading.place) { (heading, secret) throws(StoreError) -> Bool in
+                _ = try keys.openSecret(secret, of: opened.row, at: heading.lookup)
                 return true
             }
         } ?? false

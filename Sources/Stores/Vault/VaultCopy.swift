@@ -110,17 +110,17 @@ struct VaultCopy {
         var change = Change(keys: keys, manifest: Manifest(recordsDigest: Manifest.digest(records, keys)))
         var savedCount: UInt64?
         try place.create(for: .backup, records, cancellation) { (table) throws(StoreError) in
-            func copy(_ item: ItemMetadata, _ secret: borrowing Secret<StoredSecret>) throws(StoreError) {
-                try VaultStore.put(item, secret, in: table, &change)
+            func copy(_ row: Row, _ secret: borrowing Secret<StoredSecret>) throws(StoreError) {
+                try VaultStore.put(row, secret, in: table, &change)
             }
             func copy(_ collections: CollectionsRecord) throws(StoreError) {
                 try VaultStore.put(collections, in: table, &change)
             }
             if leavingOutDamaged {
                 savedCount = try VaultRepair(vault: vault, cancellation: cancellation).forEachReadableItem(copy) {
-                    (item, secret) throws(StoreError) in
+                    (row, secret) throws(StoreError) in
                     // A credential that is there twice is copied once.
-                    if try table.heading(keys.lookup(of: item.subject)) == nil { try copy(item, secret) }
+                    if try table.heading(keys.lookup(of: row.name)) == nil { try copy(row, secret) }
                 }
             } else {
                 try forEachItem(copy, copy)
@@ -137,12 +137,12 @@ struct VaultCopy {
     /// Throws `corrupted` at the first item that can't be opened, and when what is there isn't what the manifest says.
     func forEachItem(
         _ takeCollections: (CollectionsRecord) throws(StoreError) -> Void = { _ in },
-        _ body: (ItemMetadata, borrowing Secret<StoredSecret>) throws(StoreError) -> Void
+        _ body: (Row, borrowing Secret<StoredSecret>) throws(StoreError) -> Void
     ) throws(StoreError) {
         try withWalk { (walk) throws(StoreError) in
             try takeCollections(VaultStore.collections(in: walk.view, walk.state.keys))
             try walk.forEachBatch(cancellation) { (batch) throws(StoreError) in
-                for item in batch { try walk.open(item, body) }
+                for item in batch { try body(item.row, VaultStore.secret(of: item, in: walk.view, walk.state.keys)) }
             }
         }
     }
@@ -185,7 +185,7 @@ struct VaultCopy {
         try withWalk(copyingFrom: 0) { (walk) throws(StoreError) in
             try walk.forEachBatch(cancellation) { (batch) throws(StoreError) in
                 if choice == .refuse { try refuseConflicts(with: batch, in: target) }
-                for item in batch { try walk.open(item) { (_, _) throws(StoreError) in } }
+                for item in batch { _ = try VaultStore.secret(of: item, in: walk.view, walk.state.keys) }
                 progress(VaultWalk.fraction(after: batch) / 4)
             }
             let collections = try VaultStore.collections(in: walk.view, walk.state.keys)
@@ -214,13 +214,13 @@ struct VaultCopy {
         return result
     }
 
-    private func refuseConflicts(with batch: [WalkedItem], in target: VaultStore) throws(StoreError) {
+    private func refuseConflicts(with batch: [OpenedRow], in target: VaultStore) throws(StoreError) {
         try cancellation.retry { () throws(StoreError) in
             try target.current(cancellation) { (view, state) throws(StoreError) in
                 for item in batch {
-                    let present = try VaultStore.present(item.metadata.subject, in: view, state.keys)
-                    guard let present, present.metadata.version != item.metadata.version else { continue }
-                    throw StoreError.importConflict(item.metadata.name, in: target.identity)
+                    let present = try VaultStore.row(item.row.name, in: view, state.keys)
+                    guard let present, present.row.version != item.row.version else { continue }
+                    throw StoreError.importConflict(item.row.shownName, in: target.identity)
                 }
             }
         }
@@ -229,13 +229,13 @@ struct VaultCopy {
     /// Whether nothing is to be changed for a batch. A vault that is imported into itself is never written, as its own
     /// walk would be waited for.
     private func holds(
-        _ batch: [WalkedItem], in target: VaultStore, onConflict choice: VaultImportChoice
+        _ batch: [OpenedRow], in target: VaultStore, onConflict choice: VaultImportChoice
     ) throws(StoreError) -> Bool {
         try cancellation.retry { () throws(StoreError) in
             try target.current(cancellation) { (view, state) throws(StoreError) in
                 for item in batch {
-                    guard let present = try VaultStore.present(item.metadata.subject, in: view, state.keys),
-                        present.metadata.version == item.metadata.version || choice == .keep
+                    guard let present = try VaultStore.row(item.row.name, in: view, state.keys),
+                        present.row.version == item.row.version || choice == .keep
                     else { return false }
                 }
                 return true
@@ -244,27 +244,26 @@ struct VaultCopy {
     }
 
     private func take(
-        _ batch: [WalkedItem], of walk: VaultWalk, into target: VaultStore, onConflict choice: VaultImportChoice,
+        _ batch: [OpenedRow], of walk: VaultWalk, into target: VaultStore, onConflict choice: VaultImportChoice,
         in transaction: any RowTransaction, _ change: inout Change
     ) throws(StoreError) -> VaultImport {
         var result = VaultImport()
         var changed = change
         let keys = change.keys
-        for item in keys.inOrderOfPlaces(batch, { keys.lookup(of: $0.metadata.subject) }) {
-            let present = try VaultStore.present(item.metadata.subject, in: transaction, keys)
+        for item in keys.inOrderOfPlaces(batch, { keys.lookup(of: $0.row.name) }) {
+            let present = try VaultStore.row(item.row.name, in: transaction, keys)
             if let present {
-                if present.metadata.version == item.metadata.version || choice == .keep {
+                if present.row.version == item.row.version || choice == .keep {
                     result.keptCount += 1
                     continue
                 }
-                guard choice == .replace else { throw .importConflict(item.metadata.name, in: target.identity) }
+                guard choice == .replace else { throw .importConflict(item.row.shownName, in: target.identity) }
                 result.replacedCount += 1
             } else {
                 result.addedCount += 1
             }
-            try walk.open(item) { (metadata, secret) throws(StoreError) in
-                try VaultStore.put(metadata, secret, replacing: present, in: transaction, &changed)
-            }
+            let secret = try VaultStore.secret(of: item, in: walk.view, walk.state.keys)
+            try VaultStore.put(item.row, secret, replacing: present, in: transaction, &changed)
         }
         change = changed
         return result

@@ -108,12 +108,11 @@ private struct VaultRekey {
         _ place: Int64, from old: VaultKeys, in transaction: any RowTransaction, _ change: inout Change
     ) throws(StoreError) {
         let opened = try transaction.withItem(place: place) { (heading, sealed) throws(StoreError) in
-            let metadata = try VaultStore.openMetadata(heading, old)
-            return VaultStore.FoundItem(
-                metadata: metadata, secret: try old.openSecret(sealed, of: metadata, at: heading.lookup))
+            let row = try VaultStore.row(heading, old).row
+            return VaultStore.FoundRow(row, try old.openSecret(sealed, of: row, at: heading.lookup))
         }
         guard let opened else { throw .damagedItem }
         try transaction.remove(place: place)
-        try VaultStore.put(opened.metadata, opened.secret, in: transaction, &change)
+        try VaultStore.put(opened.row, opened.secret, in: transaction, &change)
     }
 }

@@ -97,7 +97,7 @@ struct VaultRepair {
         let (keys, before) = (change.keys, change.manifest)
         let survey = try ItemSurvey(of: transaction, before, keys, cancellation)
         var dropped: [VaultProblem] = []
-        var moved: [ItemSurvey.Item] = []
+        var moved: [ItemSurvey.Problem] = []
         for item in survey.items {
             if case .movedItem = item.problem {
                 moved.append(item)
@@ -131,7 +131,7 @@ struct VaultRepair {
         try ItemSurvey.forEach(transaction, cancellation) { (heading) throws(StoreError) in
             change.manifest.add(lookup: heading.lookup, metadata: heading.metadata, keys)
             if indexIsSound { return }
-            change.index.add(try VaultStore.openMetadata(heading, keys), at: heading.lookup)
+            change.index.add(try VaultStore.row(heading, keys).row, at: heading.lookup)
             try change.writeIndexIfLarge(in: transaction)
         }
         let count = Int(change.manifest.itemCount)
@@ -153,7 +153,7 @@ struct VaultRepair {
     /// hold, if they are close. Throws `corrupted` when not even the records can be read.
     func forEachReadableItem(
         _ takeCollections: (CollectionsRecord) throws(StoreError) -> Void,
-        _ body: (ItemMetadata, borrowing Secret<StoredSecret>) throws(StoreError) -> Void
+        _ body: (Row, borrowing Secret<StoredSecret>) throws(StoreError) -> Void
     ) throws(StoreError) -> UInt64 {
         let last = vault.known.withLock { $0 }
         let table = try cancellation.retry { () throws(StoreError) in
@@ -165,14 +165,14 @@ struct VaultRepair {
             var place: Int64?
             while let heading = try view.nextReadable(after: place, cancellation) {
                 place = heading.place
-                guard let metadata = state.keys.openMetadata(of: heading) else { continue }
+                guard let opened = state.keys.open(heading) else { continue }
                 let secret = try readable { () throws(StoreError) in
                     try view.withItem(place: heading.place) { (_, sealed) throws(StoreError) in
-                        try state.keys.openSecret(sealed, of: metadata, at: heading.lookup)
+                        try state.keys.openSecret(sealed, of: opened.row, at: heading.lookup)
                     }
                 }
                 guard let secret else { continue }
-                try body(metadata, secret)
+                try body(opened.row, secret)
             }
             return state.manifest.itemCount
         }

@@ -14,11 +14,12 @@ extension VaultStore {
         try await change(until: deadline) { (transaction, change) throws(StoreError) in
             let vaultKeys = change.keys
             for key in vaultKeys.inOrderOfPlaces(keys, { vaultKeys.lookup(of: $0) }) {
-                guard try VaultStore.present(key, in: transaction, vaultKeys) == nil else {
+                guard try Self.row(.key(key), in: transaction, vaultKeys) == nil else {
                     throw StoreError(.conflict, "there is a credential for \(key) already")
                 }
-                try self.put(
-                    kept.secret, for: key, options: SaveOptions(), replacing: nil, in: transaction, &change)
+                try self.write(
+                    kept.secret, .key(key), label: "\(key.service): \(key.account)",
+                    contentType: SecretContentType.binary.rawValue, replacing: nil, in: transaction, &change)
             }
         }
     }

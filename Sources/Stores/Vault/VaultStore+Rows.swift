@@ -6,42 +6,62 @@ internal import LatchkeySecrets
 extension VaultStore {
     // MARK: - Changing rows
 
-    /// Writes an item, in the place of one with the same subject where there is one, and returns its metadata as sealed.
+    /// Writes a row with another version, in the place of `old` where there is one, and returns it.
+    ///
+    /// - Parameter times: `nil` is now.
     @discardableResult
-    static func write<Purpose: SecretPurpose>(
-        _ metadata: ItemMetadata, _ secret: borrowing Secret<Purpose>, replacing old: PresentItem?,
+    func write<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, _ name: Row.Name, label: String, contentType: String,
+        times: (created: UnixTime, modified: UnixTime)? = nil, replacing old: OpenedRow?,
         in transaction: any RowTransaction, _ change: inout Change
-    ) throws(StoreError) -> [UInt8] {
-        let keys = change.keys
-        let lookup = keys.lookup(of: metadata.subject)
-        if let old { try change.manifest.remove(lookup: old.lookup, metadata: old.sealed, keys) }
-        if old.map({ $0.metadata.attributes != metadata.attributes || $0.metadata.collection != metadata.collection })
-            ?? true
-        {
-            if let old { try change.index.remove(old.metadata, at: old.lookup, in: transaction) }
-            change.index.add(metadata, at: lookup)
-        }
-        let sealed = try keys.seal(metadata, at: lookup)
-        try transaction.put(
-            lookup, metadata: sealed, secret: try keys.seal(secret, version: metadata.version, at: lookup))
-        change.manifest.add(lookup: lookup, metadata: sealed, keys)
-        return sealed
+    ) throws(StoreError) -> Row {
+        let time = now()
+        let created = times?.created ?? old?.row.created ?? time
+        let row = Row(
+            name: name, label: label, contentType: contentType, created: created,
+            modified: times?.modified ?? max(created, time),
+            version: CredentialVersion(bytes: try Sealing.randomOctets(Row.versionByteCount)),
+            secretByteCount: secret.byteCount)
+        try Self.write(row, secret, replacing: old, in: transaction, &change)
+        return row
     }
 
-    /// Puts an item into a table, in the place of one with the same subject where there is one, reads it back and
-    /// compares.
-    static func put(
-        _ metadata: ItemMetadata, _ secret: borrowing Secret<StoredSecret>, replacing old: PresentItem? = nil,
+    /// Writes a row, in the place of one that may have had another name.
+    static func write<Purpose: SecretPurpose>(
+        _ row: Row, _ secret: borrowing Secret<Purpose>, replacing replaced: OpenedRow?,
         in transaction: any RowTransaction, _ change: inout Change
     ) throws(StoreError) {
-        try write(metadata, secret, replacing: old, in: transaction, &change)
+        let keys = change.keys
+        let lookup = keys.lookup(of: row.name)
+        var old = replaced
+        if let other = old, other.lookup != lookup {
+            try remove(other, in: transaction, &change)
+            old = nil
+        }
+        if let old { try change.manifest.remove(lookup: lookup, metadata: old.heading.metadata, keys) }
+        if old?.row.attributes != row.attributes || old?.row.collection != row.collection || old == nil {
+            if let old { try change.index.remove(old, in: transaction) }
+            change.index.add(row, at: lookup)
+        }
+        let sealed = try keys.seal(row, at: lookup)
+        try transaction.put(lookup, metadata: sealed, secret: try keys.seal(secret, version: row.version, at: lookup))
+        change.manifest.add(lookup: lookup, metadata: sealed, keys)
+        change.own.items[ItemHandle(of: lookup)] = ItemSighting(sealed: sealed, collection: row.collection)
+    }
+
+    /// Writes a row as `write`, reads it back and compares.
+    static func put(
+        _ row: Row, _ secret: borrowing Secret<StoredSecret>, replacing old: OpenedRow? = nil,
+        in transaction: any RowTransaction, _ change: inout Change
+    ) throws(StoreError) {
+        try write(row, secret, replacing: old, in: transaction, &change)
         try change.writeIndexIfLarge(in: transaction)
         let keys = change.keys
-        let lookup = keys.lookup(of: metadata.subject)
+        let lookup = keys.lookup(of: row.name)
         let written = try transaction.withItem(lookup) { (head, body) throws(StoreError) in
             guard let bytes = keys.openMetadata(head, at: lookup),
-                let written = ItemMetadata.decode(bytes, expected: metadata.key), written.version == metadata.version,
-                written.subject == metadata.subject
+                let written = Row.decode(bytes, expected: row.key), written.version == row.version,
+                written.name == row.name
             else { throw .damagedItem }
             return try keys.openSecret(body, of: written, at: lookup)
         }
@@ -49,61 +69,69 @@ extension VaultStore {
     }
 
     static func remove(
-        _ item: PresentItem, in transaction: any RowTransaction, _ change: inout Change
+        _ old: OpenedRow, in transaction: any RowTransaction, _ change: inout Change
     ) throws(StoreError) {
-        try change.index.remove(item.metadata, at: item.lookup, in: transaction)
-        try transaction.remove(item.lookup)
-        try change.manifest.remove(lookup: item.lookup, metadata: item.sealed, change.keys)
+        try change.index.remove(old, in: transaction)
+        try transaction.remove(old.lookup)
+        try change.manifest.remove(lookup: old.lookup, metadata: old.heading.metadata, change.keys)
+        change.own.items.updateValue(nil, forKey: ItemHandle(of: old.lookup))
     }
 
     // MARK: - Opening rows
 
-    /// An item in the table, with what is needed to take it out of the manifest.
-    struct PresentItem {
-        let lookup: [UInt8]
-        let sealed: [UInt8]
-        let metadata: ItemMetadata
+    static func row(_ name: Row.Name, in view: any RowView, _ keys: VaultKeys) throws(StoreError) -> OpenedRow? {
+        guard let heading = try view.heading(keys.lookup(of: name)) else { return nil }
+        guard case .key(let key) = name else { return try row(heading, keys) }
+        return OpenedRow(
+            heading: heading, row: try row(heading.metadata.span, of: key, at: heading.lookup, keys))
     }
 
-    static func present(
-        _ subject: ItemSubject, in view: any RowView, _ keys: VaultKeys
-    ) throws(StoreError) -> PresentItem? {
-        if case .credential(let key, _) = subject { return try present(key, in: view, keys) }
-        let lookup = keys.lookup(of: subject)
-        guard let item = try view.heading(lookup) else { return nil }
-        return PresentItem(lookup: lookup, sealed: item.metadata, metadata: try openMetadata(item, keys))
+    /// The row of an item; `nil` for what isn't there, or is no item.
+    static func row(_ handle: ItemHandle, in view: any RowView, _ keys: VaultKeys) throws(StoreError) -> OpenedRow? {
+        guard let heading = try view.heading(beginning: handle.bytes) else { return nil }
+        let found = try row(heading, keys)
+        return found.row.collection == nil ? nil : found
     }
 
-    static func present(
-        _ key: CredentialKey, in view: any RowView, _ keys: VaultKeys
-    ) throws(StoreError) -> PresentItem? {
-        let lookup = keys.lookup(of: key)
-        guard let item = try view.heading(lookup) else { return nil }
-        return PresentItem(
-            lookup: lookup, sealed: item.metadata,
-            metadata: try openMetadata(item.metadata.span, of: key, at: lookup, keys))
-    }
-
-    static func openMetadata(
+    static func row(
         _ sealed: Span<UInt8>, of key: CredentialKey, at lookup: [UInt8], _ keys: VaultKeys
-    ) throws(StoreError) -> ItemMetadata {
-        guard let bytes = keys.openMetadata(sealed, at: lookup),
-            let metadata = ItemMetadata.decode(bytes, expected: key)
-        else { throw .damagedItem }
-        return metadata
+    ) throws(StoreError) -> Row {
+        guard let bytes = keys.openMetadata(sealed, at: lookup), let row = Row.decode(bytes, expected: key) else {
+            throw .damagedItem
+        }
+        return row
     }
 
-    static func openMetadata(_ item: ItemHeading, _ keys: VaultKeys) throws(StoreError) -> ItemMetadata {
+    static func row(_ heading: ItemHeading, _ keys: VaultKeys) throws(StoreError) -> OpenedRow {
         // One that was moved away isn't found by its lookup value any more.
-        guard item.isInPlace, let metadata = keys.openMetadata(of: item) else { throw .damagedItem }
-        return metadata
+        guard heading.isInPlace, let row = keys.open(heading) else { throw .damagedItem }
+        return row
     }
 
-    /// The collection of an item, `nil` for what is no item: a fraction of the work of `openMetadata`.
+    /// Opens the secret of a row that was found in the same view.
+    static func secret(
+        of opened: OpenedRow, in view: any RowView, _ keys: VaultKeys
+    ) throws(StoreError) -> Secret<StoredSecret> {
+        let secret = try view.withItem(opened.lookup) { (_, sealed) throws(StoreError) in
+            try keys.openSecret(sealed, of: opened.row, at: opened.lookup)
+        }
+        guard let secret else { throw .damagedItem }
+        return secret
+    }
+
+    /// The same with its row; `nil` of `nil`.
+    static func foundRow(
+        _ opened: OpenedRow?, in view: any RowView, _ keys: VaultKeys
+    ) throws(StoreError) -> FoundRow? {
+        guard let opened else { return nil }
+        return FoundRow(opened.row, try secret(of: opened, in: view, keys))
+    }
+
+    /// The collection of an item, `nil` for what is no item: a fraction of the work of opening the row.
     static func collection(of item: ItemHeading, _ keys: VaultKeys) throws(StoreError) -> String? {
         guard item.isInPlace, let bytes = keys.openMetadata(item.metadata.span, at: item.lookup) else {
             throw .damagedItem
         }
-        return ItemMetadata.collection(in: bytes)
+        return Row.collection(in: bytes)
     }
 }

@@ -192,6 +192,8 @@ struct Change {
     private(set) var keys: VaultKeys
     var manifest: Manifest
     var index: ItemIndex
+    /// What `VaultWatch` needs to know of it.
+    var own = OwnChanges()
 
     init(keys: VaultKeys, manifest: Manifest) {
         self.keys = keys

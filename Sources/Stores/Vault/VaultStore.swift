@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Neither shows a name, attribute, label, time or secret without the key; sizes are padded. A wrong key, a truncated
 /// file or a flipped bit gives a typed error and changes nothing. Any number of processes may use it at once. A save
-/// that returned is there after a power failure. The format is in Docs/Formats/vault-v1.md.
+/// that returned is there after a power failure. The format is in Docs/Formats/vault.md.
 ///
 /// Reads of a file run on the calling thread and take microseconds; what waits runs on threads of the store's own: writes,
 /// a read while others write or after they have changed the vault, and everything that asks a database.
@@ -30,7 +30,7 @@ public final class VaultStore: CredentialStore {
     /// What opened it, to follow the vault when others rekey it; `nil` when it was the root key itself.
     let slot: OpenedSlot?
 
-    private let reporter = ChangeReporter()
+    let watch = VaultWatch()
 
     public var capabilities: StoreCapabilities {
         var capabilities = StoreCapabilities(
@@ -115,39 +115,38 @@ public final class VaultStore: CredentialStore {
         _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
     ) async throws(StoreError) -> CredentialRecord<Purpose>? {
         // From here on everything is one type, and the compiler makes it fast.
-        try await item(key, deadline: deadline)?.record(of: key, as: purpose)
+        guard let found = try await find(key, deadline: deadline) else { return nil }
+        let (metadata, version) = (found.row.metadata(for: key), found.row.version)
+        let type = found.row.credentialType(of: found.secret)
+        return CredentialRecord(
+            metadata: metadata, version: version, contentType: type, secret: found.take(as: purpose))
     }
 
-    /// An item as found. It knows no purpose, so that all of a read is compiled for one type.
-    struct FoundItem: ~Copyable, Sendable {
-        let metadata: ItemMetadata
+    /// A row with its secret. It knows no purpose, so that all of a read is compiled for one type.
+    struct FoundRow: ~Copyable, Sendable {
+        let row: Row
         let secret: Secret<StoredSecret>
 
-        /// The item is the one of that key.
-        consuming func record<Purpose: SecretPurpose>(
-            of key: CredentialKey, as purpose: Purpose.Type
-        ) -> CredentialRecord<Purpose> {
-            let metadata = metadata
-            let type = metadata.subject.credentialType(of: secret)
-            return CredentialRecord(
-                metadata: CredentialMetadata(
-                    key: key, label: metadata.label, created: metadata.created, modified: metadata.modified,
-                    version: metadata.version),
-                version: metadata.version, contentType: type, secret: secret.repurposed(as: purpose))
+        init(_ row: Row, _ secret: consuming Secret<StoredSecret>) {
+            self.row = row
+            self.secret = secret
+        }
+
+        consuming func take<Purpose: SecretPurpose>(as purpose: Purpose.Type) -> Secret<Purpose> {
+            secret.repurposed(as: purpose)
         }
     }
 
-    func item(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> FoundItem? {
-        try await waiting(until: deadline) { (view, state) throws(StoreError) -> FoundItem? in
+    func find(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> FoundRow? {
+        try await waiting(until: deadline) { (view, state) throws(StoreError) -> FoundRow? in
             let lookup = state.keys.lookup(of: key)
-            let found = try view.withItem(lookup) { (sealed, secret) throws(StoreError) -> FoundItem in
-                let metadata = try Self.openMetadata(sealed, of: key, at: lookup, state.keys)
-                return FoundItem(
-                    metadata: metadata, secret: try state.keys.openSecret(secret, of: metadata, at: lookup))
+            let found = try view.withItem(lookup) { (sealed, secret) throws(StoreError) -> FoundRow in
+                let row = try Self.row(sealed, of: key, at: lookup, state.keys)
+                return FoundRow(row, try state.keys.openSecret(secret, of: row, at: lookup))
             }
             switch consume found {
             case .some(let found): return found
-            case .none: return try self.impliedItem(of: key, in: view, state)
+            case .none: return try self.impliedRow(of: key, in: view, state)
             }
         }
     }
@@ -156,36 +155,18 @@ public final class VaultStore: CredentialStore {
     public func save<Purpose: SecretPurpose>(
         _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, deadline: Deadline
     ) async throws(StoreError) -> CredentialVersion {
-        guard secret.byteCount <= capabilities.maximumSecretByteCount else {
-            throw StoreError(
-                .tooLarge,
-                "the secret has \(secret.byteCount) bytes, and a vault takes \(capabilities.maximumSecretByteCount)")
-        }
-        guard (options.label?.utf8.count ?? 0) <= SealedSize.maximumLabelByteCount else {
-            throw StoreError(.tooLarge, "the label is longer than \(SealedSize.maximumLabelByteCount) bytes")
-        }
+        try Self.check(secretByteCount: secret.byteCount, label: options.label)
         let kept = KeptSecret(secret.duplicate())
         return try await change(until: deadline) { (transaction, change) throws(StoreError) in
+            // An item of another program that is read as the credential stays that item.
             let old = try Self.presentOrImplied(key, in: transaction, change)
-            try Self.check(options.condition, against: old?.metadata)
-            return try self.put(kept.secret, for: key, options: options, replacing: old, in: transaction, &change)
+            try options.condition.check(against: old?.row.version)
+            return try self.write(
+                kept.secret, old?.row.name ?? .key(key),
+                label: options.label ?? old?.row.label ?? "\(key.service): \(key.account)",
+                contentType: options.contentType.rawValue, replacing: old, in: transaction, &change
+            ).version
         }
-    }
-
-    @discardableResult
-    func put<Purpose: SecretPurpose>(
-        _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, replacing old: PresentItem?,
-        in transaction: any RowTransaction, _ change: inout Change
-    ) throws(StoreError) -> CredentialVersion {
-        let version = try ItemMetadata.newVersion()
-        let time = now()
-        let created = old?.metadata.created ?? time
-        let metadata = ItemMetadata(
-            subject: ItemSubject(key, options.contentType, replacing: old?.metadata.subject),
-            label: options.label ?? old?.metadata.label ?? "\(key.service): \(key.account)", created: created,
-            modified: max(created, time), version: version, secretByteCount: secret.byteCount)
-        try Self.write(metadata, secret, replacing: old, in: transaction, &change)
-        return version
     }
 
     @discardableResult
@@ -193,15 +174,13 @@ public final class VaultStore: CredentialStore {
         _ key: CredentialKey, condition: WriteCondition, deadline: Deadline
     ) async throws(StoreError) -> Bool {
         try await change(until: deadline) { (transaction, change) throws(StoreError) in
-            guard let old = try Self.presentOrImplied(key, in: transaction, change) else {
-                try Self.check(condition, against: nil)
-                return false
-            }
-            try Self.check(condition, against: old.metadata)
+            let old = try Self.presentOrImplied(key, in: transaction, change)
+            try condition.check(against: old?.row.version)
+            guard let old else { return false }
             // Who means one version keeps the others; who means the key doesn't want an older one to come to light.
-            var others: [PresentItem] = []
+            var others: [OpenedRow] = []
             if case .none = condition {
-                others = try Self.impliedItems(of: key, in: transaction, change.manifest, change.keys)
+                others = try Self.impliedRows(of: key, in: transaction, change.manifest, change.keys)
             }
             try Self.remove(old, in: transaction, &change)
             for other in others where other.lookup != old.lookup { try Self.remove(other, in: transaction, &change) }
@@ -231,9 +210,9 @@ public final class VaultStore: CredentialStore {
             var last: Int64?
             for item in items {
                 last = item.place
-                let metadata = try Self.openMetadata(item, state.keys)
-                var found = metadata.credentialMetadata
-                if found == nil { found = try Self.impliedMetadata(of: metadata, at: item.lookup, in: view, state) }
+                let opened = try Self.row(item, state.keys)
+                var found = opened.row.key.map(opened.row.metadata)
+                if found == nil { found = try Self.impliedMetadata(of: opened, in: view, state) }
                 guard let entry = found else { continue }
                 if let service, !entry.key.service.utf8.elementsEqual(service.utf8) { continue }
                 entries.append(entry)
@@ -249,21 +228,10 @@ public final class VaultStore: CredentialStore {
     /// as one. The stream ends with the store. Throws `unavailable` when the system has no watch on files left, and
     /// `unsupported` behind a pool of a database's connections.
     public func changes(deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
-        try await reporter.listen(to: self, deadline: deadline)
-    }
-
-    // MARK: - Conditions
-
-    private static func check(_ condition: WriteCondition, against old: ItemMetadata?) throws(StoreError) {
-        switch condition {
-        case .none: return
-        case .absent where old == nil: return
-        case .matches(let version) where old?.version == version: return
-        case .absent:
-            throw StoreError(.conflict, "there is a credential already", hint: "read it, or save without a condition")
-        case .matches:
-            throw StoreError(.conflict, "the credential was changed since it was read", hint: "read it again")
+        guard capabilities.reportsChanges else {
+            throw StoreError(.unsupported, "no other process has this vault's table")
         }
+        return try await watch.changes(of: self, deadline: deadline)
     }
 }
 

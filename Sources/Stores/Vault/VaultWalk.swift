@@ -2,12 +2,6 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 
-/// An item of a walk: its name is opened, its secret not yet.
-struct WalkedItem {
-    let heading: ItemHeading
-    let metadata: ItemMetadata
-}
-
 /// One consistent view of everything in a table.
 struct VaultWalk {
     let view: any RowView
@@ -23,21 +17,21 @@ struct VaultWalk {
     /// Throws `corrupted` at the first that can't be opened, and at the end when what was there isn't what the manifest
     /// says.
     func forEachBatch(
-        _ cancellation: Cancellation, _ body: ([WalkedItem]) throws(StoreError) -> Void
+        _ cancellation: Cancellation, _ body: ([OpenedRow]) throws(StoreError) -> Void
     ) throws(StoreError) {
         var found = SetHash()
         var last: Int64?
-        var batch: [WalkedItem] = []
+        var batch: [OpenedRow] = []
         var byteCount = 0
         while true {
             try cancellation.check()
             let items = try view.items(after: last, limit: 100)
             if items.isEmpty { break }
             for item in items {
-                let metadata = try VaultStore.openMetadata(item, state.keys)
+                let opened = try VaultStore.row(item, state.keys)
                 found.add(Manifest.digest(lookup: item.lookup, metadata: item.metadata, state.keys))
-                batch.append(WalkedItem(heading: item, metadata: metadata))
-                byteCount += metadata.secretByteCount
+                batch.append(opened)
+                byteCount += opened.row.secretByteCount
                 guard batch.count == Self.batchCount || byteCount >= Self.batchByteCount else { continue }
                 try body(batch)
                 batch.removeAll(keepingCapacity: true)
@@ -51,20 +45,8 @@ struct VaultWalk {
         try view.compareLinks(state.manifest, state.keys)
     }
 
-    /// Opens an item's secret.
-    func open(
-        _ item: WalkedItem, _ body: (ItemMetadata, borrowing Secret<StoredSecret>) throws(StoreError) -> Void
-    ) throws(StoreError) {
-        let lookup = item.heading.lookup
-        let secret = try view.withItem(lookup) { (_, sealed) throws(StoreError) in
-            try state.keys.openSecret(sealed, of: item.metadata, at: lookup)
-        }
-        guard let secret else { throw .damagedItem }
-        try body(item.metadata, secret)
-    }
-
     /// How far a walk is, from 0 to 1: places are spread evenly.
-    static func fraction(after batch: [WalkedItem]) -> Double {
+    static func fraction(after batch: [OpenedRow]) -> Double {
         Double(batch.last?.heading.place ?? 0) / 0x1p63
     }
 }

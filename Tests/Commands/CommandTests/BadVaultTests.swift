@@ -35,8 +35,15 @@ internal import TestServices
     @Test func `a vault of a newer format asks for a newer program`() async throws {
         let run = try await refusal(of: try Self.golden("newer.vault"))
         #expect(run.status == 69)
-        #expect(run.errorText.contains("the vault has format 2, and this Latchkey knows 1"))
+        #expect(run.errorText.contains("the vault has format 3, and this Latchkey knows 2"))
         #expect(run.errorText.contains("use a newer Latchkey"))
+    }
+
+    @Test func `a vault of the format before says what to do with it`() async throws {
+        let run = try await refusal(of: try Self.golden("older.vault"))
+        #expect(run.errorText.contains("the vault has format 1, and this Latchkey knows 2"))
+        #expect(
+            run.errorText.contains("make a new vault, and copy the credentials with the Latchkey that made this one"))
     }
 
     @Test func `a slot that asks for more work than is allowed is refused without doing it`() async throws {

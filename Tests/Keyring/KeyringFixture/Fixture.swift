@@ -15,17 +15,18 @@ struct Fixture: Sendable {
         do {
             switch line {
             case "create":
-                let secret = ItemSecret(Secret<ItemContent>(copying: "other".utf8.span), contentType: "text/plain")
                 let attributes = ItemAttributes([ItemAttributes.Attribute(name: "by", value: "other")])!
-                let creation = try store.items.create(
-                    secret, attributes: attributes, label: "Other", in: "login", replacing: false, id: id)
-                store.tell(.created(creation.item))
+                let draft = ItemDraft(
+                    .attributes(attributes, in: "login", replacing: false), label: "Other", contentType: "text/plain")
+                let saved = try store.items.save(
+                    Secret<ItemContent>(copying: "other".utf8.span), draft, id: id)
+                if let saved { store.tell(.created(saved.item)) }
             case "change":
 
                 let changed = try await store.items.update(id, label: "Changed", attributes: nil, deadline: .standard)
                 if let changed { store.tell(.changed(changed)) }
             case "delete":
-                let deleted = try await store.items.delete(id, deadline: .standard)
+                let deleted = try await store.items.delete(id, condition: .none, deadline: .standard)
                 if deleted != nil { store.tell(.deleted(id, collection: "login")) }
             case "unknown": store.tell(.unknown)
             case "lock":

@@ -102,10 +102,10 @@ final class FixtureItems {
         let items = try InMemoryStore(collections: collections, keepsFirst: false)
         for entry in entries {
             let attributes = ItemAttributes(entry.attributes.map { ItemAttributes.Attribute(name: $0, value: $1) })!
-            let secret = ItemSecret(Secret<ItemContent>(copying: entry.secret.utf8.span), contentType: "text/plain")
-            try items.create(
-                secret, attributes: attributes, label: entry.label, in: entry.collection, replacing: false,
-                id: ItemID(entry.id)!)
+            let draft = ItemDraft(
+                .attributes(attributes, in: entry.collection, replacing: false), label: entry.label,
+                contentType: "text/plain")
+            try items.save(Secret<ItemContent>(copying: entry.secret.utf8.span), draft, id: ItemID(entry.id)!)
         }
         return items
     }

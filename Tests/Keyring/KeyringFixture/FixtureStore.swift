@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// Items in memory that can be locked, refuse to be written, or be changed as by another process: as the test says on
 /// standard input.
-final class FixtureStore: ItemStore {
+final class FixtureStore: CollectionStore {
     let items: InMemoryStore
     private struct State {
         var isLocked = false
@@ -32,7 +32,7 @@ final class FixtureStore: ItemStore {
         if writing, isReadOnly { throw StoreError(.permissionDenied, "this view can only be read") }
     }
 
-    func changesByOthers(deadline: Deadline) async throws(StoreError) -> AsyncStream<ItemChange> {
+    func itemChanges(deadline: Deadline) async throws(StoreError) -> AsyncStream<ItemChange> {
         let (stream, continuation) = AsyncStream.makeStream(of: ItemChange.self)
         state.withLock { $0.listener = continuation }
         return stream
@@ -74,51 +74,75 @@ final class FixtureStore: ItemStore {
 
     func search(
         _ attributes: ItemAttributes, in collection: String?, deadline: Deadline
-    ) async throws(StoreError) -> [StoredItem] {
+    ) async throws(StoreError) -> [Item] {
         try check()
         return try await items.search(attributes, in: collection, deadline: deadline)
     }
 
-    func item(_ id: ItemID, deadline: Deadline) async throws(StoreError) -> StoredItem? {
+    func item(_ id: ItemID, deadline: Deadline) async throws(StoreError) -> Item? {
         try check()
         return try await items.item(id, deadline: deadline)
     }
 
-    func secret(of id: ItemID, deadline: Deadline) async throws(StoreError) -> ItemSecret? {
+    func read<Purpose: SecretPurpose>(
+        _ id: ItemID, as purpose: Purpose.Type, deadline: Deadline
+    ) async throws(StoreError) -> ItemRecord<Purpose>? {
         try check()
-        return try await items.secret(of: id, deadline: deadline)
+        return try await items.read(id, as: purpose, deadline: deadline)
     }
 
-    func create(
-        _ secret: borrowing ItemSecret, attributes: ItemAttributes, label: String, in collection: String,
-        replacing: Bool, deadline: Deadline
-    ) async throws(StoreError) -> ItemCreation {
+    func save<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, _ draft: ItemDraft, deadline: Deadline
+    ) async throws(StoreError) -> (item: Item, isNew: Bool)? {
         try check(writing: true)
-        return try await items.create(
-            secret, attributes: attributes, label: label, in: collection, replacing: replacing, deadline: deadline)
+        return try await items.save(secret, draft, deadline: deadline)
     }
 
     func update(
         _ id: ItemID, label: String?, attributes: ItemAttributes?, deadline: Deadline
-    ) async throws(StoreError) -> StoredItem? {
+    ) async throws(StoreError) -> Item? {
         try check(writing: true)
         return try await items.update(id, label: label, attributes: attributes, deadline: deadline)
     }
 
-    func setSecret(
-        _ secret: borrowing ItemSecret, of id: ItemID, deadline: Deadline
-    ) async throws(StoreError) -> StoredItem? {
+    func delete(
+        _ id: ItemID, condition: WriteCondition, deadline: Deadline
+    ) async throws(StoreError) -> Item? {
         try check(writing: true)
-        return try await items.setSecret(secret, of: id, deadline: deadline)
+        return try await items.delete(id, condition: condition, deadline: deadline)
     }
 
-    func delete(_ id: ItemID, deadline: Deadline) async throws(StoreError) -> StoredItem? {
-        try check(writing: true)
-        return try await items.delete(id, deadline: deadline)
+    var rowCount: Int { items.rowCount }
+
+    func unnamedItems(deadline: Deadline) async throws(StoreError) -> [Item] {
+        try check()
+        return try await items.unnamedItems(deadline: deadline)
     }
+
+    // MARK: - Credentials, for which the service never asks
+
+    var identity: StoreIdentity { items.identity }
+    var capabilities: StoreCapabilities { items.capabilities }
+
+    func save<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, deadline: Deadline
+    ) async throws(StoreError) -> CredentialVersion { throw .fixtureHasNoNames }
+
+    func read<Purpose: SecretPurpose>(
+        _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
+    ) async throws(StoreError) -> CredentialRecord<Purpose>? { throw .fixtureHasNoNames }
+
+    func delete(
+        _ key: CredentialKey, condition: WriteCondition, deadline: Deadline
+    ) async throws(StoreError) -> Bool { throw .fixtureHasNoNames }
+
+    func page(
+        service: String?, after cursor: ListingCursor?, deadline: Deadline
+    ) async throws(StoreError) -> ListingPage { throw .fixtureHasNoNames }
 }
 
 extension StoreError {
+    static let fixtureHasNoNames = StoreError(.unsupported, "nothing asks a served store for a credential by its name")
     static let fixtureIsLocked = StoreError(.locked, "the vault is locked", hint: "\(Recovery.unlockVault)")
 }
 
@@ -137,20 +161,20 @@ final class FixtureSource: KeyringSource {
 
     func setSlot(_ isThere: Bool) { hasSlot.withLock { $0 = isThere } }
 
-    func open(deadline: Deadline) async throws(StoreError) -> any ItemStore {
+    func open(deadline: Deadline) async throws(StoreError) -> ServedItems {
         guard hasSlot.withLock({ $0 }) else { throw .fixtureIsLocked }
         store.isLocked = false
-        return store
+        return ServedItems(store)
     }
 
     func open(
         with passphrase: borrowing Secret<Passphrase>, deadline: Deadline
-    ) async throws(StoreError) -> any ItemStore {
+    ) async throws(StoreError) -> ServedItems {
         guard passphrase.matches(Self.passphrase.utf8.span) else {
             throw StoreError(.wrongKey, "the passphrase is wrong")
         }
         store.isLocked = false
-        return store
+        return ServedItems(store)
     }
 
     func close() async -> Bool {
@@ -162,7 +186,7 @@ final class FixtureSource: KeyringSource {
 
 /// Says who read what, a line each.
 struct FixtureObserver: ReadObserver {
-    func didRead(_ item: StoredItem, by client: KeyringClient) {
+    func didRead(_ item: Item, by client: KeyringClient) {
         say("read \(item.label) \(client.executable ?? "-") \(client.processID ?? 0)")
     }
 }

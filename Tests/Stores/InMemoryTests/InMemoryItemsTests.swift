@@ -7,17 +7,13 @@ import Testing
 /// The store in memory keeps items as a vault does.
 @Suite struct InMemoryItemsTests {
     /// Nobody adds collections to it, and the service checks the sizes.
-    @Test(arguments: ItemStoreCheck.items + ItemStoreCheck.changes)
+    @Test(arguments: ItemStoreCheck.every + [.kinds] + ItemStoreCheck.items + ItemStoreCheck.changes)
     func `items are kept as in a vault`(_ check: ItemStoreCheck) async throws {
         try await check.run(on: InMemoryStore())
     }
 
     private static func attributes(_ pairs: [(String, String)]) throws -> ItemAttributes {
         try #require(ItemAttributes(pairs.map { ItemAttributes.Attribute(name: $0, value: $1) }))
-    }
-
-    private static func secret(_ text: String) -> ItemSecret {
-        ItemSecret(Secret(copying: text.utf8.span), contentType: "text/plain")
     }
 
     @Test func `an item that another program saved is read, listed, replaced and deleted by its name`() async throws {
@@ -27,7 +23,7 @@ import Testing
             ("service", "example.org"), ("username", "ada"), ("application", "Python keyring library"),
         ])
         for text in ["older", "newer"] {
-            try store.create(Self.secret(text), attributes: attributes, label: text, in: "login", replacing: false)
+            try await store.create(text, attributes, label: text)
         }
         #expect(try await store.list().all().map(\.label) == ["newer"])
         guard let read = try await store.read(key, as: Password.self) else {
@@ -44,8 +40,7 @@ import Testing
         #expect(isChanged == true)
 
         // What has exactly the name goes before.
-        try store.create(
-            Self.secret("exact"), attributes: ItemAttributes(key), label: "exact", in: "login", replacing: false)
+        try await store.create("exact", ItemAttributes(key), label: "exact")
         #expect(try await store.read(key, as: Password.self)?.metadata.label == "exact")
         for label in ["exact", "newer", "older"] {
             #expect(try await store.read(key, as: Password.self)?.metadata.label == label)
@@ -57,7 +52,7 @@ import Testing
 
     @Test func `a credential of another kind is no item, whatever asks for it`() async throws {
         let store = try InMemoryStore()
-        let changes = try await store.changesByOthers(deadline: .standard)
+        let changes = try await store.itemChanges(deadline: .standard)
         for kind in [CredentialKind.session, .privateKey, .clientSecret, .current, .ended] {
             let key = try CredentialKey(service: "latchkey:work", account: "ada", kind: kind)
             try await store.save(Secret<Password>(copying: "hidden".utf8.span), for: key)
@@ -74,9 +69,9 @@ import Testing
             let id = try #require(ItemID("i\(number)"))
             guard id != found[0].id else { continue }
             #expect(try await store.item(id, deadline: .standard) == nil)
-            #expect(try await store.secret(of: id, deadline: .standard) == nil)
+            #expect(try await store.exposed(id) == nil)
             #expect(try await store.update(id, label: "x", attributes: nil, deadline: .standard) == nil)
-            #expect(try await store.setSecret(Self.secret("x"), of: id, deadline: .standard) == nil)
+            #expect(try await store.setSecret(itemSecret("x"), of: id, deadline: .standard) == nil)
             #expect(try await store.delete(id, deadline: .standard) == nil)
         }
         var told = changes.makeAsyncIterator()

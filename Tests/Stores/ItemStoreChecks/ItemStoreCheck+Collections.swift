@@ -38,7 +38,7 @@ extension ItemStoreCheck {
             try expect(await store.found(["username": "ada"], in: "login") == [here.item.id])
         },
         ItemStoreCheck("there is nothing to be created in a collection that isn't there") {
-            (store: any ItemStore) async throws in
+            (store: any CollectionStore) async throws in
             let refused = await code { () async throws(StoreError) in
                 try await store.create("x", attributes(["a": "1"]), in: "absent")
             }

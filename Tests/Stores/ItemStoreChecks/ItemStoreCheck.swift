@@ -7,14 +7,20 @@ package struct ItemStoreCheck: Sendable, CustomStringConvertible {
     package let description: String
     private let body: @Sendable (any ItemStore) async throws -> Void
 
-    init(_ sentence: String, _ body: @escaping @Sendable (any ItemStore) async throws -> Void) {
+    init(every sentence: String, _ body: @escaping @Sendable (any ItemStore) async throws -> Void) {
         description = sentence
         self.body = body
     }
 
+    /// Of stores that can be served alone.
+    init(_ sentence: String, _ body: @escaping @Sendable (any CollectionStore) async throws -> Void) {
+        description = sentence
+        self.body = { try await body(required($0.collections)) }
+    }
+
     package func run(on store: any ItemStore) async throws { try await body(store) }
 
-    package static var all: [ItemStoreCheck] { items + changes + collections + limits }
+    package static var all: [ItemStoreCheck] { every + items + changes + collections + limits }
 }
 
 /// What a check found otherwise. Swift Testing's own macros exist for test targets alone.

@@ -8,12 +8,18 @@ package func attributes(_ all: KeyValuePairs<String, String>) -> ItemAttributes 
     ItemAttributes(all.map { ItemAttributes.Attribute(name: $0.key, value: $0.value) })!
 }
 
+/// A secret with what its program says that it is.
+package struct ItemSecret: ~Copyable {
+    let secret: Secret<ItemContent>
+    let contentType: String
+}
+
 package func itemSecret(_ text: String, contentType: String = "text/plain") -> ItemSecret {
     itemSecret(Array(text.utf8), contentType: contentType)
 }
 
 package func itemSecret(_ bytes: [UInt8], contentType: String) -> ItemSecret {
-    ItemSecret(Secret(copying: bytes.span), contentType: contentType)
+    ItemSecret(secret: Secret(copying: bytes.span), contentType: contentType)
 }
 
 extension ItemStore {
@@ -22,21 +28,45 @@ extension ItemStore {
     package func create(
         _ text: String, _ attributes: ItemAttributes, label: String = "label", in collection: String = "login",
         replacing: Bool = false
-    ) async throws(StoreError) -> ItemCreation {
+    ) async throws(StoreError) -> (item: Item, isNew: Bool) {
         try await create(
             itemSecret(text), attributes: attributes, label: label, in: collection, replacing: replacing,
             deadline: .standard)
     }
 
+    @discardableResult
+    package func create(
+        _ secret: borrowing ItemSecret, attributes: ItemAttributes, label: String, in collection: String,
+        replacing: Bool, deadline: Deadline
+    ) async throws(StoreError) -> (item: Item, isNew: Bool) {
+        let draft = ItemDraft(
+            .attributes(attributes, in: collection, replacing: replacing), label: label,
+            contentType: secret.contentType)
+        guard let saved = try await save(secret.secret, draft, deadline: deadline) else {
+            throw StoreError(.corrupted, "nothing was created")
+        }
+        return saved
+    }
+
+    package func setSecret(
+        _ secret: borrowing ItemSecret, of id: ItemID, deadline: Deadline
+    ) async throws(StoreError) -> Item? {
+        try await save(secret.secret, ItemDraft(.item(id), contentType: secret.contentType), deadline: deadline)?.item
+    }
+
+    package func delete(_ id: ItemID, deadline: Deadline) async throws(StoreError) -> Item? {
+        try await delete(id, condition: .none, deadline: deadline)
+    }
+
     /// The bytes of an item's secret, in the open, and its content type.
     package func exposed(_ id: ItemID) async throws(StoreError) -> (bytes: [UInt8], contentType: String)? {
-        guard let found = try await secret(of: id, deadline: .standard) else { return nil }
+        guard let found = try await read(id, as: ItemContent.self, deadline: .standard) else { return nil }
         let bytes = found.secret.withExposedBytes { span in
             var copy: [UInt8] = []
             for index in span.indices { copy.append(span[index]) }
             return copy
         }
-        return (bytes, found.contentType)
+        return (bytes, found.item.contentType)
     }
 
     package func text(_ id: ItemID) async throws(StoreError) -> String? {
@@ -45,7 +75,7 @@ extension ItemStore {
 
     package func search(
         _ attributes: ItemAttributes, in collection: String? = nil
-    ) async throws(StoreError) -> [StoredItem] {
+    ) async throws(StoreError) -> [Item] {
         try await search(attributes, in: collection, deadline: .standard)
     }
 

@@ -1,3 +1,4 @@
+internal import ItemStoreChecks
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
@@ -51,6 +52,12 @@ actor Probe {
                 return "ok"
             case "join": return await running.removeValue(forKey: words[1])?.value ?? "no such task"
             case "contract": return try await keepContract(words[1])
+            case "items":
+                guard let check = ItemStoreCheck.every.first(where: { $0.description == words[1] }) else {
+                    throw ProbeFailure()
+                }
+                try await check.run(on: store)
+                return "kept"
             case "statements": return ContractCase.all.map(\.statement).joined(separator: "\t")
             case "watch":
                 // From now on changes are collected; `changes COUNT` waits until there are so many.

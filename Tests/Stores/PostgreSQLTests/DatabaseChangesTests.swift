@@ -29,8 +29,8 @@ import TestServices
     @Test(.timeLimit(.minutes(2))) func `items of others are told by name`() async throws {
         let vault = try await DatabaseVault()
         let store = try await vault.create(1)
-        let items = store.itemStore()
-        var changes = try await items.changesByOthers(deadline: .standard).makeAsyncIterator()
+        let items = store
+        var changes = try await items.itemChanges(deadline: .standard).makeAsyncIterator()
         try await vault.open().save(secret("1"), for: key("1"))
         let change = try #require(await changes.next())
         #expect("\(change)".contains("login"), "\(change)")

@@ -16,7 +16,7 @@ import Testing
     func `keeps items`(_ check: ItemStoreCheck) async throws {
         let vault = try await DatabaseVault()
         let store = try await vault.create()
-        try await check.run(on: store.itemStore())
+        try await check.run(on: store)
         #expect(try await store.verify().problems == [])
     }
 }

@@ -14,7 +14,7 @@ struct ItemAttributesTests {
     func `each key is found again in the attributes made for it`(_ kind: CredentialKind) throws {
         let key = try CredentialKey(service: "zażółć\u{301}", account: " 🔑 ", kind: kind)
         let attributes = Dictionary(uniqueKeysWithValues: ItemAttributes.made(for: key))
-        #expect(ItemAttributes.key(of: attributes) == key)
+        #expect(ItemAttributes(ofOthers: attributes).keyringKey == key)
     }
 
     @Test func `attributes that KeePassXC adds to our items don't make them another's`() throws {
@@ -23,7 +23,7 @@ struct ItemAttributesTests {
             "Notes": "",
         ]
         let key = try CredentialKey(service: "s", account: "u")
-        #expect(ItemAttributes.key(of: attributes) == key)
+        #expect(ItemAttributes(ofOthers: attributes).keyringKey == key)
     }
 
     @Test(arguments: [
@@ -31,7 +31,7 @@ struct ItemAttributesTests {
         ["service": "s", "username": "u", "latchkey:kind": "no kind"], ["service": "s\n", "username": "u"],
     ])
     func `attributes that no key of ours has are no credential`(_ attributes: [String: String]) {
-        #expect(ItemAttributes.key(of: attributes) == nil)
+        #expect(ItemAttributes(ofOthers: attributes).keyringKey == nil)
     }
 
     // MARK: - Other programs' items
@@ -46,15 +46,18 @@ struct ItemAttributesTests {
         ["xdg:schema": "org.git.Password", "protocol": "https", "server": "example.org"],
     ])
     func `items whose credential isn't certain are left out`(_ attributes: [String: String]) {
-        #expect(OtherPrograms.reading(of: attributes, label: "L") == nil)
+        #expect(ForeignShapes.reading(of: ItemAttributes(ofOthers: attributes), label: "L") == nil)
     }
 
     @Test func `only git's passwords end at a line break`() throws {
         let git = try #require(
-            OtherPrograms.reading(
-                of: ["protocol": "https", "server": "h", "port": "8443", "object": "r", "user": "u"], label: "Git: x"))
+            ForeignShapes.reading(
+                of: ItemAttributes(
+                    ofOthers: ["protocol": "https", "server": "h", "port": "8443", "object": "r", "user": "u"]),
+                label: "Git: x"))
         #expect(git.key == (try CredentialKey(service: "git:https://h:8443/r", account: "u")))
-        let other = try #require(OtherPrograms.reading(of: ["service": "s", "account": "a"], label: ""))
+        let other = try #require(
+            ForeignShapes.reading(of: ItemAttributes(ofOthers: ["service": "s", "account": "a"]), label: ""))
         for (content, first) in [("one\ntwo", "one"), ("one", "one"), ("\n", ""), ("", "")] {
             let whole = Secret<Password>(copying: content.utf8.span)
             let keepsFirst = git.secret(in: whole.duplicate()).matches(Secret<Password>(copying: first.utf8.span))
@@ -66,14 +69,16 @@ struct ItemAttributesTests {
     // MARK: - Order
 
     @Test func `everybody chooses the same of two items, whatever their order`() throws {
-        func item(_ path: String, modified: Int64 = 5, created: Int64 = 1, attributes: Int = 2) -> KeyringItem {
-            KeyringItem(
-                path: path, key: nil,
-                attributes: Dictionary(uniqueKeysWithValues: (0..<attributes).map { ("\($0)", "") }), label: "",
-                created: UnixTime(seconds: created),
-                modified: UnixTime(seconds: modified), isLocked: false)
+        func item(
+            _ path: String, modified: Int64 = 5, created: Int64 = 1, attributes: Int = 2
+        ) throws -> KeyringItem {
+            let attributes = Dictionary(uniqueKeysWithValues: (0..<attributes).map { ("\($0)", "") })
+            return try #require(
+                KeyringItem(
+                    path: "/c" + path, ItemAttributes(ofOthers: attributes), label: "",
+                    created: UnixTime(seconds: created), modified: UnixTime(seconds: modified), isLocked: false))
         }
-        let best = [
+        let best = try [
             item("/1", modified: 9), item("/3", modified: 8), item("/2", modified: 8), item("/4", created: 2),
             item("/10", attributes: 3), item("/6"), item("/5", attributes: 1),
         ]

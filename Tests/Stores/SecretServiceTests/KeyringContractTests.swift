@@ -1,3 +1,4 @@
+import ItemStoreChecks
 import LatchkeyStoreContract
 import Testing
 import TestServices
@@ -9,6 +10,13 @@ struct KeyringContractTests {
         let session = try await PrivateSession(.unlocked)
         let probe = try KeyringProbe(session)
         let answer = try await probe.ask("contract", statement.statement, within: .seconds(300))
+        #expect(answer == ["kept"])
+    }
+
+    @Test(arguments: ItemStoreCheck.every)
+    func `keeps items as every store does`(_ check: ItemStoreCheck) async throws {
+        let session = try await PrivateSession(.unlocked)
+        let answer = try await KeyringProbe(session).ask("items", check.description)
         #expect(answer == ["kept"])
     }
 }

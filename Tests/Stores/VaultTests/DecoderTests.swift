@@ -26,23 +26,24 @@ import Testing
         return bytes
     }
 
-    private static func sample() throws -> ItemMetadata {
-        ItemMetadata(
-            key: key("ada"), label: "label", created: UnixTime(seconds: 5), modified: UnixTime(seconds: 6),
-            version: CredentialVersion(bytes: (0..<16).map { UInt8($0) }), contentType: .text, secretByteCount: 7)
+    private static func sample() throws -> Row {
+        Row(
+            name: .key(key("ada")), label: "label", contentType: "text/plain", created: UnixTime(seconds: 5),
+            modified: UnixTime(seconds: 6),
+            version: CredentialVersion(bytes: (0..<16).map { UInt8($0) }), secretByteCount: 7)
     }
 
     @Test func `metadata is decoded as it was encoded, and only so`() throws {
         let bytes = try Self.sample().encode()
         #expect(bytes.count == 256)
-        let decoded = try #require(ItemMetadata.decode(bytes))
+        let decoded = try #require(Row.decode(bytes))
         #expect(decoded.encode() == bytes)
         var generator = SystemRandomNumberGenerator()
         var accepted = 0
         var differing = 0
         for _ in 0..<Self.rounds {
             let mutant = mutant(of: bytes, &generator)
-            guard let decoded = ItemMetadata.decode(mutant) else { continue }
+            guard let decoded = Row.decode(mutant) else { continue }
             accepted += 1
             if decoded.encode() != mutant { differing += 1 }
         }

@@ -28,7 +28,7 @@ enum GoldenRecorder {
         try await store.save(Secret<StoredLogin>(copying: long.span), for: key("long", kind: .session))
         try await store.save(secret("gone"), for: key("gone"))
         try await store.delete(key("gone"))
-        try await addItems(to: store.itemStore())
+        try await addItems(to: store)
 
         var cases: [GoldenTests.Case] = []
         let reader = GoldenTests()
@@ -79,8 +79,10 @@ enum GoldenRecorder {
             try table.write(Cancellation(.standard)) { (rows) throws(StoreError) in try body(rows) }
             try write(name, try folder.contents(), outcome, both)
         }
-        try tampered("newer.vault", "store.unsupported") { (rows) throws(StoreError) in
-            try rows.put(record: "vault", [2] + [UInt8](repeating: 0, count: 16))
+        for (name, format) in [("newer.vault", UInt8(3)), ("older.vault", 1)] {
+            try tampered(name, "store.unsupported") { (rows) throws(StoreError) in
+                try rows.put(record: "vault", [format] + [UInt8](repeating: 0, count: 16))
+            }
         }
         try tampered("swapped.vault", "store.corrupted") { (rows) throws(StoreError) in
             let items = try rows.items(after: nil, limit: 2)
@@ -115,7 +117,7 @@ enum GoldenRecorder {
     ]
 
     /// Lists of one, two and three items, from one of which an item was taken out again, and a collection.
-    private static func addItems(to store: some ItemStore) async throws {
+    private static func addItems(to store: some CollectionStore) async throws {
         let work = try await store.createCollection(label: "Work keys", alias: "work", deadline: .standard)
         var ids: [ItemID] = []
         for user in ["ada", "bob", "eve", "zoe"] {

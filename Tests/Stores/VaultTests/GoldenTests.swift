@@ -96,7 +96,7 @@ import TestServices
             for entry in try await store.list().all() {
                 items.append(try await item(entry.key, store))
             }
-            _ = try await store.itemStore().search(attributes(["service": "example.org"]))
+            _ = try await store.search(attributes(["service": "example.org"]))
             opened = store
             #expect(golden.outcome == "opens")
             #expect(items.sorted { $0.account < $1.account } == golden.items?.sorted { $0.account < $1.account })
@@ -173,10 +173,10 @@ import TestServices
 
     /// In the order of their ids.
     func others(_ store: VaultStore) async throws -> [Case.Other] {
-        let items = store.itemStore()
+        let items = store
         var others: [Case.Other] = []
         for item in try await items.search(ItemAttributes())
-        where item.collection != "login" || item.attributes.credentialKey == nil {
+        where !item.isNamed {
             others.append(
                 Case.Other(
                     id: item.id.element, collection: item.collection, label: item.label,
@@ -188,7 +188,7 @@ import TestServices
     }
 
     func collections(_ store: VaultStore) async throws -> [Case.Collection] {
-        try await store.itemStore().collections(deadline: .standard).map {
+        try await store.collections(deadline: .standard).map {
             Case.Collection(
                 name: $0.name, label: $0.label, aliases: $0.aliases, created: $0.created.seconds,
                 modified: $0.modified.seconds)
@@ -199,7 +199,7 @@ import TestServices
         let wanted = try #require(
             ItemAttributes(named.map { ItemAttributes.Attribute(name: $0.key, value: $0.value) }))
         return Case.Search(
-            attributes: named, ids: try await store.itemStore().search(wanted).map(\.id.element).sorted())
+            attributes: named, ids: try await store.search(wanted).map(\.id.element).sorted())
     }
 
     func item(_ key: CredentialKey, _ store: VaultStore) async throws(StoreError) -> Case.Item {

@@ -21,13 +21,13 @@ import TestServices
         }
     }
 
-    private func listen(_ store: some ItemStore) async throws -> Listener {
-        Listener(try await store.changesByOthers(deadline: .standard))
+    private func listen(_ store: some CollectionStore) async throws -> Listener {
+        Listener(try await store.itemChanges(deadline: .standard))
     }
 
     @Test func `what other stores create, change and delete is told item by item`() async throws {
         let folder = try VaultFolder()
-        let (mine, theirs) = (try await folder.store().itemStore(), try await folder.store().itemStore())
+        let (mine, theirs) = (try await folder.store(), try await folder.store())
         let there = try await mine.create("there", attributes(["a": "0"])).item
         let listener = try await listen(mine)
         let made = try await theirs.create("1", attributes(["a": "1"])).item
@@ -44,7 +44,7 @@ import TestServices
 
     @Test func `a credential that is set or deleted is an item's change, and a session isn't`() async throws {
         let folder = try VaultFolder()
-        let mine = try await folder.store().itemStore()
+        let mine = try await folder.store()
         let listener = try await listen(mine)
         let other = try await folder.store()
         try await other.save(secret("s"), for: key("ada", kind: .session))
@@ -59,7 +59,7 @@ import TestServices
 
     @Test func `own changes are never told, between those of others either`() async throws {
         let folder = try VaultFolder()
-        let (mine, theirs) = (try await folder.store().itemStore(), try await folder.store().itemStore())
+        let (mine, theirs) = (try await folder.store(), try await folder.store())
         let listener = try await listen(mine)
         for number in 0..<10 {
             let own = try await mine.create("own", attributes(["a": "\(number)"])).item
@@ -74,16 +74,16 @@ import TestServices
 
     @Test func `what can't be told item by item is told as unknown`() async throws {
         let folder = try VaultFolder()
-        let mine = try await folder.store().itemStore()
+        let mine = try await folder.store()
         let other = try await folder.store()
         let item = try await mine.create("s", attributes(["a": "1"])).item
         let listener = try await listen(mine)
-        _ = try await other.itemStore().setLabel("new", ofCollection: "login", deadline: .standard)
+        _ = try await other.setLabel("new", ofCollection: "login", deadline: .standard)
         #expect(try await listener.next() == .unknown)
         try await other.rekey()
         #expect(try await listener.next() == .unknown)
         // And then it goes on.
-        let made = try await other.itemStore().create("t", attributes(["a": "2"])).item
+        let made = try await other.create("t", attributes(["a": "2"])).item
         #expect(try await listener.next() == .created(made))
         #expect(try await mine.item(item.id, deadline: .standard) == nil)
         #expect(try await mine.search(attributes(["a": "1"])).count == 1)
@@ -93,7 +93,7 @@ import TestServices
 
     @Test func `another process's change is told too`() async throws {
         let folder = try VaultFolder()
-        let mine = try await folder.store().itemStore()
+        let mine = try await folder.store()
         let listener = try await listen(mine)
         let run = try await BuiltProducts.program("vault-writer").run(
             ["save", folder.vault, folder.keyFile, "p", "1"], environment: [:], folder: folder.path)
@@ -106,7 +106,7 @@ import TestServices
         let keys = try VaultKeys.random(.random())
         let store = try VaultStore(table: MemoryRowTable.vault(keys), keys: keys, now: { .now() })
         let refused = await refusal { () async throws(StoreError) in
-            _ = try await VaultItemStore(store).changesByOthers(deadline: .standard)
+            _ = try await store.itemChanges(deadline: .standard)
         }
         #expect(refused?.code == .unavailable)
     }

@@ -12,7 +12,7 @@ import Testing
     private func sample() async throws -> (VaultFolder, VaultStore) {
         let folder = try VaultFolder(inMemory: true)
         let store = try await folder.store()
-        let items = store.itemStore()
+        let items = store
         let work = try await items.createCollection(label: "Work keys", alias: "work", deadline: .standard)
         _ = try await items.createCollection(label: "Empty", alias: nil, deadline: .standard)
         for number in 0..<5 {
@@ -27,13 +27,13 @@ import Testing
 
     /// What is there but ids, in an order that is the same everywhere.
     private func content(_ store: VaultStore) async throws -> [String] {
-        let items = store.itemStore()
+        let items = store
         var content = try await items.collections(deadline: .standard).map { "\($0)" }
         for item in try await items.search(ItemAttributes()) {
             let secret = try #require(try await items.exposed(item.id))
             content.append(
                 "\(item.collection) \(item.attributes) \(item.label) \(item.contentType) \(item.created) "
-                    + "\(item.modified) \(item.version) \(secret.bytes)")
+                    + "\(item.modified) \(item.version!) \(secret.bytes)")
         }
         for number in 0..<5 {
             let found = try await items.search(attributes(["own": "\(number)"])).map(\.label)
@@ -45,14 +45,14 @@ import Testing
     @Test func `a rekeyed vault and an export have the same items and collections, under other ids`() async throws {
         let (folder, store) = try await sample()
         let before = try await content(store)
-        let ids = Set(try await store.itemStore().search(ItemAttributes()).map(\.id))
+        let ids = Set(try await store.search(ItemAttributes()).map(\.id))
         let exported = try await store.export(to: folder.path + "/export", unlockedBy: .keyFile(folder.keyFile))
         #expect(exported.itemCount == 6)
         let export = try await VaultStore.open(at: folder.path + "/export", unlockedBy: .keyFile(folder.keyFile))
         #expect(try await store.rekey() == 6)
         for store in [store, export] {
             #expect(try await content(store) == before)
-            #expect(ids.isDisjoint(with: try await store.itemStore().search(ItemAttributes()).map(\.id)))
+            #expect(ids.isDisjoint(with: try await store.search(ItemAttributes()).map(\.id)))
             #expect(try await store.verify().problems == [])
         }
     }
@@ -62,7 +62,7 @@ import Testing
         defer { withExtendedLifetime(here) {} }
         let there = try VaultFolder(inMemory: true)
         let target = try await there.store()
-        let items = target.itemStore()
+        let items = target
         let other = try await items.createCollection(label: "mine", alias: "work", deadline: .standard)
         let first = try await target.importAll(from: source, onConflict: .refuse)
         #expect(first.addedCount == 6)
@@ -80,9 +80,9 @@ import Testing
     @Test func `a vault with nothing but collections is imported as well`() async throws {
         let (here, there) = (try VaultFolder(inMemory: true), try VaultFolder(inMemory: true))
         let (source, target) = (try await here.store(), try await there.store())
-        _ = try await source.itemStore().createCollection(label: "Empty", alias: "e", deadline: .standard)
+        _ = try await source.createCollection(label: "Empty", alias: "e", deadline: .standard)
         _ = try await target.importAll(from: source, onConflict: .refuse)
-        let found = try await target.itemStore().collections(deadline: .standard)
+        let found = try await target.collections(deadline: .standard)
         #expect(found.map(\.label) == ["Empty", "Latchkey"])
         #expect(found[0].aliases == ["e"])
     }
@@ -91,8 +91,8 @@ import Testing
         let (folder, source) = try await sample()
         _ = try await source.export(to: folder.path + "/export", unlockedBy: .keyFile(folder.keyFile))
         let target = try await VaultStore.open(at: folder.path + "/export", unlockedBy: .keyFile(folder.keyFile))
-        let (ours, theirs) = (target.itemStore(), source.itemStore())
-        for (items, value) in [(ours as any ItemStore, "ours"), (theirs, "theirs")] {
+        let (ours, theirs) = (target, source)
+        for (items, value) in [(ours as any CollectionStore, "ours"), (theirs, "theirs")] {
             let item = try #require(try await items.search(attributes(["own": "3"])).first)
             _ = try await items.update(
                 item.id, label: value, attributes: attributes(["all": "same", "of": value]), deadline: .standard)
@@ -115,22 +115,22 @@ import Testing
         let (source, target) = (try await here.store(), try await there.store())
         for (store, name) in [(source, "a"), (target, "b")] {
             for number in 0..<40 {
-                _ = try await store.itemStore().createCollection(
+                _ = try await store.createCollection(
                     label: "\(name)\(number)", alias: nil, deadline: .standard)
             }
         }
-        try await source.itemStore().create("s", attributes(["a": "1"]))
+        try await source.create("s", attributes(["a": "1"]))
         let refused = await refusal { () async throws(StoreError) in
             _ = try await target.importAll(from: source, onConflict: .refuse)
         }
         #expect(refused?.code == .conflict)
-        #expect(try await target.itemStore().search(ItemAttributes()) == [])
-        #expect(try await target.itemStore().collections(deadline: .standard).count == 41)
+        #expect(try await target.search(ItemAttributes()) == [])
+        #expect(try await target.collections(deadline: .standard).count == 41)
         for number in 40..<63 {
-            _ = try await target.itemStore().createCollection(label: "b\(number)", alias: nil, deadline: .standard)
+            _ = try await target.createCollection(label: "b\(number)", alias: nil, deadline: .standard)
         }
         let full = await refusal { () async throws(StoreError) in
-            _ = try await target.itemStore().createCollection(label: "more", alias: nil, deadline: .standard)
+            _ = try await target.createCollection(label: "more", alias: nil, deadline: .standard)
         }
         #expect(full?.code == .conflict)
     }

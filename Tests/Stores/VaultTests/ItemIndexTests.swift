@@ -37,7 +37,7 @@ import TestServices
         var shapes: Set<[Int]> = []
         for kind in 0..<3 {
             let folder = try VaultFolder(inMemory: true)
-            let items = try await folder.store().itemStore()
+            let items = try await folder.store()
             for number in 0..<12 {
                 let value = [0, number, number % 3][kind]
                 try await items.create("s", attributes(["a": "same", "b": "\(value)"]))
@@ -62,7 +62,7 @@ import TestServices
 
     @Test func `an attribute that is gone leaves nothing in the file`() async throws {
         let folder = try VaultFolder(inMemory: true)
-        let items = try await folder.store().itemStore()
+        let items = try await folder.store()
         var gone: Set<[UInt8]> = []
         for number in 0..<40 { try await items.create("s", attributes(["a": "same", "b": "\(number)"])) }
         for item in try await items.search(ItemAttributes()).shuffled() {
@@ -92,17 +92,16 @@ import TestServices
         let table = try MemoryRowTable.vault(keys)
         let store = try VaultStore(
             table: table, keys: keys, itemCheck: .never, now: { .now() })
-        let items = VaultItemStore(store)
+        let items = store
         try await store.change(until: .after(.seconds(600))) { (transaction, change) throws(StoreError) in
             for number in 0..<100_000 {
-                let item = ItemDescription(
-                    id: Octets16([1] + String(number).utf8), collection: "login",
-                    attributes: attributes(["schema": "common", "rare": "\(number / 3)"]), contentType: "")
-                let metadata = ItemMetadata(
-                    subject: .item(item), label: "", created: UnixTime(seconds: 1), modified: UnixTime(seconds: 1),
+                let row = Row(
+                    name: .attributes(
+                        attributes(["schema": "common", "rare": "\(number / 3)"]), in: "login",
+                        id: Octets16([1] + String(number).utf8)),
+                    label: "", contentType: "", created: UnixTime(seconds: 1), modified: UnixTime(seconds: 1),
                     version: CredentialVersion(bytes: [UInt8](repeating: 1, count: 16)), secretByteCount: 1)
-                try VaultStore.write(
-                    metadata, secret("s"), replacing: nil, in: transaction, &change)
+                try VaultStore.write(row, secret("s"), replacing: nil, in: transaction, &change)
             }
         }
         table.counter.begin()
@@ -134,10 +133,10 @@ import TestServices
     }
 
     /// A vault that was attacked while a store had it open.
-    private func attacked(_ kind: Attack) async throws -> (VaultFolder, VaultStore, items: any ItemStore) {
+    private func attacked(_ kind: Attack) async throws -> (VaultFolder, VaultStore, items: any CollectionStore) {
         let folder = try VaultFolder()
         let store = try await folder.store()
-        let items = store.itemStore()
+        let items = store
         for number in 0..<30 {
             try await items.create(
                 "\(number)", attributes(["all": "same", "own": "\(number)"]), label: "item \(number)")
@@ -164,7 +163,7 @@ import TestServices
             let error = await refusal(of: body)
             #expect(error?.code == .corrupted, "\(what): \(error.map { "\($0)" } ?? "unnoticed")")
         }
-        for items in [items, try await folder.store().itemStore()] {
+        for items in [items, try await folder.store()] {
             await expectRefusal("search") { () async throws(StoreError) in
                 _ = try await items.search(attributes(["all": "same"]))
             }
@@ -185,7 +184,7 @@ import TestServices
             _ = try await target.importAll(from: store, onConflict: .replace)
         }
         #expect(try folder.contents() == before)
-        #expect(try await target.itemStore().search(ItemAttributes()) == [])
+        #expect(try await target.search(ItemAttributes()) == [])
         #expect(try await store.verify().problems == [.changedIndex])
         // What is no search goes on.
         #expect(try await store.text(key("ada")) == "s")
@@ -199,7 +198,7 @@ import TestServices
         let done = try await store.acceptItems()
         #expect(done.lost == nil && done.dropped == [] && done.restored == [] && done.hasNewIndex)
         #expect(try await store.verify().problems == [])
-        for items in [items, try await folder.store().itemStore()] {
+        for items in [items, try await folder.store()] {
             #expect(try await items.search(attributes(["all": "same"])).count == (kind == .relink ? 29 : 30))
             for number in 0..<30 where number != 7 || kind != .relink {
                 #expect(try await items.search(attributes(["own": "\(number)"])).first?.label == "item \(number)")
@@ -214,7 +213,7 @@ import TestServices
         let (folder, _, _) = try await attacked(kind)
         let store = try await VaultStore.open(
             at: folder.vault, unlockedBy: .keyFile(folder.keyFile), itemCheck: .never)
-        let items = store.itemStore()
+        let items = store
         for wanted in [["all": "same"], ["own": "7"], ["own": "8"], ["all": "same", "own": "9"], ["all": "other"]] {
             let given = ItemAttributes(wanted.map { ItemAttributes.Attribute(name: $0.key, value: $0.value) })!
             do throws(StoreError) {
@@ -233,12 +232,12 @@ import TestServices
         let folder = try VaultFolder()
         let store = try await folder.store()
         try await store.fill((0..<200).map { key("\($0)") }, with: secret("s"))
-        #expect(try await store.itemStore().search(attributes(["username": "7"])).count == 1)
+        #expect(try await store.search(attributes(["username": "7"])).count == 1)
         try await attack(folder, "misdirectindex")
         var refused = 0
         for number in 0..<200 {
             let error = await refusal { () async throws(StoreError) in
-                try await store.itemStore().search(attributes(["username": "\(number)"]))
+                try await store.search(attributes(["username": "\(number)"]))
             }
             if error?.code == .corrupted { refused += 1 }
         }
@@ -249,7 +248,7 @@ import TestServices
     @Test func `a damaged item is named by its label`() async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()
-        try await store.itemStore().create("s", attributes(["a": "1"]), label: "Ada’s key")
+        try await store.create("s", attributes(["a": "1"]), label: "Ada’s key")
         try await attack(folder, "damage")
         let problems = try await store.verify().problems.map { "\($0.logMessage)" }
         #expect(problems == ["item 1, Ada’s key, is damaged or forged"])
@@ -258,7 +257,7 @@ import TestServices
     @Test func `others don't see the index of before while a store changes it`() async throws {
         let folder = try VaultFolder()
         let (one, two) = (try await folder.store(), try await folder.store())
-        let (first, second) = (one.itemStore(), two.itemStore())
+        let (first, second) = (one, two)
         for number in 0..<20 {
             try await first.create("1", attributes(["all": "same"]))
             #expect(try await second.search(attributes(["all": "same"])).count == 2 * number + 1)

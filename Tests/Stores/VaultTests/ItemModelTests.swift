@@ -31,7 +31,7 @@ import Testing
         ItemAttributes(named.map { ItemAttributes.Attribute(name: $0.key, value: $0.value) })!
     }
 
-    private func check(_ store: some ItemStore, steps: Int) async throws {
+    private func check(_ store: some CollectionStore, steps: Int) async throws {
         var generator = SystemRandomNumberGenerator()
         var model: [ItemID: Expected] = [:]
         let other = try await store.createCollection(label: "other", alias: nil, deadline: .standard).name
@@ -84,7 +84,7 @@ import Testing
     @Test func `a vault's items are those of a model, whatever is done to them`() async throws {
         let folder = try VaultFolder(inMemory: true)
         let store = try await folder.store()
-        try await check(store.itemStore(), steps: runsLong ? 5000 : 400)
+        try await check(store, steps: runsLong ? 5000 : 400)
         #expect(try await store.verify().problems == [])
         #expect(store.known.withLock { $0 }.manifest.linkCount == 0)
         #expect(try store.table.read { (view) throws(StoreError) in try view.links(after: nil, limit: 1) } == [])
@@ -93,7 +93,7 @@ import Testing
     @Test func `and so are those of another table`() async throws {
         let keys = try VaultKeys.random(.random())
         let store = try VaultStore(table: MemoryRowTable.vault(keys), keys: keys, now: { .now() })
-        try await check(VaultItemStore(store), steps: runsLong ? 5000 : 400)
+        try await check(store, steps: runsLong ? 5000 : 400)
         #expect(try await store.verify(deadline: .standard).problems == [])
     }
 
@@ -102,7 +102,7 @@ import Testing
     @Test func `an item of exactly service and username is the credential, in both directions`() async throws {
         let folder = try VaultFolder(inMemory: true)
         let store = try await folder.store()
-        let items = store.itemStore()
+        let items = store
         try await store.save(
             secret("set"), for: key("ada"), options: SaveOptions(label: "Ada", contentType: .text))
         let found = try #require(
@@ -135,7 +135,7 @@ import Testing
     @Test func `sessions, keys and client secrets are never items`() async throws {
         let folder = try VaultFolder(inMemory: true)
         let store = try await folder.store()
-        let items = store.itemStore()
+        let items = store
         for kind in [CredentialKind.session, .privateKey, .clientSecret, .current, .ended] {
             try await store.save(secret("s"), for: key("ada", kind: kind))
             let id = ItemID.vault(ItemHandle(of: store.keys.lookup(of: key("ada", kind: kind))))
@@ -155,7 +155,7 @@ import Testing
     @Test func `an item that isn't a credential is in no listing of credentials`() async throws {
         let folder = try VaultFolder(inMemory: true)
         let store = try await folder.store()
-        let items = store.itemStore()
+        let items = store
         try await items.create("1", attributes(["service": "example.org", "username": "ada", "more": "x"]))
         for number in 0..<150 { try await items.create("\(number)", attributes(["service": "example.org"])) }
         try await store.save(secret("s"), for: key("ada"))
@@ -167,7 +167,7 @@ import Testing
     @Test func `text that isn't UTF-8 is kept as bytes where it becomes a credential`() async throws {
         let folder = try VaultFolder(inMemory: true)
         let store = try await folder.store()
-        let made = try await store.itemStore().create(
+        let made = try await store.create(
             itemSecret([0xFF, 0xFE], contentType: "text/plain"),
             attributes: attributes(["service": "example.org", "username": "ada"]), label: "", in: "login",
             replacing: false, deadline: .standard)

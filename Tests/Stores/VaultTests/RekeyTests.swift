@@ -93,7 +93,7 @@ import TestServices
         #expect(!thiefsKeysFit())
         // Nor does any record or row open under any of the keys that the thief has.
         let keys = thief.keys
-        for row in try rows(store) { #expect(keys.openMetadata(of: row) == nil) }
+        for row in try rows(store) { #expect(keys.open(row) == nil) }
         let records = try table.read { (view) throws(StoreError) in try view.records() }
         #expect((try? FormerKeys.open(records.first { $0.name == FormerKeys.recordName }?.content, keys)) == nil)
         for slot in try KeySlot.all(in: records) { #expect((try? slot.describe(keys)) == nil) }

@@ -115,7 +115,7 @@ import TestServices
             #expect(found == before || found == after, "after \(victim.steps) steps")
         case "items":
             var found: [String?] = []
-            let items = store.itemStore()
+            let items = store
             for number in 0..<7 {
                 let wanted = attributes(["prefix": victim.name, "number": "\(number)"])
                 let all = try await items.search(wanted)

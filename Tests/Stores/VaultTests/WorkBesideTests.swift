@@ -19,11 +19,10 @@ import TestServices
     private func save(_ text: String, _ account: String, _ store: VaultStore) throws(StoreError) {
         try store.commit(Cancellation(.after(.seconds(60)))) {
             (transaction, change) throws(StoreError) in
-            let name = key(account, service: "beside")
-            _ = try store.put(
-                secret(text), for: name, options: SaveOptions(),
-                replacing: VaultStore.present(name, in: transaction, change.keys), in: transaction,
-                &change)
+            let name = Row.Name.key(key(account, service: "beside"))
+            let old = try VaultStore.row(name, in: transaction, change.keys)
+            try store.write(
+                secret(text), name, label: "", contentType: "text/plain", replacing: old, in: transaction, &change)
         }
     }
 
@@ -39,7 +38,10 @@ import TestServices
             #expect(folder.names == names)
             try walk.forEachBatch(Cancellation(.after(.seconds(300)))) { (batch) throws(StoreError) in
                 try save("saved", "\(walked)", other)
-                for item in batch { try walk.open(item) { (_, _) throws(StoreError) in walked += 1 } }
+                for item in batch {
+                    _ = try VaultStore.secret(of: item, in: walk.view, walk.state.keys)
+                    walked += 1
+                }
             }
         }
         #expect(walked == 20)

@@ -1,4 +1,4 @@
-"""Plays someone who can write a Latchkey vault but has no key of it: by Docs/Formats/vault-v1.md and sqlite3 alone.
+"""Plays someone who can write a Latchkey vault but has no key of it: by Docs/Formats/vault.md and sqlite3 alone.
 
     attack_vault.py VAULT delete|double|move|misdirect [PLACE]   changes the row in a place, or the first
     attack_vault.py VAULT replay|reinsert OLD                    puts rows of an older copy in the place of newer ones, or
@@ -99,8 +99,8 @@ def forge(database, target_key, old, known_key):
     lookup = blake(subkey(root, b"look-up", vault),
         bytes([8]) + parts[0] + b"".join(struct.pack("<H", len(part)) + part for part in parts[1:]))
     version = os.urandom(16)
-    clear = (b"\1" + version + struct.pack("<qqBI", 1, 1, 1, 6) + bytes([8]) + parts[0]
-        + b"".join(struct.pack("<H", len(part)) + part for part in parts[1:] + [b"label"]))
+    clear = (b"\1" + version + struct.pack("<qqI", 1, 1, 6) + bytes([8]) + parts[0] + bytes([10]) + b"text/plain"
+        + b"".join(struct.pack("<H", len(part)) + part for part in [b"label"] + parts[1:]))
     metadata = seal(subkey(root, b"metadata", vault), b"m" + vault + lookup, clear.ljust(bucket(len(clear)), b"\0"))
     body = seal(subkey(root, b"secret", vault), b"s" + vault + lookup + version, b"forged".ljust(256, b"\0"))
     place = min(max(int.from_bytes(lookup[:8], "little") >> 1, 1), (1 << 63) - 8)

@@ -1,4 +1,4 @@
-"""Reads a Latchkey vault by nothing but Docs/Formats/vault-v1.md: PyNaCl, hashlib and sqlite3.
+"""Reads a Latchkey vault by nothing but Docs/Formats/vault.md: PyNaCl, hashlib and sqlite3.
 
     read_vault.py VAULT key-file|passphrase-file|systemd-credential|kept-key PATH [ATTRIBUTES...]
 
@@ -142,7 +142,7 @@ def read(path, source, given, searches):
     check(database.execute("PRAGMA application_id").fetchone()[0] == 0x4C4B5631, "this is no vault")
     records = database.execute("SELECT name, content FROM records ORDER BY name").fetchall()
     vault, content = dict(records)["vault"][1:17], dict(records)
-    check(content["vault"][0] == 1, "the format is another one")
+    check(content["vault"][0] == 2, "the format is another one")
     root = root_key(records, vault, source, given)
 
     manifest = Fields(unseal(subkey(root, b"manifest", vault), b"manifest" + vault, content["manifest"]))
@@ -168,18 +168,17 @@ def read(path, source, given, searches):
         found += int.from_bytes(blake(hashing, lookup + sealed), "little")
         data = unseal(subkey(root, b"metadata", vault), b"m" + vault + lookup, sealed)
         f = Fields(data)
-        layout = f.number("B")
-        check(layout in (1, 2), "an item's layout is another one")
-        version, created, modified = f.take(16), f.number("q"), f.number("q")
-        if layout == 1:
-            kind_of_content, length, kind = f.number("B"), f.number("I"), f.text("B")
-            service, account, label = f.text("H"), f.text("H"), f.text("H")
+        check(f.number("B") == 1, "an item's layout is another one")
+        version, created, modified, length = f.take(16), f.number("q"), f.number("q"), f.number("I")
+        kind, content_type, label = f.text("B"), f.text("B"), f.text("H")
+        if kind:
+            check(content_type in ("text/plain", "application/octet-stream"), "a content type is no credential's")
+            service, account = f.text("H"), f.text("H")
             name = b"".join([bytes([len(kind)]), kind.encode()] + [
                 struct.pack("<H", len(part.encode())) + part.encode() for part in (service, account)])
             attributes, collection = {"service": service, "username": account}, "login"
         else:
-            length, content_type, collection, name = f.number("I"), f.text("B"), f.text("B"), b"\0" + f.take(16)
-            label = f.text("H")
+            name, collection = b"\0" + f.take(16), f.text("B")
             attributes = dict((f.text("H"), f.text("H")) for _ in range(f.number("B")))
         check(bucket(f.at) == len(data) and not any(f.data[f.at:]), "an item is padded wrongly")
         first = min(max(int.from_bytes(lookup[:8], "little") >> 1, 1), (1 << 63) - 8)
@@ -188,13 +187,14 @@ def read(path, source, given, searches):
         secret = unseal(subkey(root, b"secret", vault), b"s" + vault + lookup + version, sealed_secret)
         check(len(secret) == bucket(length) and not any(secret[length:]), "a secret is padded wrongly")
         common = {"label": label, "created": created, "modified": modified, "secret": secret[:length].hex()}
-        if layout == 1:
-            items.append({"service": service, "account": account, "kind": kind, "text": kind_of_content == 1, **common})
+        if kind:
+            items.append({"service": service, "account": account, "kind": kind, "text": content_type == "text/plain",
+                **common})
         else:
             others.append({"id": lookup[:16].hex(), "collection": collection, "contentType": content_type,
                 "attributes": attributes, **common})
         # Credentials of other kinds are in no list.
-        if layout == 2 or kind == "password":
+        if kind in ("", "password"):
             for each in lists_of(attributes, collection): places.setdefault(each, set()).add(lookup[:16])
     check(len(items) + len(others) == count, "the number of items is not the manifest's")
     check((found % (1 << 256)).to_bytes(32, "little") == total, "the items are not those of the manifest")

@@ -10,20 +10,22 @@ private func attributes(_ prefix: String, _ number: Int) -> ItemAttributes {
 
 /// Creates, replaces and deletes items by turns, as `churn` does with credentials.
 func churnItems(_ vault: VaultStore, _ prefix: String, _ count: Int) async throws {
-    let items = vault.itemStore()
+    let items: any ItemStore = vault
     let deadline = Deadline.after(.seconds(300))
     for index in 0..<count {
         let attributes = attributes(prefix, index % 7)
         if index % 3 == 2 {
             // Where the vault was rekeyed in between, the item has another id.
             while let item = try await items.search(attributes, in: nil, deadline: deadline).first {
-                _ = try await items.delete(item.id, deadline: deadline)
+                _ = try await items.delete(item.id, condition: .none, deadline: deadline)
             }
         } else {
             let bytes = Array("\(index)".utf8)
-            _ = try await items.create(
-                ItemSecret(Secret(copying: bytes.span), contentType: "text/plain"), attributes: attributes,
-                label: "\(prefix) \(index % 7)", in: "login", replacing: true, deadline: deadline)
+            let secret = Secret<ItemContent>(copying: bytes.span)
+            let draft = ItemDraft(
+                .attributes(attributes, in: "login", replacing: true), label: "\(prefix) \(index % 7)",
+                contentType: "text/plain")
+            try await items.save(secret, draft, deadline: deadline)
         }
         say("did \(index)")
     }

@@ -120,9 +120,9 @@ import Testing
     @Test(arguments: [
         (
             "casts to concrete stores",
-            #"\b(as[?!]?|is|case let \w+ as) +(VaultStore|SecretServiceStore|InMemoryStore)\b"#, 17
+            #"\b(as[?!]?|is|case let \w+ as) +(VaultStore|SecretServiceStore|InMemoryStore)\b"#, 0
         ),
-        ("names that go", "VaultItemStore|ChangeReporter|ItemObserver", 19),
+        ("names that went", "StoredItem|ItemSecret|VaultItemStore|ChangeReporter|ItemObserver|CredentialTransfer", 0),
         ("codeName written", #"var codeName: StaticString \{"#, 1),
         ("exit statuses decided", #"var \w+: ExitStatus \{"#, 1),
         ("calls of posix_spawn", #"posix_spawn\("#, 1),
@@ -132,7 +132,7 @@ import Testing
         let lines = try SinksTests.sources().reduce(0) { count, file in
             count + file.code.split(separator: "\n").count { $0.contains(expression) }
         }
-        #expect((1...ceiling).contains(lines), "\(what): \(lines)")
+        #expect((min(1, ceiling)...ceiling).contains(lines), "\(what): \(lines)")
     }
 
     @Test func `files are neither many nor long`() throws {

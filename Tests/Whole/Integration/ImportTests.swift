@@ -262,7 +262,7 @@ struct ImportTests {
 
         let vault = try await VaultStore.open(
             at: session.directory / "data/latchkey/vault", unlockedBy: .keyFile(session.directory / "key"))
-        let store = vault.itemStore()
+        let store = vault
         for (named, label, secret) in items {
             let wanted = try #require(
                 ItemAttributes(named.map { ItemAttributes.Attribute(name: $0.key, value: $0.value) }))

@@ -76,5 +76,5 @@ package enum KeyringPath: Sendable, Hashable {
         }
     }
 
-    static func item(_ item: StoredItem) -> String { KeyringPath.item(.name(item.collection), item.id).text }
+    static func item(_ item: Item) -> String { KeyringPath.item(.name(item.collection), item.id).text }
 }

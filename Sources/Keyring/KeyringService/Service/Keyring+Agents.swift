@@ -54,7 +54,7 @@ extension Keyring {
 
     private static func opening(
         _ bus: BusConnection, _ agents: [String], _ configuration: KeyringConfiguration
-    ) async -> Result<any ItemStore, StoreError> {
+    ) async -> Result<ServedItems, StoreError> {
         let end = Deadline.after(configuration.promptDuration)
         // One that refuses, or says nothing, leaves the others their time.
         for (index, agent) in agents.enumerated() {
@@ -62,7 +62,7 @@ extension Keyring {
             for attempt in 0..<maximumAttemptCount {
                 guard let passphrase = await passphrase(bus, agent, isRetry: attempt > 0, deadline), !Task.isCancelled
                 else { break }
-                let opened: Result<any ItemStore, StoreError> = await Result(
+                let opened: Result<ServedItems, StoreError> = await Result(
                     awaiting: try await configuration.source.open(with: passphrase, deadline: deadline))
                 if case .failure(let error) = opened, error.code == .wrongKey { continue }
                 return opened

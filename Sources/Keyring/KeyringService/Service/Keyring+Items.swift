@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeySecrets
 
 /// org.freedesktop.Secret.Collection and org.freedesktop.Secret.Item.
 extension Keyring {
@@ -45,9 +46,11 @@ extension Keyring {
             } ?? ItemAttributes()
         let store = try await openStore(of: name)
         let secret = try opened(value, in: session)
+        let contentType = try KeyringSession.contentType(of: value)
         let creation = try await use(store) { (store, deadline) async throws(StoreError) in
             try await store.create(
-                secret, attributes: attributes, label: label, in: name, replacing: replacing, deadline: deadline)
+                secret, contentType: contentType, attributes, label: label, in: name, replacing: replacing,
+                deadline: deadline)
         }
         if creation.isNew {
             await announceCreation(creation.item)
@@ -57,7 +60,7 @@ extension Keyring {
         return .tuple([.path(KeyringPath.item(creation.item)), .path("/")])
     }
 
-    private func opened(_ value: BusValue, in session: KeyringSession) throws(BusFault) -> ItemSecret {
+    private func opened(_ value: BusValue, in session: KeyringSession) throws(BusFault) -> Secret<ItemContent> {
         if session.isPlain {
             let (bus, byteCount) = (bus, value.byteCount + 4096)
             afterReply.append { bus.overwriteReadBuffer(byteCount) }
@@ -68,7 +71,7 @@ extension Keyring {
     // MARK: - One item
 
     /// `nil` when the collection has no such item.
-    func item(_ id: ItemID, in name: String, _ store: any ItemStore) async throws(BusFault) -> StoredItem? {
+    func item(_ id: ItemID, in name: String, _ store: ServedItems) async throws(BusFault) -> Item? {
         let item = try await use(store) { (store, deadline) async throws(StoreError) in
             try await store.item(id, deadline: deadline)
         }
@@ -76,16 +79,14 @@ extension Keyring {
     }
 
     /// The secret of an item, of which the observer hears. `nil` when the collection has no such item.
-    func secret(of id: ItemID, in name: String, _ store: any ItemStore) async throws(BusFault) -> ItemSecret? {
-        let secret = try await use(store) { (store, deadline) async throws(StoreError) in
-            try await store.secret(of: id, deadline: deadline)
+    func secret(of id: ItemID, in name: String, _ store: ServedItems) async throws(BusFault) -> ItemRecord<ItemContent>?
+    {
+        let record = try await use(store) { (store, deadline) async throws(StoreError) in
+            try await store.read(id, deadline: deadline)
         }
-        guard let secret else { return nil }
-        var item = secret.item
-        if item == nil { item = try await self.item(id, in: name, store) }
-        guard let item, item.collection == name else { return nil }
-        if let observer = configuration.observer { observer.didRead(item, by: await reader()) }
-        return secret
+        guard let record, record.item.collection == name else { return nil }
+        if let observer = configuration.observer { observer.didRead(record.item, by: await reader()) }
+        return record
     }
 
     func performOnItem(
@@ -102,8 +103,9 @@ extension Keyring {
             let store = try await openStore(of: name)
             guard try await item(id, in: name, store) != nil else { throw .unknownObject }
             let secret = try opened(arguments[0], in: session)
+            let contentType = try KeyringSession.contentType(of: arguments[0])
             let changed = try await use(store) { (store, deadline) async throws(StoreError) in
-                try await store.setSecret(secret, of: id, deadline: deadline)
+                try await store.setSecret(secret, contentType: contentType, of: id, deadline: deadline)
             }
             guard let changed else { throw .unknownObject }
             announceChange(changed)

@@ -22,13 +22,13 @@ extension Keyring {
         defer { Glibc.close(descriptor) }
         let key = try await portalKey(of: application)
         var sink = PortalSink(descriptor: descriptor)
-        let failure = failure(SystemErrorNumber.self, of: try key.secret.pour(into: &sink))
+        let failure = failure(SystemErrorNumber.self, of: try key.pour(into: &sink))
         try? await Task.sleep(for: Self.answerDelay)
         // 0: done; 2: ended in another way than by the person (Request::Response).
         return .tuple([.unsigned32(failure == nil ? 0 : 2), .properties([])])
     }
 
-    private func portalKey(of application: String) async throws(BusFault) -> ItemSecret {
+    private func portalKey(of application: String) async throws(BusFault) -> Secret<ItemContent> {
         let name = collection(alias: "default") ?? Self.firstCollection.name
         let store = try await openStore(of: name)
         guard
@@ -42,18 +42,17 @@ extension Keyring {
         }
         if let item = found.first {
             let present = try await use(store) { (store, deadline) async throws(StoreError) in
-                try await store.secret(of: item.id, deadline: deadline)
+                try await store.read(item.id, deadline: deadline)
             }
-            if let present { return present }
+            if let present { return present.takeSecret() }
         }
-        let made: Secret<ItemContent> = try mapError(
+        let secret: Secret<ItemContent> = try mapError(
             { (_: RandomSourceError) in BusFault(.failed, "the kernel refused random octets") },
             of: .random(byteCount: Self.keyByteCount))
-        let secret = ItemSecret(made, contentType: "application/octet-stream")
         let creation = try await use(store) { (store, deadline) async throws(StoreError) in
             try await store.create(
-                secret, attributes: attributes, label: "Application key for \(application)", in: name, replacing: false,
-                deadline: deadline)
+                secret, contentType: "application/octet-stream", attributes,
+                label: "Application key for \(application)", in: name, replacing: false, deadline: deadline)
         }
         await announceCreation(creation.item)
         return secret

@@ -63,7 +63,7 @@ extension Keyring {
     }
 
     /// A person gave the passphrase, or didn't.
-    func answer(_ path: String, _ result: Result<any ItemStore, StoreError>) async {
+    func answer(_ path: String, _ result: Result<ServedItems, StoreError>) async {
         guard let prompt = prompts[path] else { return }
         guard case .success(let store) = result else {
             complete(prompt, isDismissed: true)

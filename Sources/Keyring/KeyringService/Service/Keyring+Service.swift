@@ -50,7 +50,7 @@ extension Keyring {
 
     private func searchItems(_ attributes: ItemAttributes) async throws(BusFault) -> BusValue {
         let vault = try await openVault()
-        let search = { (store: any ItemStore, deadline: Deadline) async throws(StoreError) -> [StoredItem] in
+        let search = { (store: ServedItems, deadline: Deadline) async throws(StoreError) -> [Item] in
             try await store.search(attributes, in: nil, deadline: deadline)
         }
         var found = try await use(vault, search)

@@ -38,7 +38,7 @@ extension Keyring {
 
     // MARK: - Items
 
-    func announceCreation(_ item: StoredItem) async {
+    func announceCreation(_ item: Item) async {
         emit("ItemCreated", item.id, in: item.collection)
         await announceItems(of: item.collection, adding: 1)
     }
@@ -48,7 +48,7 @@ extension Keyring {
         await announceItems(of: collection, adding: -1)
     }
 
-    func announceChange(_ item: StoredItem) {
+    func announceChange(_ item: Item) {
         announceProperties(
             [
                 ("Label", .string(item.label)), ("Attributes", .dictionary(item.attributes)),

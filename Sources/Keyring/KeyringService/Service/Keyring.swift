@@ -8,7 +8,7 @@ final class Keyring {
     let queue: FairQueue<Work>
 
     /// The store while it is open.
-    var vault: (any ItemStore)?
+    var vault: (ServedItems)?
     /// Counts the openings of the store, so that news of an earlier one is known as such.
     var opening = 0
     var changes: Task<Void, Never>?
@@ -24,7 +24,7 @@ final class Keyring {
     var itemCounts: [String: Int] = [:]
 
     /// What is gone when the service ends.
-    let sessionItems: InMemoryStore
+    let sessionItems: ServedItems
 
     var sessions: [String: KeyringSession] = [:]
     var prompts: [String: KeyringPrompt] = [:]
@@ -57,7 +57,7 @@ final class Keyring {
     static let maximumUnreadByteCount = 16 << 20
 
     init(
-        _ configuration: KeyringConfiguration, sessionItems: InMemoryStore, _ bus: BusConnection,
+        _ configuration: KeyringConfiguration, sessionItems: ServedItems, _ bus: BusConnection,
         _ queue: FairQueue<Work>
     ) {
         self.configuration = configuration
@@ -68,14 +68,13 @@ final class Keyring {
     }
 
     /// The collection `session`. Whoever may write to it shares the memory of this process.
-    static func makeSessionItems() throws(StoreError) -> InMemoryStore {
+    static func makeSessionItems() throws(StoreError) -> ServedItems {
         let now = UnixTime.now()
-        return try InMemoryStore(
-            collections: [
-                ItemCollection(
-                    name: sessionCollection, label: "Session", aliases: [sessionCollection], created: now, modified: now
-                )
-            ], limits: InMemoryStore.Limits(itemCount: 10_000, byteCount: 64 << 20))
+        let collection = ItemCollection(
+            name: sessionCollection, label: "Session", aliases: [sessionCollection], created: now, modified: now)
+        return ServedItems(
+            try InMemoryStore(
+                collections: [collection], limits: InMemoryStore.Limits(itemCount: 10_000, byteCount: 64 << 20)))
     }
 
     func end() {
@@ -146,17 +145,17 @@ final class Keyring {
     // MARK: - The store
 
     /// The open store. Opens it where that takes nobody.
-    func openVault() async throws(BusFault) -> any ItemStore {
+    func openVault() async throws(BusFault) -> ServedItems {
         if let vault { return vault }
         guard !wasClosedByClient else { throw .collectionIsLocked }
         return try await openVaultWithoutAsking()
     }
 
-    func openVaultWithoutAsking() async throws(BusFault) -> any ItemStore {
+    func openVaultWithoutAsking() async throws(BusFault) -> ServedItems {
         if let vault { return vault }
         let deadline = deadline
         let words = configuration.words
-        let opened: Result<any ItemStore, StoreError> = await Result(
+        let opened: Result<ServedItems, StoreError> = await Result(
             awaiting: try await configuration.source.open(deadline: deadline))
         switch opened {
         case .success(let store):
@@ -169,13 +168,13 @@ final class Keyring {
     }
 
     /// Begins to serve a store that was just opened.
-    func adopt(_ store: any ItemStore) async throws(BusFault) {
+    func adopt(_ store: ServedItems) async throws(BusFault) {
         let deadline = deadline
         let collections = try await mapFault { () async throws(StoreError) in
             try await store.collections(deadline: deadline)
         }
         let stream = try await mapFault { () async throws(StoreError) in
-            try await store.changesByOthers(deadline: deadline)
+            try await store.changes(deadline: deadline)
         }
         let before = collectionNames()
         vault = store
@@ -210,14 +209,14 @@ final class Keyring {
 
     /// Does something with a store. One that was locked meanwhile is left.
     func use<Value: ~Copyable>(
-        _ store: any ItemStore, _ body: (any ItemStore, Deadline) async throws(StoreError) -> Value
+        _ store: ServedItems, _ body: (ServedItems, Deadline) async throws(StoreError) -> Value
     ) async throws(BusFault) -> Value {
         let (words, deadline) = (configuration.words, deadline)
         let result: Result<Value, StoreError> = await Result(awaiting: try await body(store, deadline))
         switch consume result {
         case .success(let value): return value
         case .failure(let error):
-            if error.code == .locked, (store as AnyObject) !== sessionItems { leaveVault() }
+            if error.code == .locked, store !== sessionItems { leaveVault() }
             throw BusFault(error, words: words)
         }
     }
@@ -228,12 +227,12 @@ final class Keyring {
     }
 
     /// The store of a collection that is there. Throws IsLocked where the vault can't be opened.
-    func store(of collection: String) async throws(BusFault) -> any ItemStore {
+    func store(of collection: String) async throws(BusFault) -> ServedItems {
         isInMemory(collection) ? sessionItems : try await openVault()
     }
 
     /// The same, for what a locked collection refuses.
-    func openStore(of collection: String) async throws(BusFault) -> any ItemStore {
+    func openStore(of collection: String) async throws(BusFault) -> ServedItems {
         let store = try await store(of: collection)
         if lockedNames.contains(collection) { throw .collectionIsLocked }
         return store

@@ -5,12 +5,12 @@ package import LatchkeySecrets
 /// Where the service has its items from.
 package protocol KeyringSource: Sendable {
     /// Opens the store without asking anybody, by a key slot; throws `locked` where that takes a person.
-    func open(deadline: Deadline) async throws(StoreError) -> any ItemStore
+    func open(deadline: Deadline) async throws(StoreError) -> ServedItems
 
     /// Opens it with what a person typed; throws `wrongKey` for a passphrase that doesn't open it.
     func open(
         with passphrase: borrowing Secret<Passphrase>, deadline: Deadline
-    ) async throws(StoreError) -> any ItemStore
+    ) async throws(StoreError) -> ServedItems
 
     /// All collections were locked: forgets the keys. Returns false where that would be for nothing, because the next
     /// `open` asks nobody; the service then keeps the store, and refuses what is locked itself.
@@ -19,7 +19,7 @@ package protocol KeyringSource: Sendable {
 
 /// Hears who read what, before the secret is sent. It is for information, and can't refuse; it must not take long.
 package protocol ReadObserver: Sendable {
-    func didRead(_ item: StoredItem, by client: KeyringClient)
+    func didRead(_ item: Item, by client: KeyringClient)
 }
 
 /// A connection that asks, as far as the bus knows it. Not an identity: a process of the same user can look like

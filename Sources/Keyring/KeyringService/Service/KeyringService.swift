@@ -36,7 +36,7 @@ package final class KeyringService: Sendable {
     }
 
     private init(
-        _ configuration: KeyringConfiguration, _ sessionItems: InMemoryStore, _ connection: BusConnection,
+        _ configuration: KeyringConfiguration, _ sessionItems: ServedItems, _ connection: BusConnection,
         _ intake: Intake
     ) {
         self.connection = connection
@@ -92,7 +92,7 @@ enum Work: Sendable {
     /// Another process changed the store; of the opening with this number.
     case change(ItemChange, opening: Int)
     /// A person answered a prompt.
-    case answer(prompt: String, Result<any ItemStore, StoreError>)
+    case answer(prompt: String, Result<ServedItems, StoreError>)
 
     /// Whose time it takes.
     var client: String? {

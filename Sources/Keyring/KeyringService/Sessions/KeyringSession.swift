@@ -47,28 +47,28 @@ final class KeyringSession: Sendable {
     // MARK: - Secrets
 
     /// A secret as it goes over the bus: `(oayays)`.
-    func sealed(_ secret: consuming ItemSecret) throws(BusFault) -> BusValue {
-        let contentType = secret.contentType
+    func sealed(_ record: consuming ItemRecord<ItemContent>) throws(BusFault) -> BusValue {
+        let contentType = record.item.contentType
         let parameters: [UInt8]
         let value: BusValue
         if key != nil {
-            guard let (vector, ciphertext) = encrypted(secret) else {
+            guard let (vector, ciphertext) = encrypted(record.secret) else {
                 throw BusFault(.failed, "the secret could not be encrypted")
             }
             parameters = vector
             value = .bytes(ciphertext)
         } else {
             parameters = []
-            value = .lending(LentSecret(secret.takeSecret()))
+            value = .lending(LentSecret(record.takeSecret()))
         }
         return .tuple([.path(path), .bytes(parameters), value, .string(contentType)])
     }
 
-    private func encrypted(_ secret: borrowing ItemSecret) -> ([UInt8], [UInt8])? {
+    private func encrypted(_ secret: borrowing Secret<ItemContent>) -> ([UInt8], [UInt8])? {
         switch key {
         case .some(let key):
             guard let vector = try? RandomOctets.array(16) else { return nil }
-            return FileCipher.sealCBC(secret.secret, key: key, initializationVector: vector).map { (vector, $0) }
+            return FileCipher.sealCBC(secret, key: key, initializationVector: vector).map { (vector, $0) }
         case .none: return nil
         }
     }
@@ -77,19 +77,23 @@ final class KeyringSession: Sendable {
     ///
     /// GLib's own copies are in memory that our programs overwrite when it is freed, such as the value, which goes with the
     /// call; and, of a plain one, in GDBus's buffer (`BusConnection.overwriteReadBuffer`).
-    func opened(_ value: BusValue) throws(BusFault) -> ItemSecret {
-        let contentType = value[3].text
-        guard contentType.utf8.count <= 255 else { throw BusFault.invalid("the content type is too long") }
+    func opened(_ value: BusValue) throws(BusFault) -> Secret<ItemContent> {
         let parameters = value[1].publicBytes
         guard key != nil else {
             guard parameters.isEmpty else { throw BusFault.invalid("a plain secret has no parameters") }
-            let secret = value[2].withBytes { Secret<ItemContent>(copying: $0) }
-            return ItemSecret(secret, contentType: contentType)
+            return value[2].withBytes { Secret<ItemContent>(copying: $0) }
         }
         guard let secret = decrypted(value[2].publicBytes, parameters) else {
             throw BusFault.invalid("the secret isn't encrypted as in this session")
         }
-        return ItemSecret(secret.repurposed(as: ItemContent.self), contentType: contentType)
+        return secret.repurposed(as: ItemContent.self)
+    }
+
+    /// What the program says that such a secret is.
+    static func contentType(of value: BusValue) throws(BusFault) -> String {
+        let contentType = value[3].text
+        guard contentType.utf8.count <= 255 else { throw BusFault.invalid("the content type is too long") }
+        return contentType
     }
 
     private func decrypted(_ ciphertext: [UInt8], _ vector: [UInt8]) -> Secret<Password>? {

@@ -44,22 +44,11 @@ struct CollectionsRecord: Sendable, Equatable {
         guard all.count < Self.maximumCount else {
             throw StoreError(.conflict, "the vault has \(all.count) collections, and takes no more")
         }
-        let added = ItemCollection(name: freeName(for: label), label: label, aliases: [], created: now, modified: now)
+        let added = ItemCollection(name: ItemCollection.name(for: label, besides: all.map(\.name) + [Self.reserved]), label: label, aliases: [], created: now, modified: now)
         all.append(added)
         all.sort { $0.name < $1.name }
         if let alias { try setAlias(alias, to: added.name) }
         return all.first { $0.name == added.name } ?? added
-    }
-
-    /// What is left of a label in a path, and a number where that is taken.
-    private func freeName(for label: String) -> String {
-        let letters = label.utf8.prefix(48).map { byte in
-            ObjectPathElement.isValid(String(UnicodeScalar(byte))) ? Character(UnicodeScalar(byte)) : "_"
-        }
-        let stem = letters.isEmpty ? "collection" : String(letters)
-        let taken = Set(all.map(\.name) + [Self.reserved])
-        if !taken.contains(stem) { return stem }
-        return (2...).lazy.map { "\(stem)_\($0)" }.first { !taken.contains($0) } ?? stem
     }
 
     /// Returns whether the collection is there.

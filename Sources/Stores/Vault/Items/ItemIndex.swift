@@ -9,9 +9,9 @@ internal import LatchkeySecrets
 struct ItemIndex: Sendable {
     private let keys: VaultKeys
     private var additions: [(list: IndexList, item: ItemHandle)] = []
-    private var rows: [IndexToken: Row] = [:]
+    private var rows: [IndexToken: LinkState] = [:]
 
-    private struct Row: Sendable {
+    private struct LinkState: Sendable {
         /// As it is in the table, sealed and opened; `nil` when there is none.
         let before: (sealed: [UInt8], link: IndexLink)?
         var link: IndexLink?
@@ -27,14 +27,14 @@ struct ItemIndex: Sendable {
     // MARK: - Items
 
     /// Puts an item into the lists of its attributes.
-    mutating func add(_ metadata: ItemMetadata, at lookup: [UInt8]) {
-        for list in metadata.lists(keys) { additions.append((list, ItemHandle(of: lookup))) }
+    mutating func add(_ row: Row, at lookup: [UInt8]) {
+        for list in row.lists(keys) { additions.append((list, ItemHandle(of: lookup))) }
     }
 
     /// Takes an item out of the lists of its attributes. Throws `corrupted` where it isn't in them.
-    mutating func remove(_ metadata: ItemMetadata, at lookup: [UInt8], in view: any RowView) throws(StoreError) {
+    mutating func remove(_ old: OpenedRow, in view: any RowView) throws(StoreError) {
         try settle(in: view)
-        for list in metadata.lists(keys) { try remove(ItemHandle(of: lookup), from: list, in: view) }
+        for list in old.row.lists(keys) { try remove(ItemHandle(of: old.lookup), from: list, in: view) }
     }
 
     /// Makes links of what was added.
@@ -61,7 +61,7 @@ struct ItemIndex: Sendable {
             guard moved.item != item, moved.previous == .zero, rows[token]?.link == nil else { throw .indexDiffers }
             link.next = moved.item
             moved.previous = item
-            rows[token, default: Row(before: nil, link: nil)].link = moved
+            rows[token, default: LinkState(before: nil, link: nil)].link = moved
         }
         rows[first]?.link = link
     }
@@ -100,10 +100,10 @@ struct ItemIndex: Sendable {
     /// The link in a row as it is now; the row is held from then on.
     private mutating func link(_ token: IndexToken, in view: any RowView) throws(StoreError) -> IndexLink? {
         if let row = rows[token] { return row.link }
-        var row = Row(before: nil, link: nil)
+        var row = LinkState(before: nil, link: nil)
         if let sealed = try view.link(token.bytes) {
             guard let link = IndexLink.open(sealed, at: token, keys) else { throw .indexDiffers }
-            row = Row(before: (sealed, link), link: link)
+            row = LinkState(before: (sealed, link), link: link)
         }
         rows[token] = row
         return row.link
@@ -135,7 +135,7 @@ struct ItemIndex: Sendable {
     }
 }
 
-extension ItemMetadata {
+extension Row {
     /// The lists that the item is in; none for what is no item.
     func lists(_ keys: VaultKeys) -> [IndexList] {
         guard let attributes else { return [] }

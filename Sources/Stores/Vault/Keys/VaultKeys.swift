@@ -70,7 +70,7 @@ final class VaultKeys: Sendable {
 /// The record that says what the file is, in clear: layout (1) and the vault's id (16).
 enum IdentityRecord {
     static let recordName = "vault"
-    static let layout: UInt8 = 1
+    static let layout: UInt8 = 2
 
     static func encode(_ vault: VaultID) -> [UInt8] { [layout] + vault.bytes }
 
@@ -79,7 +79,9 @@ enum IdentityRecord {
         guard first == layout else {
             throw StoreError(
                 .unsupported, "the vault has format \(Int(first)), and this Latchkey knows \(Int(layout))",
-                hint: "use a newer Latchkey")
+                hint: first > layout
+                    ? "use a newer Latchkey"
+                    : "make a new vault, and copy the credentials with the Latchkey that made this one")
         }
         guard record.count == 17 else { throw .vaultCorrupted("its identity has a wrong length") }
         return VaultID(bytes: Array(record[1...]))

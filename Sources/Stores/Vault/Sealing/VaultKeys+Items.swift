@@ -17,11 +17,11 @@ extension VaultKeys {
     }
 
     /// A credential's key begins with the length of its kind, which is never zero.
-    func lookup(of subject: ItemSubject) -> [UInt8] {
-        switch subject {
-        case .credential(let key, _): lookup(of: key)
-        case .item(let item):
-            lookup.withExposedBytes { KeyedHash.digest(([0] + item.id.bytes).span, key: $0) }
+    func lookup(of name: Row.Name) -> [UInt8] {
+        switch name {
+        case .key(let key): lookup(of: key)
+        case .attributes(_, _, let id):
+            lookup.withExposedBytes { KeyedHash.digest(([0] + id.bytes).span, key: $0) }
         }
     }
 
@@ -33,8 +33,8 @@ extension VaultKeys {
 
     // MARK: - Metadata
 
-    func seal(_ metadata: ItemMetadata, at lookup: [UInt8]) throws(StoreError) -> [UInt8] {
-        let plaintext = metadata.encode()
+    func seal(_ row: Row, at lookup: [UInt8]) throws(StoreError) -> [UInt8] {
+        let plaintext = row.encode()
         return try Sealing.seal(plaintext.span, associatedData: metadataContext(lookup), key: self.metadata)
     }
 
@@ -44,12 +44,12 @@ extension VaultKeys {
         return Sealing.openPublic(sealed, associatedData: metadataContext(lookup), key: metadata)
     }
 
-    /// Opens the metadata of an item, wherever it stands; `nil` for what isn't sealed for its lookup value.
-    func openMetadata(of item: ItemHeading) -> ItemMetadata? {
-        guard let bytes = openMetadata(item.metadata.span, at: item.lookup),
-            let metadata = ItemMetadata.decode(bytes), lookup(of: metadata.subject) == item.lookup
+    /// Opens a row, wherever it stands; `nil` for what isn't sealed for its lookup value.
+    func open(_ heading: ItemHeading) -> OpenedRow? {
+        guard let bytes = openMetadata(heading.metadata.span, at: heading.lookup),
+            let row = Row.decode(bytes), lookup(of: row.name) == heading.lookup
         else { return nil }
-        return metadata
+        return OpenedRow(heading: heading, row: row)
     }
 
     private func metadataContext(_ lookup: [UInt8]) -> [UInt8] { context(0x6D, lookup, []) }
@@ -69,17 +69,17 @@ extension VaultKeys {
 
     /// Opens an item's secret; throws `corrupted` when it doesn't belong to this place and version.
     func openSecret(
-        _ sealed: Span<UInt8>, of metadata: ItemMetadata, at lookup: [UInt8]
+        _ sealed: Span<UInt8>, of row: Row, at lookup: [UInt8]
     ) throws(StoreError) -> Secret<StoredSecret> {
-        let capacity = SealedSize.bucket(metadata.secretByteCount)
+        let capacity = SealedSize.bucket(row.secretByteCount)
         guard sealed.count == capacity + Sealing.overheadByteCount else { throw .damagedItem }
         return try Secret(capacity: capacity) { (out) throws(StoreError) in
-            let context = secretContext(lookup, metadata.version)
+            let context = secretContext(lookup, row.version)
             guard Sealing.open(sealed, associatedData: context, key: secret, into: &out) else { throw .damagedItem }
             var padding: UInt8 = 0
-            for index in metadata.secretByteCount..<capacity { padding |= out[index] }
+            for index in row.secretByteCount..<capacity { padding |= out[index] }
             guard padding == 0 else { throw .damagedItem }
-            return metadata.secretByteCount
+            return row.secretByteCount
         }
     }
 

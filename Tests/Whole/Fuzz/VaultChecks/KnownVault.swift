@@ -35,22 +35,22 @@
             secret.withExposedBytes { [UInt8](copying: $0) }
         }
 
-        static func metadata(_ key: CredentialKey, secretByteCount: Int) -> ItemMetadata {
-            ItemMetadata(
-                key: key, label: "label", created: UnixTime(seconds: 5), modified: UnixTime(seconds: 6),
-                version: CredentialVersion(bytes: [UInt8](repeating: 7, count: 16)), contentType: .text,
+        static func metadata(_ key: CredentialKey, secretByteCount: Int) -> Row {
+            Row(
+                name: .key(key), label: "label", contentType: "text/plain", created: UnixTime(seconds: 5),
+                modified: UnixTime(seconds: 6),
+                version: CredentialVersion(bytes: [UInt8](repeating: 7, count: 16)),
                 secretByteCount: secretByteCount)
         }
 
-        static func item(secretByteCount: Int) -> ItemMetadata {
+        static func item(secretByteCount: Int) -> Row {
             let attributes = [("xdg:schema", "org.example"), ("service", "example.org"), ("empty", "")].map {
                 ItemAttributes.Attribute(name: $0.0, value: $0.1)
             }
-            let item = ItemDescription(
-                id: Octets16(1...16), collection: "login", attributes: ItemAttributes(attributes) ?? ItemAttributes(),
-                contentType: "text/plain")
-            return ItemMetadata(
-                subject: .item(item), label: "label", created: UnixTime(seconds: 5), modified: UnixTime(seconds: 6),
+            return Row(
+                name: .attributes(ItemAttributes(attributes) ?? ItemAttributes(), in: "login", id: Octets16(1...16)),
+                label: "label", contentType: "text/plain", created: UnixTime(seconds: 5),
+                modified: UnixTime(seconds: 6),
                 version: CredentialVersion(bytes: [UInt8](repeating: 7, count: 16)), secretByteCount: secretByteCount)
         }
 

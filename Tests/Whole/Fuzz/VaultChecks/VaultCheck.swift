@@ -128,19 +128,19 @@
         // MARK: - Items
 
         private static func metadata(_ input: [UInt8]) throws(Violation) -> Bool {
-            guard let metadata = ItemMetadata.decode(input) else { return false }
+            guard let metadata = Row.decode(input) else { return false }
             guard metadata.encode() == input else { throw Violation("metadata has two forms") }
-            if let key = metadata.key, ItemMetadata.decode(input, expected: key)?.label != metadata.label {
+            if let key = metadata.key, Row.decode(input, expected: key)?.label != metadata.label {
                 throw Violation("metadata is read differently when its key is known")
             }
             guard
-                ItemMetadata.decode(input, expected: KnownVault.otherKey) == nil || metadata.key == KnownVault.otherKey
+                Row.decode(input, expected: KnownVault.otherKey) == nil || metadata.key == KnownVault.otherKey
             else { throw Violation("metadata is taken for another item's") }
-            let item = metadata.storedItem(at: KnownVault.shared.keys.lookup(of: metadata.subject))
+            let item = metadata.item(at: KnownVault.shared.keys.lookup(of: metadata.name))
             guard (item == nil) == (metadata.key.map { $0.kind != .password } ?? false) else {
                 throw Violation("what is no item is served, or an item isn't")
             }
-            guard ItemMetadata.collection(in: input) == metadata.collection else {
+            guard Row.collection(in: input) == metadata.collection else {
                 throw Violation("a collection is read differently by itself")
             }
             if let item, item.attributes.all.count > 64 || item.contentType.utf8.count > 255 {
@@ -180,7 +180,7 @@
             }
             let vault = KnownVault.shared
             let metadata = KnownVault.metadata(KnownVault.otherKey, secretByteCount: Int(count % (1 << 20)))
-            let lookup = vault.keys.lookup(of: metadata.subject)
+            let lookup = vault.keys.lookup(of: metadata.name)
             let sealed = vault.seal(
                 plaintext, vault.keys.secretContext(lookup, metadata.version), vault.keys.secret)
             let opened = try accepted { () throws(StoreError) in

@@ -102,7 +102,7 @@
         private static func text(
             _ key: CredentialKey, in store: VaultStore
         ) async throws(StoreError) -> [UInt8]? {
-            guard let found = try await store.item(key, deadline: .after(deadline)) else { return nil }
+            guard let found = try await store.find(key, deadline: .after(deadline)) else { return nil }
             return KnownVault.bytes(found.secret)
         }
 
@@ -124,7 +124,7 @@
         }
 
         private func search(_ store: VaultStore, isCompared: Bool) async throws(Violation) {
-            let items = VaultItemStore(store)
+            let items = store
             for known in KnownVault.items {
                 let found = try await attempt { () async throws(StoreError) in
                     try await items.search(ItemAttributes(known.key), in: nil, deadline: .after(Self.deadline))

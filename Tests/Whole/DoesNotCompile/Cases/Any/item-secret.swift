@@ -1,8 +1,8 @@
 // Compiled as a part of the package: outside it this has no name.
 import LatchkeyCredentials
-import LatchkeyOAuth
+import LatchkeySecrets
 
-func leak(_ value: consuming ItemSecret) {
-    let hidden: Any = value  // expected-error {{value of type 'ItemSecret' does not conform to specified type 'Copyable'}}
+func leak(_ value: consuming ItemRecord<Password>) {
+    let hidden: Any = value  // expected-error {{value of type 'ItemRecord<Password>' does not conform to specified type 'Copyable'}}
     print(hidden)
 }

@@ -1,7 +1,7 @@
 // Compiled as a part of the package: outside it this has no name.
 import LatchkeyCredentials
-import LatchkeyOAuth
+import LatchkeySecrets
 
-func leak(_ value: consuming ItemSecret) {
+func leak(_ value: consuming ItemRecord<Password>) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
 }

@@ -1,7 +1,7 @@
 // Compiled as a part of the package: outside it this has no name.
 import LatchkeyCredentials
-import LatchkeyOAuth
+import LatchkeySecrets
 
-func leak(_ value: consuming ItemSecret) {
-    print(value)  // expected-error {{argument type 'ItemSecret' does not conform to expected type 'Copyable'}}
+func leak(_ value: consuming ItemRecord<Password>) {
+    print(value)  // expected-error {{argument type 'ItemRecord<Password>' does not conform to expected type 'Copyable'}}
 }

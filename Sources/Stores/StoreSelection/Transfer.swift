@@ -2,11 +2,11 @@ public import LatchkeyCredentials
 package import LatchkeyLog
 internal import LatchkeySecrets
 
-/// Copies or moves credentials from one store to another, one at a time.
+/// Copies or moves credentials and items from one store to another, one at a time.
 ///
 /// What was written is read back and compared, in constant time, before anything is deleted. Each credential is whole
 /// in one of the stores whenever the process ends, so a transfer that was cut short goes on when it is asked for again.
-package struct CredentialTransfer: Sendable {
+package struct Transfer: Sendable {
     package enum Mode: Sendable, Hashable {
         case copy
         /// The source's credential is deleted when the target holds it, and only if it is still what was copied.
@@ -148,7 +148,7 @@ extension CredentialStore {
     public func move(
         _ key: CredentialKey, to target: any CredentialStore, deadline: Deadline = .standard
     ) async throws(StoreError) -> Bool {
-        switch try await CredentialTransfer(from: self, to: target, mode: .move).transfer(key, deadline: deadline) {
+        switch try await Transfer(from: self, to: target, mode: .move).transfer(key, deadline: deadline) {
         case .vanished: return false
         case .copied, .moved, .same, .replaced: return true
         case .differs:

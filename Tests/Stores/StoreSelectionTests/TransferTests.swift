@@ -3,7 +3,7 @@ internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
 internal import Testing
 
-@Suite struct CredentialTransferTests {
+@Suite struct TransferTests {
     private let source: InMemoryStore
     private let target: InMemoryStore
     private let key: CredentialKey
@@ -14,8 +14,8 @@ internal import Testing
         key = try CredentialKey(service: "example.org", account: "ada")
     }
 
-    private func transfer(_ mode: CredentialTransfer.Mode, replaces: Bool = false) -> CredentialTransfer {
-        CredentialTransfer(from: source, to: target, mode: mode, replaces: replaces)
+    private func transfer(_ mode: Transfer.Mode, replaces: Bool = false) -> Transfer {
+        Transfer(from: source, to: target, mode: mode, replaces: replaces)
     }
 
     private func secret(_ text: String) -> Secret<Password> { Secret(copying: Array(text.utf8).span) }
@@ -55,9 +55,9 @@ internal import Testing
         #expect(try await holds(target, "one"))
     }
 
-    @Test(arguments: [CredentialTransfer.Mode.copy, .move])
+    @Test(arguments: [Transfer.Mode.copy, .move])
     func `another secret in the target is left alone until replacing is asked for`(
-        _ mode: CredentialTransfer.Mode
+        _ mode: Transfer.Mode
     ) async throws {
         try await source.save(secret("one"), for: key)
         try await target.save(secret("two"), for: key)
@@ -86,7 +86,7 @@ internal import Testing
     @Test func `a target that gives back something else costs nothing`() async throws {
         try await source.save(secret("one"), for: key)
         let forgetful = ForgetfulStore(inner: target)
-        let transfer = CredentialTransfer(from: source, to: forgetful, mode: .move)
+        let transfer = Transfer(from: source, to: forgetful, mode: .move)
         await #expect(throws: StoreError.self) { try await transfer.transfer(key, deadline: .standard) }
         #expect(try await holds(source, "one"))
     }
@@ -100,7 +100,7 @@ internal import Testing
         let beside = ForgetfulStore(inner: target) { [source, key] in
             try await source.save(Secret<Password>(copying: Array("newer".utf8).span), for: key)
         }
-        let transfer = CredentialTransfer(from: source, to: beside, mode: .move, replaces: true)
+        let transfer = Transfer(from: source, to: beside, mode: .move, replaces: true)
         let error = await #expect(throws: StoreError.self) { try await transfer.transfer(key, deadline: .standard) }
         #expect(error?.code == .conflict)
         #expect(try await holds(source, "newer"))
@@ -116,7 +116,7 @@ internal import Testing
         let beside = ForgetfulStore(inner: target) { [target, key] in
             try await target.save(Secret<Password>(copying: Array("theirs".utf8).span), for: key)
         }
-        let transfer = CredentialTransfer(from: source, to: beside, mode: .move)
+        let transfer = Transfer(from: source, to: beside, mode: .move)
         let error = await #expect(throws: StoreError.self) { try await transfer.transfer(key, deadline: .standard) }
         #expect(error?.code == .conflict)
         #expect(try await holds(source, "one"))

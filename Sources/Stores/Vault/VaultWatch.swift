@@ -15,7 +15,7 @@ struct ItemSighting: Sendable, Hashable {
     }
 }
 
-/// What a transaction of this process's own changed: `nil` is gone.
+/// What a transaction changed: `nil` is gone.
 struct OwnChanges: Sendable {
     var items: [ItemHandle: ItemSighting?] = [:]
     /// The record of collections, where it was changed, sealed.
@@ -26,15 +26,19 @@ struct OwnChanges: Sendable {
     var collections: Collections?
 }
 
-/// Tells listeners which items others change.
+/// Tells listeners that a vault was changed, by this process or another, and which items others changed.
 ///
-/// A vault of up to 10,000 items is gone through after each change by others, and only what is new is opened; of a
-/// larger one it can only be told that it changed.
-final class ItemObserver: Sendable {
+/// Whoever listens to credentials is told that something changed, not what: names are sealed, and whoever wants to know
+/// reads. For those who listen to items, a vault of up to 10,000 is gone through after each change by others, and only
+/// what is new is opened; of a larger one it can only be told that it changed.
+final class VaultWatch: Sendable {
     private struct State {
-        var listeners: [UInt64: AsyncStream<ItemChange>.Continuation] = [:]
-        var nextNumber: UInt64 = 0
+        var credentials = Listeners<CredentialChange>(lost: CredentialChange(kind: .unknown, key: nil))
+        var items = Listeners<ItemChange>(lost: .unknown)
         var watch: (any ChangeWatch)?
+        /// The vault that listeners to credentials know of.
+        var generation: UInt64 = 0
+        /// The vault that listeners to items know of.
         var seen = Sight()
     }
 
@@ -50,61 +54,73 @@ final class ItemObserver: Sendable {
 
     /// Held while this process changes items, so that its own changes are never taken for another's.
     private let state = Mutex(State())
-    private let vault: VaultStore
-
-    init(_ vault: VaultStore) {
-        self.vault = vault
-    }
 
     deinit {
-        let listeners = state.withLock { $0.listeners }
-        for listener in listeners.values { listener.finish() }
+        let (credentials, items) = state.withLock { ($0.credentials, $0.items) }
+        credentials.finish()
+        items.finish()
     }
 
-    /// Throws what `VaultPlace.watch` throws, and what a read thvault.
-    func listen(deadline: Deadline) async throws(StoreError) -> AsyncStream<ItemChange> {
-        let (stream, continuation) = AsyncStream.makeStream(of: ItemChange.self)
-        let number = try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
-            try cancellation.retry { () throws(StoreError) in try self.add(continuation, cancellation) }
+    // MARK: - Listening
+
+    /// Throws what `VaultPlace.watch` throws, and what a read throws.
+    func changes(of vault: VaultStore, deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
+        try await listen(to: vault, deadline) { (state) throws(StoreError) in
+            state.generation = max(state.generation, try vault.generation())
+            return state.credentials.listen { [weak self] number in self?.leave { $0.credentials.remove(number) } }
         }
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { state in
-                state.listeners[number] = nil
-                if state.listeners.isEmpty { state.watch = nil }
-            }
-        }
-        return stream
     }
 
-    private func add(
-        _ listener: AsyncStream<ItemChange>.Continuation, _ cancellation: Cancellation
-    ) throws(StoreError) -> UInt64 {
-        try state.withLock { (state) throws(StoreError) in
-            // The watch first, so that no change falls between the two.
-            if state.watch == nil {
-                guard let place = vault.place else {
-                    throw StoreError(.unavailable, "no other process has this vault's table")
-                }
-                state.watch = try place.watch(cancellation) { [weak self] in self?.look() }
-            }
-            if state.listeners.isEmpty {
+    /// The same.
+    func itemChanges(of vault: VaultStore, deadline: Deadline) async throws(StoreError) -> AsyncStream<ItemChange> {
+        try await listen(to: vault, deadline) { (state) throws(StoreError) in
+            if state.items.isEmpty {
                 state.seen = Sight()
-                _ = try look(&state.seen)
+                _ = try Self.look(at: vault, &state.seen)
             }
-            state.nextNumber += 1
-            state.listeners[state.nextNumber] = listener
-            return state.nextNumber
+            return state.items.listen { [weak self] number in self?.leave { $0.items.remove(number) } }
+        }
+    }
+
+    private func listen<Change: Sendable>(
+        to vault: VaultStore, _ deadline: Deadline,
+        _ add: @escaping @Sendable (inout State) throws(StoreError) -> AsyncStream<Change>
+    ) async throws(StoreError) -> AsyncStream<Change> {
+        guard let place = vault.place else {
+            throw StoreError(.unavailable, "no other process has this vault's table")
+        }
+        return try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
+            try cancellation.retry { () throws(StoreError) in
+                try self.state.withLock { (state) throws(StoreError) in
+                    // The watch first, so that no change falls between the two.
+                    if state.watch == nil {
+                        state.watch = try place.watch(cancellation) { [weak self, weak vault] in
+                            if let vault { self?.look(at: vault) }
+                        }
+                    }
+                    return try add(&state)
+                }
+            }
+        }
+    }
+
+    private func leave(_ remove: (inout State) -> Void) {
+        state.withLock { state in
+            remove(&state)
+            if state.credentials.isEmpty && state.items.isEmpty { state.watch = nil }
         }
     }
 
     // MARK: - Own changes
 
-    /// Runs a transaction whose changes nobody is told of.
-    func own<Result>(_ body: (inout OwnChanges) throws(StoreError) -> Result) throws(StoreError) -> Result {
+    /// Runs a transaction whose changes nobody who listens to items is told of.
+    func own<Result>(
+        _ vault: VaultStore, _ body: (inout OwnChanges) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
         try state.withLock { (state) throws(StoreError) in
             var changes = OwnChanges()
             let result = try body(&changes)
-            guard !state.listeners.isEmpty else { return result }
+            guard !state.items.isEmpty else { return result }
             let now = vault.known.withLock { $0 }
             for (handle, sighting) in changes.items { state.seen.items?[handle] = sighting }
             if let collections = changes.collections, collections.former == state.seen.collections {
@@ -121,36 +137,44 @@ final class ItemObserver: Sendable {
     // MARK: - Looking
 
     /// On the watch's thread: a write is seen before its commit, so this waits for the writer to let go.
-    private func look() {
+    private func look(at vault: VaultStore) {
         let waiting = Cancellation(.after(.seconds(30)))
         let result = Result { () throws(StoreError) in
             try waiting.retry { () throws(StoreError) in
                 // Nothing is waited for under the lock, where this process's own changes wait.
                 try state.withLock { (state) throws(StoreError) in
-                    if state.listeners.isEmpty { return }
-                    let changes = try look(&state.seen)
-                    for listener in state.listeners.values { for change in changes { listener.yield(change) } }
+                    if !state.items.isEmpty {
+                        for change in try Self.look(at: vault, &state.seen) { state.items.report(change) }
+                    }
+                    if state.credentials.isEmpty { return }
+                    let generation = try vault.generation()
+                    guard generation > state.generation else { return }
+                    state.generation = generation
+                    state.credentials.report(CredentialChange(kind: .unknown, key: nil))
                 }
             }
         }
         // A vault that can't be read any more is a change too.
         if case .failure = result {
-            for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(.unknown) }
+            state.withLock { state in
+                state.credentials.report(CredentialChange(kind: .unknown, key: nil))
+                state.items.report(.unknown)
+            }
         }
     }
 
     /// Compares the vault with what was seen before, and takes what is there now for seen. Throws `busy` at once.
-    private func look(_ seen: inout Sight) throws(StoreError) -> [ItemChange] {
+    private static func look(at vault: VaultStore, _ seen: inout Sight) throws(StoreError) -> [ItemChange] {
         let before = seen
         let found = try vault.current { (view, state) throws(StoreError) -> (sight: Sight, changes: [ItemChange]?)? in
             let collections = try view.record(CollectionsRecord.recordName) ?? []
             if state.manifest.generation == before.generation { return nil }
             var now = Sight(generation: state.manifest.generation, keys: state.keys.id, collections: collections)
             guard state.manifest.itemCount <= UInt64(ItemCheck.limit) else { return (now, nil) }
-            let (items, changes) = try Self.compare(view, before, state.keys)
+            let (items, changes) = try compare(view, before, state.keys)
             now.items = items
             let isKnown = before.items != nil && before.keys == now.keys && before.collections == collections
-            return (now, isKnown && changes.count <= Self.maximumChangeCount ? changes : nil)
+            return (now, isKnown && changes.count <= maximumChangeCount ? changes : nil)
         }
         guard let found else { return [] }
         seen = found.sight
@@ -181,7 +205,7 @@ final class ItemObserver: Sendable {
                 let collection = try VaultStore.collection(of: heading, keys)
                 items[handle] = ItemSighting(sealed: heading.metadata, collection: collection)
                 guard isComparable, changes.count <= maximumChangeCount,
-                    let item = try VaultStore.openMetadata(heading, keys).storedItem(at: heading.lookup)
+                    let item = try VaultStore.row(heading, keys).item
                 else { continue }
                 changes.append(old == nil ? .created(item) : .changed(item))
             }

@@ -1,0 +1,167 @@
+package import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+
+/// What a service gives of a store: its items, or those of a scope as if there were no others.
+///
+/// It has no call by a credential's name, so that nothing of another kind than `password` can be asked for. With a scope,
+/// collections are seen, as programs look for them by name, and can't be changed. What can't be found can't be named
+/// either: an id of another item is none.
+package final class ServedItems: Sendable {
+    private let store: any CollectionStore
+    private let scope: ItemScope?
+
+    package init(_ store: any CollectionStore, scope: ItemScope? = nil) {
+        self.store = store
+        self.scope = scope
+    }
+
+    private func isServed(_ attributes: ItemAttributes) -> Bool { scope?.contains(attributes) ?? true }
+
+    /// Throws where nothing may be changed, or not to this.
+    private func checkWriting(_ attributes: ItemAttributes? = nil) throws(StoreError) {
+        guard let scope else { return }
+        guard scope.isWritable, attributes.map(scope.contains) ?? true else { throw .outOfScope }
+    }
+
+    private func checkIsWhole() throws(StoreError) {
+        if scope != nil { throw .outOfScope }
+    }
+
+    // MARK: - Collections
+
+    /// Of a scope: those that have items of it, and the one that programs store in.
+    func collections(deadline: Deadline) async throws(StoreError) -> [ItemCollection] {
+        let all = try await store.collections(deadline: deadline)
+        guard let scope else { return all }
+        var used: Set<String> = []
+        for service in scope.services {
+            let found = try await store.search(service, in: nil, deadline: deadline)
+            used.formUnion(found.lazy.filter { scope.contains($0.attributes) }.map(\.collection))
+        }
+        return all.filter { collection in
+            used.contains(collection.name) || ["default", "login"].contains(where: collection.aliases.contains)
+        }
+    }
+
+    func createCollection(
+        label: String, alias: String?, deadline: Deadline
+    ) async throws(StoreError) -> ItemCollection {
+        try checkIsWhole()
+        return try await store.createCollection(label: label, alias: alias, deadline: deadline)
+    }
+
+    func setLabel(_ label: String, ofCollection name: String, deadline: Deadline) async throws(StoreError) -> Bool {
+        try checkIsWhole()
+        return try await store.setLabel(label, ofCollection: name, deadline: deadline)
+    }
+
+    func deleteCollection(_ name: String, deadline: Deadline) async throws(StoreError) -> Bool {
+        try checkIsWhole()
+        return try await store.deleteCollection(name, deadline: deadline)
+    }
+
+    func setAlias(_ alias: String, to collection: String?, deadline: Deadline) async throws(StoreError) -> Bool {
+        try checkIsWhole()
+        return try await store.setAlias(alias, to: collection, deadline: deadline)
+    }
+
+    // MARK: - Reading
+
+    func items(in collection: String, deadline: Deadline) async throws(StoreError) -> [ItemID] {
+        if scope == nil { return try await store.items(in: collection, deadline: deadline) }
+        return try await search(ItemAttributes(), in: collection, deadline: deadline).map(\.id)
+    }
+
+    func search(
+        _ attributes: ItemAttributes, in collection: String?, deadline: Deadline
+    ) async throws(StoreError) -> [Item] {
+        let found = try await store.search(attributes, in: collection, deadline: deadline)
+        return scope == nil ? found : found.filter { isServed($0.attributes) }
+    }
+
+    func item(_ id: ItemID, deadline: Deadline) async throws(StoreError) -> Item? {
+        guard let item = try await store.item(id, deadline: deadline), isServed(item.attributes) else { return nil }
+        return item
+    }
+
+    func read(_ id: ItemID, deadline: Deadline) async throws(StoreError) -> ItemRecord<ItemContent>? {
+        let record = try await store.read(id, as: ItemContent.self, deadline: deadline)
+        switch consume record {
+        case .some(let record) where isServed(record.item.attributes): return record
+        default: return nil
+        }
+    }
+
+    // MARK: - Changing
+
+    func create(
+        _ secret: borrowing Secret<ItemContent>, contentType: String, _ attributes: ItemAttributes, label: String,
+        in collection: String, replacing: Bool, deadline: Deadline
+    ) async throws(StoreError) -> (item: Item, isNew: Bool) {
+        try checkWriting(attributes)
+        let draft = ItemDraft(
+            .attributes(attributes, in: collection, replacing: replacing), label: label, contentType: contentType)
+        guard let saved = try await store.save(secret, draft, deadline: deadline) else {
+            throw StoreError(.unavailable, "the store made no item")
+        }
+        return saved
+    }
+
+    func update(
+        _ id: ItemID, label: String?, attributes: ItemAttributes?, deadline: Deadline
+    ) async throws(StoreError) -> Item? {
+        guard try await mayChange(id, deadline) else { return nil }
+        try checkWriting(attributes)
+        return try await store.update(id, label: label, attributes: attributes, deadline: deadline)
+    }
+
+    func setSecret(
+        _ secret: borrowing Secret<ItemContent>, contentType: String, of id: ItemID, deadline: Deadline
+    ) async throws(StoreError) -> Item? {
+        guard try await mayChange(id, deadline) else { return nil }
+        return try await store.save(secret, ItemDraft(.item(id), contentType: contentType), deadline: deadline)?.item
+    }
+
+    func delete(_ id: ItemID, deadline: Deadline) async throws(StoreError) -> Item? {
+        guard try await mayChange(id, deadline) else { return nil }
+        return try await store.delete(id, condition: .none, deadline: deadline)
+    }
+
+    /// Whether there is such an item. Throws where nothing may be changed.
+    private func mayChange(_ id: ItemID, _ deadline: Deadline) async throws(StoreError) -> Bool {
+        if scope == nil { return true }
+        try checkWriting()
+        return try await item(id, deadline: deadline) != nil
+    }
+
+    // MARK: - Changes by others
+
+    func changes(deadline: Deadline) async throws(StoreError) -> AsyncStream<ItemChange> {
+        let changes = try await store.itemChanges(deadline: deadline)
+        guard let scope else { return changes }
+        return AsyncStream { continuation in
+            let task = Task {
+                for await change in changes {
+                    switch change {
+                    case .created(let item), .changed(let item):
+                        if scope.contains(item.attributes) { continuation.yield(change) }
+                    // Of an id that nobody was told.
+                    case .deleted: continuation.yield(.unknown)
+                    case .unknown: continuation.yield(.unknown)
+                    }
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+}
+
+extension StoreError {
+    fileprivate static var outOfScope: StoreError {
+        StoreError(
+            .permissionDenied, "this program may read its own items, and no others",
+            hint: "whoever started it can let it write what it was given")
+    }
+}

@@ -1,0 +1,110 @@
+package import LatchkeySecrets
+
+/// Items of programs that don't name theirs by `service` and `username`: which credential each would be here. A store
+/// leaves them alone; helpers find them, and an import takes them over.
+package enum ForeignShapes {
+    /// Which credential an item would be here, and how its program wrote the secret.
+    package struct Reading: Sendable, Hashable {
+        package let key: CredentialKey
+        /// Whether the password ends at the first line break: git 2.41 keeps more about it in the lines below.
+        package var isFirstLine = false
+
+        /// The credential's own part of what the item holds.
+        package func secret(in content: consuming Secret<Password>) -> Secret<Password> {
+            guard isFirstLine else { return content }
+            let end: Int? = content.withExposedBytes { bytes in bytes.indices.first { bytes[$0] == 0x0A } }
+            guard let end else { return content }
+            return content.withExposedBytes { bytes in Secret<Password>(copying: bytes.extracting(0..<end)) }
+        }
+    }
+
+    /// Returns `nil` for an item of a shape that isn't known.
+    package static func reading(of attributes: ItemAttributes, label: String) -> Reading? {
+        let schema = attributes["xdg:schema"]
+        if attributes["docker_cli"] == "1", let server = attributes["server"], let user = attributes["username"] {
+            return reading("docker:\(server)", user)
+        }
+        if schema == "org.rust-lang.cargo.registry", let url = attributes["url"] {
+            // A registry has one token, whoever it belongs to.
+            return reading("cargo:\(url)", "token")
+        }
+        if let host = attributes["server"], let scheme = attributes["protocol"], let user = attributes["user"],
+            schema == "org.git.Password" || label.hasPrefix("Git: ")
+        {
+            let port = attributes["port"].map { ":\($0)" } ?? ""
+            let path = attributes["object"].map { "/\($0)" } ?? ""
+            return reading("git:\(scheme)://\(host)\(port)\(path)", user, isFirstLine: true)
+        }
+        // Git Credential Manager, and what keytar made for programs such as GitHub Desktop: nothing else tells them
+        // apart.
+        if let service = attributes["service"], let account = attributes["account"],
+            attributes.all.allSatisfy({ ["service", "account", "xdg:schema", "application"].contains($0.name) })
+        {
+            return reading(service, account)
+        }
+        return nil
+    }
+
+    private static func reading(_ service: String, _ account: String, isFirstLine: Bool = false) -> Reading? {
+        guard let key = try? CredentialKey(service: service, account: account) else { return nil }
+        return Reading(key: key, isFirstLine: isFirstLine)
+    }
+}
+
+extension ItemStore {
+    /// Saves in `target` what programs keep in this store without a `service` and a `username`: git and Git Credential
+    /// Manager under the service `git:URL`, docker under `docker:URL`, cargo under `cargo:URL` with the account `token`,
+    /// and whoever names items by `service` and `account` under these. The items stay as they are.
+    ///
+    /// Of items that would be under one key it takes the one that is read first. What `target` had under a key is
+    /// replaced. Throws what either store throws; what was saved by then stays.
+    ///
+    /// - Parameter attributes: only items that have these, among others.
+    /// - Returns: how many items are of no such kind, nor this store's own.
+    @discardableResult
+    package func copyForeign(
+        to target: any CredentialStore, having attributes: ItemAttributes = ItemAttributes(), deadline: Deadline
+    ) async throws(StoreError) -> Int {
+        let (found, unknownCount) = try await foreign(attributes, deadline)
+        var keys: Set<CredentialKey> = []
+        for (item, reading) in found.sorted(by: { $0.item.precedes($1.item) }) {
+            guard keys.insert(reading.key).inserted,
+                // One that was deleted meanwhile is none.
+                let record = try await read(item.id, as: Password.self, deadline: deadline)
+            else { continue }
+            let type = SecretContentType(of: record.secret, named: record.item.contentType)
+            try await target.save(
+                reading.secret(in: record.takeSecret()), for: reading.key,
+                options: SaveOptions(label: item.label, contentType: type), deadline: deadline)
+        }
+        return unknownCount
+    }
+
+    /// Deletes what other programs keep so, and returns whether there was any.
+    ///
+    /// - Parameter isMeant: whether to delete the credential that `copyForeign` would save under this key.
+    package func deleteForeign(
+        having attributes: ItemAttributes, deadline: Deadline,
+        where isMeant: @Sendable (CredentialKey, borrowing Secret<Password>) -> Bool
+    ) async throws(StoreError) -> Bool {
+        var isDeleted = false
+        for (item, reading) in try await foreign(attributes, deadline).found {
+            guard let record = try await read(item.id, as: Password.self, deadline: deadline),
+                isMeant(reading.key, reading.secret(in: record.takeSecret()))
+            else { continue }
+            if try await delete(item.id, condition: .none, deadline: deadline) != nil { isDeleted = true }
+        }
+        return isDeleted
+    }
+
+    /// The items that aren't this store's own and whose shape is known, and how many are of no known one.
+    private func foreign(
+        _ attributes: ItemAttributes, _ deadline: Deadline
+    ) async throws(StoreError) -> (found: [(item: Item, reading: ForeignShapes.Reading)], unknownCount: Int) {
+        let items = try await search(attributes, in: nil, deadline: deadline).filter { $0.key == nil }
+        let found = items.compactMap { item in
+            ForeignShapes.reading(of: item.attributes, label: item.label).map { (item: item, reading: $0) }
+        }
+        return (found, items.count - found.count)
+    }
+}

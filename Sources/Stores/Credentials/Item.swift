@@ -1,0 +1,155 @@
+package import LatchkeySecrets
+
+/// Which item: the last element of its D-Bus object path. It says nothing about the item, and stays while the item is
+/// there; a rekeying of the vault makes others.
+package struct ItemID: Sendable, Hashable {
+    /// 1 to 64 letters, digits and `_`, all ASCII.
+    package let element: String
+
+    /// Returns `nil` for what no object path can contain.
+    package init?(_ element: String) {
+        guard ObjectPathElement.isValid(element) else { return nil }
+        self.element = element
+    }
+}
+
+/// An item without its secret. A credential of the kind `password` is an item with a name.
+package struct Item: Sendable, Hashable {
+    package let id: ItemID
+    /// The name of its collection.
+    package let collection: String
+    package let attributes: ItemAttributes
+    package let label: String
+    /// As its program gave it, such as `text/plain`: 255 bytes at most.
+    package let contentType: String
+    package let created: UnixTime
+    package let modified: UnixTime
+    /// Another one after each change of anything; `nil` where the store can't tell it without the secret.
+    package let version: CredentialVersion?
+    /// The credential that it is read as, by the store's rule; `nil` where it is none.
+    package let key: CredentialKey?
+    /// Whether it is kept under its key, and so goes before all others that are read as the same one.
+    package let isNamed: Bool
+
+    package init(
+        id: ItemID, collection: String, attributes: ItemAttributes, label: String, contentType: String,
+        created: UnixTime, modified: UnixTime, version: CredentialVersion?, key: CredentialKey?,
+        isNamed: Bool
+    ) {
+        self.id = id
+        self.collection = collection
+        self.attributes = attributes
+        self.label = label
+        self.contentType = contentType
+        self.created = created
+        self.modified = modified
+        self.version = version
+        self.key = key
+        self.isNamed = isNamed
+    }
+
+    /// Whether this one is read when both are read as one key: the one that was changed last; then the younger, and the
+    /// one with the later id, so that everybody chooses the same. Times count in seconds. Of two that were changed in one
+    /// second the younger is the newer: a save here would have changed it, had it been there.
+    package func precedes(_ other: Item) -> Bool {
+        if modified != other.modified { return modified > other.modified }
+        if created != other.created { return created > other.created }
+        let (mine, theirs) = (id.element.utf8, other.id.element.utf8)
+        return mine.count == theirs.count ? theirs.lexicographicallyPrecedes(mine) : mine.count > theirs.count
+    }
+
+    /// As a listing shows it under a key that it is read as.
+    package func metadata(for key: CredentialKey) -> CredentialMetadata {
+        CredentialMetadata(key: key, label: label, created: created, modified: modified, version: version)
+    }
+}
+
+/// An item with its secret, as read from a store.
+package struct ItemRecord<Purpose>: ~Copyable, Sendable {
+    package let item: Item
+    /// The state that was read, for `WriteCondition.matches`.
+    package let version: CredentialVersion
+    package let secret: Secret<Purpose>
+
+    package init(_ item: Item, version: CredentialVersion, secret: consuming Secret<Purpose>) {
+        self.item = item
+        self.version = version
+        self.secret = secret
+    }
+
+    /// Ends the record and returns its secret.
+    package consuming func takeSecret() -> Secret<Purpose> { secret }
+}
+
+/// What an item keeps for a program.
+package enum ItemContent: SecretPurpose { package static var name: StaticString { "item's secret" } }
+
+/// What is written beside an item's secret.
+package struct ItemDraft: Sendable {
+    package enum Place: Sendable {
+        /// An item that is there. It keeps its label where none is given.
+        case item(ItemID)
+        /// A new item in a collection. With `replacing`, one with the same attributes, no more and no fewer, gets the
+        /// secret and label instead, and stays the item that it is.
+        case attributes(ItemAttributes, in: String, replacing: Bool)
+    }
+    package var place: Place
+    package let label: String?
+    /// 255 bytes of UTF-8 at most.
+    package let contentType: String
+    /// Of an item that is there; where it doesn't hold, the save throws `conflict` and changes nothing.
+    package var condition = WriteCondition.none
+    /// What a transfer keeps; `nil` is now.
+    package var times: (created: UnixTime, modified: UnixTime)?
+
+    package init(_ place: Place, label: String? = nil, contentType: String) {
+        self.place = place
+        self.label = label
+        self.contentType = contentType
+    }
+}
+
+/// A set of items with a name and a label.
+package struct ItemCollection: Sendable, Hashable {
+    /// The last element of its object path: 1 to 64 letters, digits and `_`.
+    package let name: String
+    package let label: String
+    /// Other names for it, such as `default`: each names one collection at most.
+    package let aliases: [String]
+    package let created: UnixTime
+    package let modified: UnixTime
+
+    /// The name of the one that holds the credentials, in every store but the one of a session.
+    package static let first = "login"
+
+    package init(name: String, label: String, aliases: [String], created: UnixTime, modified: UnixTime) {
+        self.name = name
+        self.label = label
+        self.aliases = aliases
+        self.created = created
+        self.modified = modified
+    }
+}
+
+extension ItemCollection {
+    /// A name for a new one: its label where that can be one, else what is left of it in a path; with a number where it
+    /// is taken.
+    package static func name(for label: String, besides taken: [String]) -> String {
+        let letters = label.utf8.prefix(48).map { byte in
+            ObjectPathElement.isValid(String(UnicodeScalar(byte))) ? Character(UnicodeScalar(byte)) : "_"
+        }
+        let stem = letters.isEmpty ? "collection" : ObjectPathElement.isValid(label) ? label : String(letters)
+        if !taken.contains(stem) { return stem }
+        return (2...).lazy.map { "\(stem.prefix(48))_\($0)" }.first { !taken.contains($0) } ?? stem
+    }
+}
+
+/// An element of a D-Bus object path (D-Bus specification, "Valid Object Paths").
+package enum ObjectPathElement {
+    package static func isValid(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) || $0 == 0x5F
+            }
+    }
+}

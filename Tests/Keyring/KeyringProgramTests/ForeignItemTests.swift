@@ -1,0 +1,130 @@
+import Foundation
+import LatchkeyTestServer
+import TestServices
+import Testing
+
+/// What other programs' helpers saved through the served vault, in shapes of their own: our helpers find it in the vault as
+/// they find it in the desktop's keyring.
+struct ForeignItemTests {
+    private let scene: KeyringScene
+
+    init() async throws { scene = try await KeyringScene() }
+
+    private func helper(_ arguments: String..., input: String = "") async throws -> ProgramRun {
+        try await BuiltProducts.latchkey().run(
+            ["helper"] + arguments, environment: scene.environment, input: Array(input.utf8),
+            folder: scene.directory.path)
+    }
+
+    private func served(_ script: String) async throws -> ProgramRun {
+        try await scene.shell("latchkey keyring run -- sh -c '\(script)'")
+    }
+
+    @Test func `git's own helper`() async throws {
+        let session = try await PrivateSession(.none)
+        let theirs = try await GitCredentialLibsecret(on: session).program.path
+        let login = "protocol=https\\nhost=git.example:8443\\nusername=ada\\npassword=theirs\\n\\n"
+        try await served("printf \"\(login)\" | git -c credential.helper=\(theirs) credential approve").successful(
+            "store")
+        let request = "protocol=https\nhost=git.example:8443\n"
+        let found = try await helper("git", "get", input: request + "\n")
+        #expect(found.outputText == "username=ada\npassword=theirs\n", "\(found.errorText)")
+        #expect(try await helper("git", "get", input: request + "username=ada\n\n").outputText == found.outputText)
+        #expect(try await helper("git", "get", input: request + "username=bob\n\n").outputText == "")
+        #expect(try await helper("git", "get", input: "protocol=https\nhost=git.example\n\n").outputText == "")
+        // What is there isn't stored again.
+        try await helper("git", "store", input: request + "username=ada\npassword=theirs\n\n").successful("store")
+        #expect(try await scene.latchkey("list").outputText == "")
+        // Another password is another's; the refused one goes.
+        try await helper("git", "erase", input: request + "username=ada\npassword=other\n\n").successful("erase")
+        #expect(try await helper("git", "get", input: request + "\n").outputText == found.outputText)
+        try await helper("git", "erase", input: request + "username=ada\npassword=theirs\n\n").successful("erase")
+        #expect(try await helper("git", "get", input: request + "\n").outputText == "")
+        #expect(
+            try await served("printf \"protocol=https\\nhost=git.example:8443\\n\\n\" | \(theirs) get").outputText == ""
+        )
+        #expect(try await scene.latchkey("vault", "verify").status == 0)
+    }
+
+    @Test func `docker's own helper`() async throws {
+        let server = "https://registry.example/v1/"
+        let login = "{\"ServerURL\":\"\(server)\",\"Username\":\"bob\",\"Secret\":\"theirs\"}"
+        try await served(
+            "printf %s \"\(login.replacingOccurrences(of: "\"", with: "\\\""))\" | docker-credential-secretservice store"
+        )
+        .successful("store")
+        #expect(try await helper("docker", "get", input: server).outputText == login)
+        #expect(try await helper("docker", "list").outputText == "{\"\(server)\":\"bob\"}\n")
+        // What is saved here goes before it.
+        let own = login.replacingOccurrences(of: "theirs", with: "ours")
+        try await helper("docker", "store", input: own).successful("store")
+        #expect(try await helper("docker", "get", input: server).outputText == own)
+        try await helper("docker", "erase", input: server).successful("erase")
+        #expect(try await helper("docker", "get", input: server).status == 1)
+        #expect(try await served("printf %s \(server) | docker-credential-secretservice get").status == 1)
+    }
+
+    @Test func `Python keyring's own store`() async throws {
+        try await scene.shell(
+            "latchkey keyring run -- python3 -c 'import keyring; keyring.set_password(\"pypi.example\", \"ada\", \"theirs\")'"
+        ).successful("python")
+        let found = try await helper("keyring", "get", "pypi.example", "ada")
+        #expect(found.outputText == "theirs\n", "\(found.errorText)")
+        #expect(try await scene.latchkey("get", "pypi.example", "ada").outputText == "theirs")
+    }
+
+    @Test func `cargo's own store, and one that names items as keytar does`() async throws {
+        try await served(
+            """
+            printf theirs | secret-tool store --label=x url sparse+https://crates.example/ \
+                xdg:schema org.rust-lang.cargo.registry
+            printf keytar | secret-tool store --label=x service git:https://gcm.example account ada
+            """
+        ).successful("store")
+        let request =
+            #"{"v":1,"registry":{"index-url":"sparse+https://crates.example/"},"kind":"get","operation":"read","args":[]}"#
+        let answer = try await helper("cargo", "--cargo-plugin", input: request + "\n")
+        #expect(answer.outputText.contains(#""token":"theirs""#), "\(answer.outputText) \(answer.errorText)")
+        let git = try await helper("git", "get", input: "protocol=https\nhost=gcm.example\n\n")
+        #expect(git.outputText == "username=ada\npassword=keytar\n", "\(git.errorText)")
+    }
+}
+
+/// `latchkey` itself as one of the programs that a vault is served to.
+struct ServedSignInTests {
+    private static let browser = "#!/bin/sh\nexec curl --silent --location --noproxy '*' --output /dev/null \"$1\"\n"
+
+    private let scene: KeyringScene
+    private let server: LoopbackAuthorizationServer
+
+    init() async throws {
+        scene = try await KeyringScene()
+        server = try LoopbackAuthorizationServer()
+        try scene.directory.write("browser", Self.browser, mode: 0o700)
+        try await scene.latchkey("provider", "add", "work", "--issuer", server.issuer, "--client-id", "latchkey")
+            .successful("provider add")
+    }
+
+    private func latchkey(_ command: String, inStore store: String) async throws -> ProgramRun {
+        try await scene.shell(command, ["LATCHKEY_STORE": store, "BROWSER": scene.directory / "browser"])
+    }
+
+    @Test func `a sign-in beside the served vault is one inside and outside of it`() async throws {
+        try await latchkey("latchkey keyring run -- latchkey sign-in work", inStore: "vault").successful("sign-in")
+        let inside = try await latchkey("latchkey keyring run -- latchkey token work", inStore: "vault")
+        let outside = try await latchkey("latchkey token work", inStore: "vault")
+        #expect(inside.status == 0 && outside.outputText == inside.outputText, "\(outside.errorText)")
+    }
+
+    @Test func `a sign-in by way of the served keyring lasts there, and is no session of the vault`() async throws {
+        let served = "LATCHKEY_STORE=secret-service latchkey"
+        try await latchkey("latchkey keyring run -- sh -c '\(served) sign-in work'", inStore: "vault")
+            .successful("sign-in")
+        let token = try await latchkey("latchkey keyring run -- sh -c '\(served) token work'", inStore: "vault")
+        #expect(token.status == 0 && !token.outputText.isEmpty, "\(token.errorText)")
+        // A program on the bus can't make a session of the vault.
+        #expect(try await latchkey("latchkey token work", inStore: "vault").status == 1)
+        let items = try await scene.latchkey("list", "--items").outputText
+        #expect(items.contains("latchkey:kind=session"), "\(items)")
+    }
+}

@@ -1,20 +1,23 @@
 /// Who listens to a store's changes.
 package struct Listeners<Change: Sendable>: Sendable {
-    private static var bufferSize: Int { 1024 }
-
     /// The last word to a listener that fell behind: it must look at everything.
     private let lost: Change
+    private let limit: Int
     private var continuations: [Int: AsyncStream<Change>.Continuation] = [:]
     private var added = 0
 
     package var isEmpty: Bool { continuations.isEmpty }
 
-    package init(lost: Change) { self.lost = lost }
+    /// - Parameter limit: how many changes wait for a listener at most.
+    package init(lost: Change, holding limit: Int = 256) {
+        self.lost = lost
+        self.limit = limit
+    }
 
     /// - Parameter ended: called with the listener's number when nobody listens any longer.
     package mutating func listen(ended: @escaping @Sendable (Int) -> Void) -> AsyncStream<Change> {
         let (stream, continuation) = AsyncStream.makeStream(
-            of: Change.self, bufferingPolicy: .bufferingNewest(Self.bufferSize))
+            of: Change.self, bufferingPolicy: .bufferingNewest(limit))
         added += 1
         let number = added
         continuations[number] = continuation

@@ -34,7 +34,7 @@ struct OwnChanges: Sendable {
 final class VaultWatch: Sendable {
     private struct State {
         var credentials = Listeners<CredentialChange>(lost: CredentialChange(kind: .unknown, key: nil))
-        var items = Listeners<ItemChange>(lost: .unknown)
+        var items = Listeners<ItemChange>(lost: .unknown, holding: 1024)
         var watch: (any ChangeWatch)?
         /// The vault that listeners to credentials know of.
         var generation: UInt64 = 0

@@ -20,7 +20,7 @@ struct ProviderTests {
     }
 
     @Test func `Spotify gets PKCE, no secret, and a loopback address by its number with any port`() throws {
-        let provider = try OAuthProvider.spotify(clientID: "client")
+        let provider = try builtIn("spotify")
         #expect(provider.proof == .none)
         #expect(provider.redirect.text == "http://127.0.0.1/A5Kp_CrVoQspN6K3/callback" && provider.redirect.needsPort)
         let (page, fields) = try query(provider, redirect: provider.redirect.withPort(49_321))
@@ -120,7 +120,8 @@ struct ProviderTests {
 
     @Test func `localhost is refused as a redirect`() {
         #expect(throws: OAuthError(.invalidConfiguration(.redirectLocalhost))) {
-            try OAuthProvider.spotify(clientID: "client", redirect: RedirectURI("http://localhost:1234/callback"))
+            try OAuthProvider.named(
+                "spotify", clientID: "client", redirect: RedirectURI("http://localhost:1234/callback"))
         }
     }
 
@@ -133,7 +134,9 @@ struct ProviderTests {
 
     @Test(arguments: ["", "\n", String(repeating: "x", count: 2049), "caf\u{E9}"])
     func `a client id that no server takes is refused`(clientID: String) {
-        #expect(throws: OAuthError(.invalidConfiguration(.clientID))) { try OAuthProvider.spotify(clientID: clientID) }
+        #expect(throws: OAuthError(.invalidConfiguration(.clientID))) {
+            try OAuthProvider.named("spotify", clientID: clientID)
+        }
     }
 
     @Test func `an address that isn't confidential is no issuer`() {
@@ -173,7 +176,7 @@ struct ProviderTests {
         }
         // One that a person names stays as it is.
         let named = try RedirectURI("http://127.0.0.1/callback")
-        #expect(try OAuthProvider.spotify(clientID: "client", redirect: named).redirect == named)
+        #expect(try OAuthProvider.named("spotify", clientID: "client", redirect: named)?.redirect == named)
     }
 
     @Test func `GitHub, Mastodon and Spotify are known by the name that they give themselves`() throws {

@@ -1,4 +1,4 @@
-package import LatchkeyHTTP
+internal import LatchkeyHTTP
 internal import LatchkeyLog
 public import LatchkeyOAuth
 internal import LatchkeySystem
@@ -50,14 +50,7 @@ package struct BuiltInProvider: Sendable {
     let registration: Registration?
     private let make: @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> OAuthProvider
 
-    /// A service where a person registers a client on a page.
-    package init(
-        _ name: StaticString, host: Host = .fixed, registrationPage: String?,
-        make: @escaping @Sendable (_ choices: Choices, _ host: ServiceHost) throws(OAuthError) -> OAuthProvider
-    ) {
-        self.init(name, host: host, standardClientID: nil, registrationPage: registrationPage, make: make)
-    }
-
+    /// A service that wants code of its own; `BuiltInProviders` has rows for all others.
     init(
         _ name: StaticString, host: Host = .fixed, standardClientID: String? = nil, findsServerByAccount: Bool = false,
         takesAnyLoopbackPath: Bool = false, registration: Registration? = nil, registrationPage: String? = nil,
@@ -98,10 +91,6 @@ package struct BuiltInProvider: Sendable {
 
     /// Each service, by name; after them those that the program adds.
     package static var all: [BuiltInProvider] { standard + added.withLock { $0 } }
-
-    private static let standard: [BuiltInProvider] = [
-        .bluesky, .codeberg, .gitHub, .gitLab, .google, .mastodon, .microsoft, .spotify,
-    ]
 
     private static let added = Mutex<[BuiltInProvider]>([])
 
@@ -169,8 +158,10 @@ package struct ServiceHost: Sendable {
 
     var origin: String { base.origin }
 
-    package func url(_ path: String) throws(OAuthError) -> HTTPURL {
-        return try mapError(
-            { (_: InvalidValue) in OAuthError(.invalidMetadata(.malformedEndpoint)) }, of: HTTPURL(base.origin + path))
+    /// An address that is a path here, or stands as it is.
+    func url(_ address: String) throws(OAuthError) -> HTTPURL {
+        try mapError(
+            { (_: InvalidValue) in OAuthError(.invalidMetadata(.malformedEndpoint)) },
+            of: HTTPURL(address.hasPrefix("/") ? base.origin + address : address))
     }
 }

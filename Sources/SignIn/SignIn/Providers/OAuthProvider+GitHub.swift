@@ -76,13 +76,3 @@ extension OAuthProvider {
         return provider
     }
 }
-
-extension BuiltInProvider {
-    static let gitHub = BuiltInProvider(
-        "github", host: .standard("github.com"), registrationPage: "/settings/applications/new"
-    ) { choices, host throws(OAuthError) in
-        try .gitHub(
-            clientID: choices.clientID, scopes: choices.scopes ?? ["repo"], redirect: choices.redirect,
-            endpoints: host.name == "github.com" ? .gitHub : .enterprise(host: host.name), name: choices.name)
-    }
-}

@@ -182,7 +182,6 @@ public struct ProviderName: Sendable, Hashable, Loggable, ExpressibleByStringLit
     public static let bluesky: ProviderName = "bluesky"
     /// `github`: what GitHub's tokens are kept under unless told otherwise.
     public static let gitHub: ProviderName = "github"
-    package static let spotify: ProviderName = "spotify"
 
     /// Safe: a short word of letters, digits, dots and hyphens that the person chose for a service.
     public var logMessage: LogMessage {

@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 internal import LatchkeySecrets
 
 extension KeyringCollection {
@@ -189,6 +190,4 @@ extension DecodedSecret {
         guard contentType.hasPrefix("text/") else { return .binary }
         return secret.withExposedBytes { bytes in (try? UTF8Span(validating: bytes)) == nil ? .binary : .text }
     }
-
-    consuming func takeSecret() -> Secret<Purpose> { secret }
 }

@@ -1,4 +1,5 @@
 package import LatchkeyCredentials
+internal import LatchkeyDBus
 package import LatchkeySecrets
 internal import LatchkeyLog
 internal import LatchkeySystem

@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 
 /// org.freedesktop.Secret.Collection and org.freedesktop.Secret.Item.
 extension Keyring {

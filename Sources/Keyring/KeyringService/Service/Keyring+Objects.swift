@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 
 /// Which object a path is, and which method a call is for.
 extension Keyring {
@@ -172,5 +173,19 @@ extension Keyring {
         let label = value?.text ?? ""
         guard label.utf8.count <= Self.maximumLabelByteCount else { throw .invalid("the label is too long") }
         return label
+    }
+}
+
+extension BusValue {
+    static func dictionary(_ attributes: ItemAttributes) -> BusValue {
+        dictionary(attributes.all.map { ($0.name, $0.value) })
+    }
+
+    /// The attributes of a dictionary of strings (`a{ss}`), or `nil` for such as no item may have.
+    var attributes: ItemAttributes? {
+        // Counted before anything is copied.
+        guard `is`("a{ss}"), count <= ItemAttributes.maximumCount, byteCount <= 2 * ItemAttributes.maximumByteCount
+        else { return nil }
+        return ItemAttributes(children.map { ItemAttributes.Attribute(name: $0[0].text, value: $0[1].text) })
     }
 }

@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 
 /// A question that is still to be asked, and what follows from it.
 final class KeyringPrompt {

@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 
 /// org.freedesktop.DBus.Properties.
 extension Keyring {

@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 internal import LatchkeySystem
 
 /// The state of the service, and what each call does with it. Only its worker uses it.

@@ -1,4 +1,23 @@
-internal import LatchkeySystem
+package import LatchkeyDBus
+
+/// Who owns a name on the bus.
+package struct BusNameOwner: Sendable, Hashable {
+    /// Such as `:1.7`.
+    package let uniqueName: String
+    package let processID: UInt32?
+    /// The path of its program; of another user's or an ended process it can't be told.
+    package let executable: String?
+}
+
+extension BusConnection {
+    /// Who owns a name, or `nil` when nobody does.
+    func nameOwner(of name: String) async throws(BusFault) -> BusNameOwner? {
+        guard let uniqueName = try await owner(of: name) else { return nil }
+        let processID = await processID(of: uniqueName)
+        return BusNameOwner(
+            uniqueName: uniqueName, processID: processID, executable: processID.flatMap(ProcessFacts.executable))
+    }
+}
 
 /// What a bus tells of the keyring that is served on it.
 package struct KeyringInquiry: Sendable {
@@ -14,39 +33,30 @@ package struct KeyringInquiry: Sendable {
     /// - Parameter address: as in DBUS_SESSION_BUS_ADDRESS.
     package static func ask(at address: String) async throws(BusFault) -> KeyringInquiry {
         try await connected(to: address) { (connection) async throws(BusFault) in
-            let owner = try await connection.owner(of: KeyringService.name)
-            let names = try await connection.callBus("ListActivatableNames", [], type: "(as)")[0].texts
+            let owner = try await connection.nameOwner(of: KeyringService.name)
+            let isActivatable = try await connection.isActivatable(KeyringService.name)
             var description: KeyringDescription?
             if let owner {
-                let reply: Result<BusValue, BusFault> = await Result(
-                    awaiting: try await connection.call(
-                        owner.uniqueName, KeyringPath.root, BusInterface.agents.name, "Describe", []))
-                description = (try? reply.get()).flatMap { $0.is("((sba(suss)))") ? KeyringDescription($0[0]) : nil }
+                let reply = try? await connection.call(.describe, on: KeyringPath.root, of: owner.uniqueName)
+                description = reply.flatMap { KeyringDescription($0[0]) }
             }
-            return KeyringInquiry(
-                owner: owner, isActivatable: names.contains(KeyringService.name), description: description)
+            return KeyringInquiry(owner: owner, isActivatable: isActivatable, description: description)
         }
     }
 
     /// Has a bus read again what it may start.
     package static func reload(at address: String) async throws(BusFault) {
         try await connected(to: address) { (connection) async throws(BusFault) in
-            _ = try await connection.callBus("ReloadConfig", [], type: "()")
+            _ = try await connection.callBus("ReloadConfig", reply: "()")
         }
     }
 
     private static func connected<Result>(
         to address: String, _ body: (BusConnection) async throws(BusFault) -> Result
     ) async throws(BusFault) -> Result {
-        let connection = try await BusConnection.open(address, NoReceiver())
+        let connection = try await BusConnection.open(address)
         defer { connection.close() }
         return try await body(connection)
-    }
-
-    private final class NoReceiver: BusReceiver {
-        func receive(_ call: BusCall, on connection: BusConnection) -> Bool { false }
-        func receive(signal: BusMessage) {}
-        func connectionDidEnd() {}
     }
 }
 

@@ -65,6 +65,8 @@ package struct BusCall: Sendable {
     package let arguments: BusValue
     package let message: BusMessage
 
+    package subscript(_ index: Int) -> BusValue { arguments[index] }
+
     /// Returns `nil` for what is no call of another connection.
     init?(_ message: BusMessage) {
         guard message.isCall, let sender = message.sender, let path = message.path, let member = message.member else {

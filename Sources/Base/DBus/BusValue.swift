@@ -118,6 +118,8 @@ package import LatchkeySecrets
         unsafe withPointer { unsafe g_variant_is_of_type($0, busType(type)) != 0 }
     }
 
+    package var type: String { unsafe withPointer { unsafe String(cString: g_variant_get_type_string($0)) } }
+
     /// What it takes in a message.
     package var byteCount: Int { unsafe withPointer { unsafe Int(g_variant_get_size($0)) } }
 

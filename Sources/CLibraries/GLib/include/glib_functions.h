@@ -24,6 +24,7 @@ FUNCTION(gconstpointer, g_variant_get_fixed_array,
     (GVariant *value, gsize *count, gsize element_size), (value, count, element_size))
 FUNCTION(gsize, g_variant_get_size, (GVariant *value), (value))
 FUNCTION(const gchar *, g_variant_get_string, (GVariant *value, gsize *count), (value, count))
+FUNCTION(const gchar *, g_variant_get_type_string, (GVariant *value), (value))
 FUNCTION(guint32, g_variant_get_uint32, (GVariant *value), (value))
 FUNCTION(guint64, g_variant_get_uint64, (GVariant *value), (value))
 FUNCTION(GVariant *, g_variant_get_variant, (GVariant *value), (value))

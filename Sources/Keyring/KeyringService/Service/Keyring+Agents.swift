@@ -15,29 +15,30 @@ extension Keyring {
     private static let maximumAgentCount = 16
     private static let maximumAttemptCount = 3
 
-    func performForAgent(_ method: String) async throws(BusFault) -> BusValue {
-        switch method {
-        case "Describe": return .tuple([await description().value])
-        case "RegisterAgent":
-            agents.removeAll { $0 == sender }
-            guard agents.count < Self.maximumAgentCount else {
-                throw BusFault(.limitsExceeded, "there are too many agents")
-            }
-            agents.append(sender)
-        case "UnregisterAgent": agents.removeAll { $0 == sender }
-        default: throw .unknownMethod
+    func registerAgent(_ call: BusCall) throws(BusFault) -> BusValue {
+        agents.removeAll { $0 == sender }
+        guard agents.count < Self.maximumAgentCount else {
+            throw BusFault(.limitsExceeded, "there are too many agents")
         }
+        agents.append(sender)
         return .none
     }
 
-    private func description() async -> KeyringDescription {
+    func unregisterAgent(_ call: BusCall) -> BusValue {
+        agents.removeAll { $0 == sender }
+        return .none
+    }
+
+    func describe(_ call: BusCall) async -> BusValue {
         // One that nothing has been asked of yet isn't locked for that.
         _ = try? await openVault()
         var clients: [KeyringClient] = []
         for name in Set(sessions.values.map(\.client)).union(readers.keys).sorted() where name != sender {
             clients.append(await client(name))
         }
-        return KeyringDescription(place: configuration.place, isLocked: vault == nil, clients: clients)
+        return .tuple([
+            KeyringDescription(place: configuration.place, isLocked: vault == nil, clients: clients).value
+        ])
     }
 
     /// Asks beside the worker, which goes on with other calls, and hands it the result.

@@ -272,8 +272,8 @@ let package = Package(
         .executableTarget(
             name: "keyring-fixture",
             dependencies: [
-                "LatchkeyKeyringService", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets", "LatchkeySystem",
-                "CLatchkeyProgramMemory",
+                "LatchkeyKeyringService", "LatchkeyCredentials", "LatchkeyDBus", "LatchkeyLog", "LatchkeySecrets",
+                "LatchkeySystem", "CLatchkeyProgramMemory",
             ],
             path: "Tests/Keyring/KeyringFixture"),
         .testTarget(

@@ -1,6 +1,15 @@
 internal import Glibc
 internal import LatchkeySystem
 
+/// Who owns a name on the bus.
+package struct BusNameOwner: Sendable, Hashable {
+    /// Such as `:1.7`.
+    package let uniqueName: String
+    package let processID: UInt32?
+    /// The path of its program; of another user's or an ended process it can't be told.
+    package let executable: String?
+}
+
 /// Calls to the bus itself (D-Bus Specification, "Message Bus Messages"). It responds whatever the services do.
 extension BusConnection {
     /// Whether the environment says where a session bus is. Without that, GLib would start one where there is a
@@ -50,11 +59,15 @@ extension BusConnection {
         return reply == isOwner || reply == wasOwner
     }
 
-    /// The unique name of the connection that has a name, or `nil` when none has it.
-    package func owner(of name: String) async throws(BusFault) -> String? {
-        try await nilIf(
+    /// Who owns a name, or `nil` when nobody does.
+    package func owner(of name: String) async throws(BusFault) -> BusNameOwner? {
+        let reply = try await nilIf(
             { (fault: BusFault) in fault.name == "org.freedesktop.DBus.Error.NameHasNoOwner" },
-            awaiting: try await callBus("GetNameOwner", [.string(name)], reply: "(s)"))?[0].text
+            awaiting: try await callBus("GetNameOwner", [.string(name)], reply: "(s)"))
+        guard let uniqueName = reply?[0].text else { return nil }
+        let processID = await processID(of: uniqueName)
+        return BusNameOwner(
+            uniqueName: uniqueName, processID: processID, executable: processID.flatMap(ProcessFacts.executable))
     }
 
     // MARK: - Connections

@@ -1,20 +1,16 @@
 internal import CLatchkeyGLib
 
 /// A message that came over the bus (GDBusMessage).
-@safe package final class BusMessage: @unchecked Sendable {
-    // Sendable: nobody changes a message that came, and its references are counted atomically.
-    private let pointer: OpaquePointer
+package final class BusMessage: Sendable {
+    // Sendable: nobody changes a message that came.
+    private let object: ObjectReference
 
     init(retaining pointer: OpaquePointer) {
-        unsafe self.pointer = OpaquePointer(g_object_ref(UnsafeMutableRawPointer(pointer)))
-    }
-
-    deinit {
-        unsafe g_object_unref(UnsafeMutableRawPointer(pointer))
+        unsafe object = ObjectReference(retaining: UnsafeMutableRawPointer(pointer))
     }
 
     func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result {
-        withExtendedLifetime(self) { unsafe body(pointer) }
+        unsafe object.withPointer { unsafe body(OpaquePointer($0)) }
     }
 
     private func text(_ get: (OpaquePointer) -> UnsafePointer<CChar>?) -> String? {

@@ -34,7 +34,7 @@ package final class KeyringAgent: Sendable {
     ) async throws(BusFault) -> KeyringAgent {
         let intake = AgentIntake()
         let connection = try await BusConnection.open(address, intake)
-        guard let service = try await connection.owner(of: KeyringService.name) else {
+        guard let service = try await connection.owner(of: KeyringService.name)?.uniqueName else {
             throw BusFault(.failed, "no program serves a keyring on this bus")
         }
         intake.service.withLock { $0 = service }

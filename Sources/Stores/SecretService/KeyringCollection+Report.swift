@@ -1,5 +1,4 @@
 internal import LatchkeyCredentials
-internal import Glibc
 internal import LatchkeyDBus
 
 extension KeyringCollection {
@@ -7,12 +6,13 @@ extension KeyringCollection {
         let interruption = try Interruption(deadline)
         var report: SecretServiceReport?
         try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
-            let process = await session.connection.processID(of: session.owner, interruption.trigger).map(Int32.init)
+            let process = await session.connection.processID(of: session.owner, interruption.trigger)
             let collections = try await session.property(
                 "Collections", "ao", of: BusName.serviceInterface, at: BusName.service, interruption
             ).texts
             report = SecretServiceReport(
-                processIdentifier: process, processName: process.flatMap(Self.name(ofProcess:)),
+                processIdentifier: process.flatMap(Int32.init(exactly:)),
+                processName: process.flatMap(ProcessFacts.name),
                 collectionCount: collections.count,
                 lockedCount: try await lockedCount(collections, session, interruption),
                 aliases: try await aliases(session, interruption),
@@ -73,15 +73,5 @@ extension KeyringCollection {
     ) async throws(KeyringFailure) -> Bool {
         let name = "org.gnome.keyring.SystemPrompter"
         return try await KeyringConnection.shared.presence(of: name, on: session.connection, interruption) != .absent
-    }
-
-    private static func name(ofProcess identifier: Int32) -> String? {
-        let descriptor = unsafe open("/proc/\(identifier)/comm", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var buffer = [UInt8](repeating: 0, count: 64)
-        let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
-        guard count > 0 else { return nil }
-        return String(decoding: buffer.prefix(count).prefix { $0 != 0x0A }, as: UTF8.self)
     }
 }

@@ -1,24 +1,5 @@
 package import LatchkeyDBus
 
-/// Who owns a name on the bus.
-package struct BusNameOwner: Sendable, Hashable {
-    /// Such as `:1.7`.
-    package let uniqueName: String
-    package let processID: UInt32?
-    /// The path of its program; of another user's or an ended process it can't be told.
-    package let executable: String?
-}
-
-extension BusConnection {
-    /// Who owns a name, or `nil` when nobody does.
-    func nameOwner(of name: String) async throws(BusFault) -> BusNameOwner? {
-        guard let uniqueName = try await owner(of: name) else { return nil }
-        let processID = await processID(of: uniqueName)
-        return BusNameOwner(
-            uniqueName: uniqueName, processID: processID, executable: processID.flatMap(ProcessFacts.executable))
-    }
-}
-
 /// What a bus tells of the keyring that is served on it.
 package struct KeyringInquiry: Sendable {
     /// Who has the name; `nil` for nobody.
@@ -33,7 +14,7 @@ package struct KeyringInquiry: Sendable {
     /// - Parameter address: as in DBUS_SESSION_BUS_ADDRESS.
     package static func ask(at address: String) async throws(BusFault) -> KeyringInquiry {
         try await connected(to: address) { (connection) async throws(BusFault) in
-            let owner = try await connection.nameOwner(of: KeyringService.name)
+            let owner = try await connection.owner(of: KeyringService.name)
             let isActivatable = try await connection.isActivatable(KeyringService.name)
             var description: KeyringDescription?
             if let owner {

@@ -68,7 +68,7 @@ package final class KeyringService: Sendable {
         // An owner may leave between the two calls.
         for _ in 0..<3 {
             if try await connection.own(name, replacing: replacing) { return nil }
-            if let owner = try await connection.nameOwner(of: name) { return owner }
+            if let owner = try await connection.owner(of: name) { return owner }
         }
         throw BusFault(.failed, "the name on the bus changes hands all the time")
     }

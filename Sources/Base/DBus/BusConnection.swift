@@ -15,20 +15,11 @@ package struct BusMethod: Sendable {
     }
 }
 
-/// Hears what comes over a connection: from GDBus's thread, which must not be held up.
-package protocol BusReceiver: AnyObject, Sendable {
-    /// Returns whether the call is this one's to answer.
-    func receive(_ call: BusCall, on connection: BusConnection) -> Bool
-    func receive(signal: BusMessage)
-    /// The bus is gone, or the connection was closed here. On the GLib thread.
-    func connectionDidEnd()
-}
-
 /// A connection to a message bus. GDBus completes calls on the GLib thread, which also makes them.
 @safe package final class BusConnection: Sendable {
     private let object: ObjectReference
     /// The number of the filter that a receiver hears calls by; 0 for none.
-    private let filter = Atomic<UInt32>(0)
+    let filter = Atomic<UInt32>(0)
     /// What was sent since the last flush began.
     private let sent = Atomic(0)
 
@@ -36,7 +27,7 @@ package protocol BusReceiver: AnyObject, Sendable {
         unsafe object = ObjectReference(adopting: pointer)
     }
 
-    private func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result {
+    func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result {
         unsafe object.withPointer { unsafe body(OpaquePointer($0)) }
     }
 
@@ -59,9 +50,9 @@ package protocol BusReceiver: AnyObject, Sendable {
         let flags = GDBusConnectionFlags(
             G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
                 | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue)
-        let patience = try Patience(.seconds(10))
+        let timeout = try Timeout(.seconds(10))
         let connection = try unsafe await open(
-            patience.trigger, { unsafe g_dbus_connection_new_for_address(address, flags, nil, $0, $1, $2) },
+            timeout.trigger, { unsafe g_dbus_connection_new_for_address(address, flags, nil, $0, $1, $2) },
             { unsafe g_dbus_connection_new_for_address_finish($0, $1) })
         if let receiver { connection.deliver(to: receiver) }
         return connection
@@ -142,8 +133,8 @@ package protocol BusReceiver: AnyObject, Sendable {
         _ method: BusMethod, on path: String, of destination: String, _ arguments: [BusValue] = [],
         within duration: Duration = .seconds(10), descriptor: Int32? = nil
     ) async throws(BusFault) -> BusValue {
-        let patience = try Patience(duration)
-        return try await call(method, on: path, of: destination, arguments, patience.trigger, descriptor: descriptor)
+        let timeout = try Timeout(duration)
+        return try await call(method, on: path, of: destination, arguments, timeout.trigger, descriptor: descriptor)
     }
 
     @GLibThread func call(
@@ -204,8 +195,8 @@ package protocol BusReceiver: AnyObject, Sendable {
     /// - Parameter duration: how long; by default as long as it takes.
     @GLibThread package func flush(within duration: Duration? = nil) async {
         sent.store(0, ordering: .relaxed)
-        guard let patience = try? Patience(duration) else { return }
-        _ = try? await callBus("Ping", of: "org.freedesktop.DBus.Peer", reply: "()", patience.trigger)
+        guard let timeout = try? Timeout(duration) else { return }
+        _ = try? await callBus("Ping", of: "org.freedesktop.DBus.Peer", reply: "()", timeout.trigger)
     }
 
     /// Takes over the message.
@@ -219,107 +210,10 @@ package protocol BusReceiver: AnyObject, Sendable {
 
     /// What a message takes beside its arguments, about.
     private static let messageByteCount = 512
-
-    // MARK: - Hearing
-
-    /// Calls are taken off in GDBus's filter, before GDBus looks for objects: so a flood is bounded where it comes in, and
-    /// a vault of any size costs no objects here. `close` ends it.
-    private func deliver(to receiver: any BusReceiver) {
-        let hearing = unsafe Unmanaged.passRetained(Hearing(connection: self, receiver: receiver))
-        let number = unsafe withPointer { connection in
-            unsafe g_dbus_connection_add_filter(
-                connection,
-                { _, message, isIncoming, data in
-                    guard isIncoming != 0 else { return unsafe message }
-                    let hearing = unsafe Unmanaged<Hearing>.fromOpaque(data!).takeUnretainedValue()
-                    guard unsafe hearing.take(BusMessage(retaining: message!)) else { return unsafe message }
-                    unsafe g_object_unref(UnsafeMutableRawPointer(message))
-                    return nil
-                }, hearing.toOpaque(), { unsafe Unmanaged<Hearing>.fromOpaque($0!).release() })
-        }
-        filter.store(number, ordering: .relaxed)
-        onEnd { receiver.connectionDidEnd() }
-    }
-
-    private final class Hearing: Sendable {
-        private let connection: BusConnection
-        private let receiver: any BusReceiver
-
-        init(connection: BusConnection, receiver: any BusReceiver) {
-            self.connection = connection
-            self.receiver = receiver
-        }
-
-        func take(_ message: BusMessage) -> Bool {
-            if let call = BusCall(message) { return receiver.receive(call, on: connection) }
-            if message.isSignal { receiver.receive(signal: message) }
-            return false
-        }
-    }
-
-    /// Calls `receive` on the GLib thread for each signal of a sender, until the returned value dies.
-    ///
-    /// - Parameters:
-    ///   - path: of the object that sends it; `nil` for any.
-    ///   - first: what the signal's first argument must be, if it matters.
-    package func subscribe(
-        sender: String?, interface: StaticString, signal: StaticString?, path: String? = nil, first: String? = nil,
-        _ receive: @escaping @Sendable (BusSignal) -> Void
-    ) -> Subscription {
-        let receiver = Receiver(receive)
-        let id = unsafe withPointer { connection in
-            unsafe g_dbus_connection_signal_subscribe(
-                connection, sender, interface.description, signal?.description, path, first,
-                G_DBUS_SIGNAL_FLAGS_NONE,
-                { _, _, path, _, name, arguments, data in
-                    let receiver = unsafe Unmanaged<Receiver>.fromOpaque(data!).takeUnretainedValue()
-                    let signal = unsafe BusSignal(
-                        path: String(cString: path!), name: String(cString: name!),
-                        arguments: BusValue(retaining: arguments!))
-                    receiver.receive(signal)
-                }, Unmanaged.passRetained(receiver).toOpaque(),
-                { unsafe Unmanaged<Receiver>.fromOpaque($0!).release() })
-        }
-        return Subscription(connection: self, end: .signal(id))
-    }
-
-    /// Calls `receive` on the GLib thread when the connection is closed, until the returned value dies.
-    package func subscribeToEnd(_ receive: @escaping @Sendable () -> Void) -> Subscription {
-        Subscription(connection: self, end: .handler(onEnd(receive)))
-    }
-
-    @discardableResult
-    private func onEnd(_ receive: @escaping @Sendable () -> Void) -> UInt {
-        let receiver = Receiver { _ in receive() }
-        return unsafe withPointer { connection in
-            unsafe UInt(
-                latchkey_connection_on_closed(
-                    connection,
-                    { _, _, _, data in
-                        let receiver = unsafe Unmanaged<Receiver>.fromOpaque(data!).takeUnretainedValue()
-                        receiver.receive(BusSignal(path: "/", name: "closed", arguments: .none))
-                    }, Unmanaged.passRetained(receiver).toOpaque(),
-                    { data, _ in unsafe Unmanaged<Receiver>.fromOpaque(data!).release() }))
-        }
-    }
-
-    fileprivate func unsubscribe(_ end: Subscription.End) {
-        unsafe withPointer { connection in
-            switch end {
-            case .signal(let id): unsafe g_dbus_connection_signal_unsubscribe(connection, id)
-            case .handler(let id): unsafe g_signal_handler_disconnect(UnsafeMutableRawPointer(connection), gulong(id))
-            }
-        }
-    }
-
-    private final class Receiver: Sendable {
-        let receive: @Sendable (BusSignal) -> Void
-        init(_ receive: @escaping @Sendable (BusSignal) -> Void) { self.receive = receive }
-    }
 }
 
 /// A trigger that is pulled after a time, unless the value dies before.
-private struct Patience: ~Copyable {
+private struct Timeout: ~Copyable {
     let trigger: Trigger
     private let timer: Timer?
 
@@ -328,26 +222,5 @@ private struct Patience: ~Copyable {
         let context = try GLibThread.context()
         trigger = Trigger(context)
         timer = if let duration { context.timer(after: duration, trigger) } else { nil }
-    }
-}
-
-/// A signal as it came over the bus. Its arguments are as the sender made them: check their type.
-package struct BusSignal: Sendable {
-    package let path: String
-    package let name: String
-    package let arguments: BusValue
-}
-
-/// A subscription to signals, until the value dies.
-package struct Subscription: ~Copyable, Sendable {
-    fileprivate enum End: Sendable {
-        case signal(UInt32)
-        case handler(UInt)
-    }
-    fileprivate let connection: BusConnection
-    fileprivate let end: End
-
-    deinit {
-        connection.unsubscribe(end)
     }
 }

@@ -85,11 +85,21 @@ extension BusConnection {
         return reply?[0].property("OutgoingBytes", "u").map { Int($0.unsigned32) }
     }
 
-    /// Hears of each connection that leaves the bus, as the signal NameOwnerChanged.
+    /// Asks for a signal of each connection that leaves the bus; see `BusMessage.departure`.
     package func watchDepartures() async throws(BusFault) {
         let rule =
             "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
             + "member='NameOwnerChanged',path='/org/freedesktop/DBus',arg2=''"
         _ = try await callBus("AddMatch", [.string(rule)], reply: "()")
+    }
+}
+
+extension BusMessage {
+    /// The unique name of a connection that has left the bus, of the signal that says so.
+    package var departure: String? {
+        guard sender == "org.freedesktop.DBus", member == "NameOwnerChanged", arguments.is("(sss)"),
+            arguments[2].text.isEmpty, arguments[0].text.hasPrefix(":")
+        else { return nil }
+        return arguments[0].text
     }
 }

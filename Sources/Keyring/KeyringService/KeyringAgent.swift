@@ -98,11 +98,7 @@ private final class AgentIntake: BusReceiver {
     }
 
     func receive(signal: BusMessage) {
-        guard signal.sender == "org.freedesktop.DBus", signal.member == "NameOwnerChanged",
-            signal.arguments.is("(sss)"), signal.arguments[2].text.isEmpty,
-            signal.arguments[0].text == service.withLock({ $0 })
-        else { return }
-        finish(.serviceLost)
+        if let left = signal.departure, left == service.withLock({ $0 }) { finish(.serviceLost) }
     }
 
     func connectionDidEnd() { finish(.busLost) }

@@ -226,6 +226,8 @@ let package = Package(
             name: "SecretsTests", dependencies: ["LatchkeySecrets", "TestServices"],
             path: "Tests/Base/SecretsTests"),
         .testTarget(
+            name: "DBusTests", dependencies: ["LatchkeyDBus", "LatchkeySecrets"], path: "Tests/Base/DBusTests"),
+        .testTarget(
             name: "RedactedLogTests", dependencies: ["LatchkeyLog", "LatchkeySecrets", "TestServices"],
             path: "Tests/Base/RedactedLogTests"),
         .testTarget(

@@ -46,7 +46,6 @@ extension StaticString {
     package static var timeout: StaticString { "org.freedesktop.DBus.Error.Timeout" }
     package static var failed: StaticString { "org.freedesktop.DBus.Error.Failed" }
     package static var inputOutput: StaticString { "org.freedesktop.DBus.Error.IOError" }
-    package static var disconnected: StaticString { "org.freedesktop.DBus.Error.Disconnected" }
     /// A library can't be loaded, or has not the function, that the fault's text names.
     package static var noLibrary: StaticString { "org.latchkey.Error.NoLibrary" }
 }

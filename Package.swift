@@ -47,7 +47,6 @@ let package = Package(
         system("CLatchkeyMicroHTTPD", at: "MicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
         system("CLatchkeyCrypto", at: "Crypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
         system("CLatchkeyResolver", at: "Resolver"),
-        system("CLatchkeyGIO", at: "GIO", pkgConfig: "gobject-2.0", apt: "libglib2.0-dev"),
 
         // MARK: Foundations
         module("LatchkeySystem", at: "Base/System", uses: ["CLatchkeySpawn"]),
@@ -56,13 +55,14 @@ let package = Package(
         module("LatchkeyProcess", at: "Base/Process", uses: ["LatchkeySystem", "LatchkeyLog", "CLatchkeyLinux"]),
         module("LatchkeyCrypto", at: "Base/Crypto", uses: ["CLatchkeyCrypto", "LatchkeySecrets"]),
         module("LatchkeyJSON", at: "Base/JSON", uses: ["LatchkeySystem", "LatchkeySecrets"]),
+        // Loads GLib, and libsecret, when they are first needed; see Docs/Decisions/0029-libsecret-on-demand.md.
+        module("CLatchkeyGLib", at: "CLibraries/GLib"),
+        module("LatchkeyDBus", at: "Base/DBus", uses: ["CLatchkeyGLib", "LatchkeySystem", "LatchkeySecrets"]),
         // Replaces free(3) in what it is linked into: for executables, never for a library product.
         module("CLatchkeyProgramMemory", at: "CLibraries/ProgramMemory"),
 
         // MARK: Stores
-        // Loads libsecret and GLib when they are first needed; see Docs/Decisions/0029-libsecret-on-demand.md.
-        module("CLatchkeyLibsecret", at: "CLibraries/Libsecret"),
-        // Loads libpq in the same way.
+        // Loads libpq in the same way as GLib is loaded.
         module("CLatchkeyLibpq", at: "CLibraries/Libpq"),
         module(
             "LatchkeyCredentials", at: "Stores/Credentials",
@@ -75,7 +75,7 @@ let package = Package(
             ]),
         module(
             "LatchkeySecretService", at: "Stores/SecretService",
-            uses: ["LatchkeySystem", "LatchkeyCredentials", "LatchkeySecrets", "CLatchkeyLibsecret"]),
+            uses: ["LatchkeySystem", "LatchkeyCredentials", "LatchkeyDBus", "LatchkeySecrets"]),
         module(
             "LatchkeyStoreSelection", at: "Stores/StoreSelection",
             uses: [
@@ -83,11 +83,11 @@ let package = Package(
             ]),
 
         // MARK: What other programs keep
-        // The only importer of GIO: org.freedesktop.secrets, served from any store of items.
+        // org.freedesktop.secrets, served from any store of items.
         module(
             "LatchkeyKeyringService", at: "Keyring/KeyringService",
             uses: [
-                "CLatchkeyGIO", "LatchkeyCredentials", "LatchkeyCrypto", "LatchkeyLog", "LatchkeySecrets",
+                "LatchkeyCredentials", "LatchkeyCrypto", "LatchkeyDBus", "LatchkeyLog", "LatchkeySecrets",
                 "LatchkeySystem",
             ]),
         module(
@@ -173,8 +173,9 @@ let package = Package(
         module(
             "LatchkeyStoreCommands", at: "Commands/StoreCommands",
             uses: [
-                "LatchkeySystem", "LatchkeyTerminal", "LatchkeyStoreSelection", "LatchkeyLog", "LatchkeyProcess",
-                "LatchkeyCredentials", "LatchkeySecretService", "LatchkeyVault", "CLatchkeyProgramMemory",
+                "LatchkeySystem", "LatchkeyTerminal", "LatchkeyStoreSelection", "LatchkeyDBus", "LatchkeyLog",
+                "LatchkeyProcess", "LatchkeyCredentials", "LatchkeySecretService", "LatchkeyVault",
+                "CLatchkeyProgramMemory",
             ]),
         module(
             "LatchkeySignInCommands", at: "Commands/SignInCommands",
@@ -204,8 +205,8 @@ let package = Package(
         module(
             "LatchkeyKeyringProgram", at: "Keyring/KeyringProgram",
             uses: [
-                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyProcess", "LatchkeyKeyringService", "LatchkeyLog",
-                "LatchkeySecrets", "LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeyTerminal",
+                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyDBus", "LatchkeyProcess", "LatchkeyKeyringService",
+                "LatchkeyLog", "LatchkeySecrets", "LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeyTerminal",
                 "LatchkeyVault", "CLatchkeyLinux",
             ]),
         .executableTarget(
@@ -224,6 +225,8 @@ let package = Package(
         .testTarget(
             name: "SecretsTests", dependencies: ["LatchkeySecrets", "TestServices"],
             path: "Tests/Base/SecretsTests"),
+        .testTarget(
+            name: "DBusTests", dependencies: ["LatchkeyDBus", "LatchkeySecrets"], path: "Tests/Base/DBusTests"),
         .testTarget(
             name: "RedactedLogTests", dependencies: ["LatchkeyLog", "LatchkeySecrets", "TestServices"],
             path: "Tests/Base/RedactedLogTests"),
@@ -272,16 +275,16 @@ let package = Package(
         .executableTarget(
             name: "keyring-fixture",
             dependencies: [
-                "LatchkeyKeyringService", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets", "LatchkeySystem",
-                "CLatchkeyProgramMemory",
+                "LatchkeyKeyringService", "LatchkeyCredentials", "LatchkeyDBus", "LatchkeyLog", "LatchkeySecrets",
+                "LatchkeySystem", "CLatchkeyProgramMemory",
             ],
             path: "Tests/Keyring/KeyringFixture"),
         .testTarget(
             name: "KeyringServiceTests",
             dependencies: [
-                "LatchkeyKeyringService", "LatchkeyCredentials", "LatchkeyCrypto", "LatchkeyLog", "LatchkeySecrets",
-                "LatchkeyStoreContract", "TestServices", "keyring-fixture", "keyring-probe", "LatchkeyCommand",
-                "LatchkeyKeyringCommand", "vault-writer", "ItemStoreChecks",
+                "LatchkeyKeyringService", "LatchkeyCredentials", "LatchkeyCrypto", "LatchkeyDBus", "LatchkeyLog",
+                "LatchkeySecrets", "LatchkeyStoreContract", "TestServices", "keyring-fixture", "keyring-probe",
+                "LatchkeyCommand", "LatchkeyKeyringCommand", "vault-writer", "ItemStoreChecks",
             ],
             path: "Tests/Keyring/KeyringServiceTests",
             exclude: [
@@ -422,7 +425,7 @@ let package = Package(
                 "LatchkeyTestServer", "CAllocations", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyJSON",
                 "LatchkeyLoopback", "LatchkeyLog", "LatchkeyOAuth", "LatchkeyLeakAudit", "LatchkeySecrets",
                 "LatchkeySignIn", "TestServices", "LatchkeyVault", "LatchkeySecretService", "CLatchkeySQLite",
-                "CLatchkeyLibsecret", "CLatchkeyLibpq", "LatchkeyCommand", "LatchkeyKeyringCommand",
+                "CLatchkeyGLib", "CLatchkeyLibpq", "LatchkeyCommand", "LatchkeyKeyringCommand",
             ],
             path: "Tests/Whole/Benchmarks"),
         .testTarget(

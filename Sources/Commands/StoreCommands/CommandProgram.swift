@@ -1,8 +1,8 @@
 internal import CLatchkeyProgramMemory
 internal import Glibc
+internal import LatchkeyDBus
 internal import LatchkeyLog
 internal import LatchkeyProcess
-internal import LatchkeySecretService
 package import LatchkeyStoreSelection
 internal import LatchkeyTerminal
 
@@ -27,7 +27,7 @@ package struct CommandProgram: Sendable {
         ChildMonitor.runIfAsked()
         // Before the thread opens anything: a closed standard stream's number must not go to something of ours.
         let hardening = Self.harden()
-        SecretServiceThread.run { await main(hardening, isAlone: true) }
+        GLibThread.run { await main(hardening, isAlone: true) }
     }
 
     /// Hardens the process, runs the command that its arguments name, and ends it.

@@ -1,3 +1,4 @@
+internal import LatchkeyDBus
 internal import LatchkeyKeyringService
 internal import LatchkeyLog
 internal import LatchkeyProcess

@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 package import LatchkeyKeyringService
 package import LatchkeyLog
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LatchkeyDBus
 internal import LatchkeyKeyringService
 internal import LatchkeyLog
 internal import LatchkeyStoreCommands

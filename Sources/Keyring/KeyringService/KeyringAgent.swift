@@ -3,6 +3,7 @@ package import LatchkeySecrets
 internal import LatchkeySystem
 internal import Synchronization
 internal import Glibc
+package import LatchkeyDBus
 
 /// A terminal that asks its person for the vault's passphrase when the keyring on the bus needs it; see
 /// `Keyring+Agents`.
@@ -33,13 +34,12 @@ package final class KeyringAgent: Sendable {
     ) async throws(BusFault) -> KeyringAgent {
         let intake = AgentIntake()
         let connection = try await BusConnection.open(address, intake)
-        guard let owner = try await connection.owner(of: KeyringService.name) else {
+        guard let service = try await connection.owner(of: KeyringService.name)?.uniqueName else {
             throw BusFault(.failed, "no program serves a keyring on this bus")
         }
-        intake.service.withLock { $0 = owner.uniqueName }
+        intake.service.withLock { $0 = service }
         try await connection.watchDepartures()
-        _ = try await connection.call(
-            owner.uniqueName, KeyringPath.root, BusInterface.agents.name, "RegisterAgent", [])
+        _ = try await connection.call(.registerAgent, on: KeyringPath.root, of: service)
         return KeyringAgent(connection, intake, ask)
     }
 
@@ -88,8 +88,8 @@ private final class AgentIntake: BusReceiver {
     }
 
     func receive(_ call: BusCall, on connection: BusConnection) -> Bool {
-        guard call.sender == service.withLock({ $0 }), call.path == Keyring.agentPath, call.member == "Ask",
-            call.interface == Keyring.agentInterface.description
+        guard call.sender == service.withLock({ $0 }), call.path == Keyring.agentPath,
+            call.member == BusMethod.ask.name.description, call.interface == BusMethod.ask.interface.description
         else {
             connection.reply(to: call, .failure(BusFault(.accessDenied, "only the keyring may ask")))
             return true
@@ -98,11 +98,7 @@ private final class AgentIntake: BusReceiver {
     }
 
     func receive(signal: BusMessage) {
-        guard signal.sender == "org.freedesktop.DBus", signal.member == "NameOwnerChanged",
-            signal.arguments.is("(sss)"), signal.arguments[2].text.isEmpty,
-            signal.arguments[0].text == service.withLock({ $0 })
-        else { return }
-        finish(.serviceLost)
+        if let left = signal.departure, left == service.withLock({ $0 }) { finish(.serviceLost) }
     }
 
     func connectionDidEnd() { finish(.busLost) }

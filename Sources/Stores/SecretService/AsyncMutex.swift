@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 
 /// Lets one task through at a time, first come, first served. Who waits can be interrupted.
 @GLibThread final class AsyncMutex {
@@ -15,7 +16,7 @@ internal import LatchkeyCredentials
         waiting.append(turn)
         let number = interruption.trigger.onPull { turn.complete(false) }
         defer { interruption.trigger.forget(number) }
-        let granted = await interruption.wait(turn)
+        let granted = await interruption.trigger.wait(turn)
         if !granted { waiting.removeAll { $0 === turn } }
         return granted
     }

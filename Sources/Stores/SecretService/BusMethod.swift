@@ -1,9 +1,7 @@
-/// A method of the Secret Service or of D-Bus itself, with the type of its reply.
-struct BusMethod: Sendable {
-    let interface: StaticString
-    let name: StaticString
-    let reply: StaticString
+internal import LatchkeyDBus
 
+/// Methods of the Secret Service, and those that every object has.
+extension BusMethod {
     static let searchItems = BusMethod(
         interface: "org.freedesktop.Secret.Collection", name: "SearchItems", reply: "(ao)")
     static let createItem = BusMethod(

@@ -1,3 +1,4 @@
+internal import LatchkeyDBus
 internal import Synchronization
 
 /// Keeps the calls that are under way below the number of pending replies that a bus allows a connection: 128,

@@ -1,47 +1,7 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
+internal import LatchkeySystem
 internal import Synchronization
-
-/// Ends calls early, from any thread, once.
-final class Trigger: Sendable {
-    let cancellable: Cancellable
-
-    private struct State {
-        var isPulled = false
-        var next = 0
-        var handlers: [Int: @Sendable () -> Void] = [:]
-    }
-    private let state = Mutex(State())
-
-    init(_ context: MainContext) {
-        cancellable = Cancellable(context)
-    }
-
-    func pull() {
-        let handlers = state.withLock { state in
-            state.isPulled = true
-            defer { state.handlers = [:] }
-            return state.handlers.values.map { $0 }
-        }
-        for handler in handlers { handler() }
-        cancellable.cancel()
-    }
-
-    /// Calls `handler` when the trigger is pulled, or now if it was; returns a number for `forget`.
-    func onPull(_ handler: @escaping @Sendable () -> Void) -> Int {
-        let number: Int? = state.withLock { state in
-            if state.isPulled { return nil }
-            state.next += 1
-            state.handlers[state.next] = handler
-            return state.next
-        }
-        if number == nil { handler() }
-        return number ?? 0
-    }
-
-    func forget(_ number: Int) {
-        state.withLock { _ = $0.handlers.removeValue(forKey: number) }
-    }
-}
 
 /// What ends one operation of a store early: its deadline or the cancellation of its task.
 final class Interruption: Sendable {
@@ -58,7 +18,11 @@ final class Interruption: Sendable {
     ///
     /// Throws `unavailable` on a machine that hasn't got them.
     @GLibThread convenience init(_ deadline: Deadline) throws(StoreError) {
-        self.init(deadline, try GLibThread.context())
+        self.init(
+            deadline,
+            try mapError(
+                { (fault: BusFault) in StoreError.noSecretServiceLibrary(fault.text) },
+                of: GLibThread.context(withLibsecret: true)))
     }
 
     /// Of another deadline than the operation that it is a part of.
@@ -79,18 +43,6 @@ final class Interruption: Sendable {
     /// Throws when the deadline has passed or the task was cancelled.
     func check() throws(KeyringFailure) {
         if Task.isCancelled || deadline.hasPassed { throw .interrupted }
-    }
-
-    /// Waits for a reply; cancelling the task ends the call.
-    ///
-    /// On the GLib thread by name: the closure below would not inherit a caller's actor, and each reply would take
-    /// a detour through another thread.
-    @GLibThread func wait<Value>(_ pending: Pending<Value>) async -> Value {
-        await withTaskCancellationHandler {
-            await pending.value()
-        } onCancel: { [trigger] in
-            trigger.pull()
-        }
     }
 
     /// Waits for the reply of a call that changes the store: longer than the task wants, but not past the

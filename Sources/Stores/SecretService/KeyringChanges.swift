@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 
 extension KeyringCollection {
     /// Reports what anyone changes in the collection from now on.

@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 internal import LatchkeyLog
 internal import LatchkeySystem
 
@@ -25,7 +26,7 @@ extension KeyringCollection {
         defer { Self.creating.leave() }
         let lock = try await lockAmongProcesses(interruption)
         if try await !exists(session, interruption) {
-            let properties = Variant.properties([("\(BusName.collectionInterface).Label", .string(label))])
+            let properties = BusValue.properties([("\(BusName.collectionInterface).Label", .string(label))])
             let reply = try await session.change(
                 .createCollection, on: BusName.service, [properties, .string(alias)], interruption)
             try await finish(

@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 internal import LatchkeyLog
 internal import LatchkeySystem
 
@@ -59,7 +60,7 @@ extension KeyringCollection {
     ) async throws(KeyringFailure) -> [(path: String, label: String)] {
         let all = try await session.property(
             "Collections", "ao", of: BusName.serviceInterface, at: BusName.service, interruption)
-        let arguments = [Variant.string(BusName.collectionInterface.description), .string("Label")]
+        let arguments = [BusValue.string(BusName.collectionInterface.description), .string("Label")]
         var labels: [(String, String)] = []
         let paths = Array(all.texts.prefix(Self.mostCollections))
         for (path, reply) in zip(
@@ -80,15 +81,15 @@ extension KeyringCollection {
 
     /// Makes a failure of a call to the collection's own object say that there is no such collection.
     func onCollection(
-        _ call: () async throws(KeyringFailure) -> Variant
-    ) async throws(KeyringFailure) -> Variant {
+        _ call: () async throws(KeyringFailure) -> BusValue
+    ) async throws(KeyringFailure) -> BusValue {
         try await mapError(
             { (error: KeyringFailure) in
                 if case .bus(let failure) = error, error.isNoSuchObject { missing(failure) } else { error }
             }, awaiting: await call())
     }
 
-    private func missing(_ failure: BusFailure?, among labels: [String] = []) -> KeyringFailure {
+    private func missing(_ failure: BusFault?, among labels: [String] = []) -> KeyringFailure {
         .noCollection(.noCollection(configuration.collection, among: labels, failure))
     }
 }
@@ -98,7 +99,7 @@ extension StoreError {
     private static let mostShown = 8
 
     static func noCollection(
-        _ collection: SecretServiceConfiguration.Collection, among labels: [String], _ failure: BusFailure?
+        _ collection: SecretServiceConfiguration.Collection, among labels: [String], _ failure: BusFault?
     ) -> StoreError {
         let cause: LogMessage
         let hint: LogMessage

@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 
 /// What a search for a key found.
 struct FoundItems: Sendable {
@@ -37,8 +38,8 @@ extension KeyringCollection {
         _ attributes: [(String, String)], _ interruption: Interruption, _ connection: BusConnection
     ) -> Pending<AsyncResult>? {
         knownPath.map {
-            connection.call(
-                .searchItems, on: $0, of: BusName.wellKnown, .tuple([.strings(attributes)]),
+            connection.start(
+                .searchItems, on: $0, of: BusName.wellKnown, .tuple([.dictionary(attributes)]),
                 trigger: interruption.trigger)
         }
     }
@@ -68,7 +69,7 @@ extension KeyringCollection {
     ) async throws(KeyringFailure) -> FoundItems {
         let path = try await path(session, interruption)
         try interruption.check()
-        let searching = session.start(.searchItems, on: path, [.strings(attributes)], interruption)
+        let searching = session.start(.searchItems, on: path, [.dictionary(attributes)], interruption)
         let place = KeyringSession.Place(collection: path, attributes)
         let guess = session.lastFound[place].map { look(at: $0, withSecret, session, interruption) }
         let paths = try await onCollection { () async throws(KeyringFailure) in
@@ -87,7 +88,7 @@ extension KeyringCollection {
         if withSecret, let known = session.known(path) {
             description = .known(known)
         } else {
-            let arguments = [Variant.string(BusName.itemInterface.description)]
+            let arguments = [BusValue.string(BusName.itemInterface.description)]
             description = .requested(session.start(.getAllProperties, on: path, arguments, interruption))
         }
         return EarlyLook(

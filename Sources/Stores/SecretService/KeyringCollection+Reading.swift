@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 internal import LatchkeySecrets
 
 extension KeyringCollection {
@@ -185,6 +186,4 @@ extension KeyringCollection {
 
 extension DecodedSecret {
     var recognizedType: SecretContentType { SecretContentType(of: secret, named: contentType) }
-
-    consuming func takeSecret() -> Secret<Purpose> { secret }
 }

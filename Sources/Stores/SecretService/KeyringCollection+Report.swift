@@ -1,17 +1,18 @@
 internal import LatchkeyCredentials
-internal import Glibc
+internal import LatchkeyDBus
 
 extension KeyringCollection {
     func report(_ deadline: Deadline) async throws(StoreError) -> SecretServiceReport {
         let interruption = try Interruption(deadline)
         var report: SecretServiceReport?
         try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
-            let process = try await processIdentifier(of: session, interruption)
+            let process = await session.connection.processID(of: session.owner, interruption.trigger)
             let collections = try await session.property(
                 "Collections", "ao", of: BusName.serviceInterface, at: BusName.service, interruption
             ).texts
             report = SecretServiceReport(
-                processIdentifier: process, processName: process.flatMap(Self.name(ofProcess:)),
+                processIdentifier: process.flatMap(Int32.init(exactly:)),
+                processName: process.flatMap(ProcessFacts.name),
                 collectionCount: collections.count,
                 lockedCount: try await lockedCount(collections, session, interruption),
                 aliases: try await aliases(session, interruption),
@@ -27,7 +28,7 @@ extension KeyringCollection {
         _ collections: [String], _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> Int {
         let paths = Array(collections.prefix(Self.mostCollections))
-        let arguments = [Variant.string(BusName.collectionInterface.description), .string("Locked")]
+        let arguments = [BusValue.string(BusName.collectionInterface.description), .string("Locked")]
         var count = 0
         for reply in try await session.each(paths, .getProperty, arguments, interruption) {
             guard let value = reply?[0].unboxed else { continue }
@@ -66,29 +67,11 @@ extension KeyringCollection {
 
     // MARK: - The bus
 
-    private func processIdentifier(
-        of session: KeyringSession, _ interruption: Interruption
-    ) async throws(KeyringFailure) -> Int32? {
-        let reply = try await session.connection.callBus(
-            .processIdentifier, [.string(session.owner)], interruption)
-        return Int32(exactly: reply[0].unsigned32)
-    }
-
     /// Whether a process has the prompter's name, or the bus would start it.
     private func hasPrompter(
         _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> Bool {
         let name = "org.gnome.keyring.SystemPrompter"
-        return try await session.connection.presence(of: name, interruption) != .absent
-    }
-
-    private static func name(ofProcess identifier: Int32) -> String? {
-        let descriptor = unsafe open("/proc/\(identifier)/comm", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var buffer = [UInt8](repeating: 0, count: 64)
-        let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
-        guard count > 0 else { return nil }
-        return String(decoding: buffer.prefix(count).prefix { $0 != 0x0A }, as: UTF8.self)
+        return try await KeyringConnection.shared.presence(of: name, on: session.connection, interruption) != .absent
     }
 }

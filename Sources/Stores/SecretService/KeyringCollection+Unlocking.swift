@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 internal import LatchkeySystem
 
 extension KeyringCollection {
@@ -84,7 +85,7 @@ extension KeyringCollection {
         unlocking.waiters.append(end)
         let number = interruption.trigger.onPull { end.complete(.failure(.interrupted)) }
         defer { interruption.trigger.forget(number) }
-        let result = await interruption.wait(end)
+        let result = await interruption.trigger.wait(end)
         unlocking.waiters.removeAll { $0 === end }
         if unlocking.waiters.isEmpty {
             if underWay[place] === unlocking { underWay[place] = nil }

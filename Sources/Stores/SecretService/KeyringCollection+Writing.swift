@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
@@ -50,11 +51,11 @@ extension KeyringCollection {
     /// Sets the secret on an item that is there. The label first: when something ends this halfway, the old secret
     /// is whole.
     func replace(
-        _ item: KeyringItem, _ form: Variant, _ label: String, _ session: KeyringSession,
+        _ item: KeyringItem, _ form: BusValue, _ label: String, _ session: KeyringSession,
         _ interruption: Interruption
     ) async throws(KeyringFailure) {
         if label != item.item.label {
-            let interface = Variant.string(BusName.itemInterface.description)
+            let interface = BusValue.string(BusName.itemInterface.description)
             _ = try await session.change(
                 .setProperty, on: item.path, [interface, .string("Label"), .boxed(.string(label))], interruption)
         }
@@ -65,12 +66,12 @@ extension KeyringCollection {
     /// Creates an item with exactly these attributes. Not with the service's own `replace`: it takes an item with
     /// more attributes for the same one, and strips them.
     func create(
-        _ attributes: [(String, String)], _ form: Variant, _ label: String, _ session: KeyringSession,
+        _ attributes: [(String, String)], _ form: BusValue, _ label: String, _ session: KeyringSession,
         _ interruption: Interruption
     ) async throws(KeyringFailure) {
-        let properties = Variant.properties([
+        let properties = BusValue.properties([
             ("\(BusName.itemInterface).Label", .string(label)),
-            ("\(BusName.itemInterface).Attributes", .strings(attributes)),
+            ("\(BusName.itemInterface).Attributes", .dictionary(attributes)),
         ])
         let reply = try await session.change(
             .createItem, on: path(session, interruption), [properties, form, .boolean(false)], interruption)

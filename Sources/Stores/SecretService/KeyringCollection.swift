@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 internal import LatchkeyLog
 
 /// One collection of the keyring: what its items are, and what must be unlocked to know.
@@ -25,7 +26,7 @@ internal import LatchkeyLog
     ) async throws(KeyringFailure) -> [String] {
         let path = try await path(session, interruption)
         return try await onCollection { () async throws(KeyringFailure) in
-            try await session.call(.searchItems, on: path, [.strings(attributes)], interruption)
+            try await session.call(.searchItems, on: path, [.dictionary(attributes)], interruption)
         }[0].texts
     }
 
@@ -43,7 +44,7 @@ internal import LatchkeyLog
     func describe(
         _ paths: [String], _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> [KeyringItem] {
-        let arguments = [Variant.string(BusName.itemInterface.description)]
+        let arguments = [BusValue.string(BusName.itemInterface.description)]
         var items: [KeyringItem] = []
         items.reserveCapacity(paths.count)
         for (path, reply) in zip(
@@ -89,7 +90,7 @@ internal import LatchkeyLog
 
 extension KeyringItem {
     /// Reads the properties of an item (`a{sv}`), or returns `nil` when one is missing or of another type.
-    init?(path: String, _ properties: Variant) {
+    init?(path: String, _ properties: BusValue) {
         guard let attributes = properties.property("Attributes", "a{ss}")?.dictionary,
             let label = properties.property("Label", "s")?.text,
             let created = properties.property("Created", "t")?.unsigned,

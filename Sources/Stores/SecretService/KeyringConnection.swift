@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 internal import LatchkeyLog
 internal import LatchkeySystem
 
@@ -25,12 +26,12 @@ internal import LatchkeySystem
 
     /// Starts a call, so that several can be under way. It is sent when not too many are.
     func start(
-        _ method: BusMethod, on path: String, _ arguments: [Variant], _ interruption: Interruption
+        _ method: BusMethod, on path: String, _ arguments: [BusValue], _ interruption: Interruption
     ) -> Pending<AsyncResult> {
         let pending = Pending<AsyncResult>(then: window.leave)
-        let arguments = Variant.tuple(arguments)
+        let arguments = BusValue.tuple(arguments)
         window.enter(interruption.trigger) { [connection, owner] in
-            connection.call(
+            connection.start(
                 method, on: path, of: owner, arguments, trigger: interruption.trigger, completing: pending)
         }
         return pending
@@ -38,13 +39,13 @@ internal import LatchkeySystem
 
     func finish(
         _ pending: Pending<AsyncResult>, _ interruption: Interruption
-    ) async throws(KeyringFailure) -> Variant {
-        try reply(await interruption.wait(pending))
+    ) async throws(KeyringFailure) -> BusValue {
+        try reply(await interruption.trigger.wait(pending))
     }
 
     func call(
-        _ method: BusMethod, on path: String, _ arguments: [Variant], _ interruption: Interruption
-    ) async throws(KeyringFailure) -> Variant {
+        _ method: BusMethod, on path: String, _ arguments: [BusValue], _ interruption: Interruption
+    ) async throws(KeyringFailure) -> BusValue {
         try interruption.check()
         return try await finish(start(method, on: path, arguments, interruption), interruption)
     }
@@ -52,10 +53,10 @@ internal import LatchkeySystem
     /// Makes the same call on each of the paths and returns the replies in their order, `nil` for an object that is
     /// not there any more.
     func each(
-        _ paths: [String], _ method: BusMethod, _ arguments: [Variant], _ interruption: Interruption
-    ) async throws(KeyringFailure) -> [Variant?] {
+        _ paths: [String], _ method: BusMethod, _ arguments: [BusValue], _ interruption: Interruption
+    ) async throws(KeyringFailure) -> [BusValue?] {
         try interruption.check()
-        var replies: [Variant?] = []
+        var replies: [BusValue?] = []
         replies.reserveCapacity(paths.count)
         var started: [Pending<AsyncResult>] = []
         for index in paths.indices {
@@ -71,7 +72,7 @@ internal import LatchkeySystem
     /// Waits for a reply; `nil`: the object isn't there any more.
     func finishIfThere(
         _ pending: Pending<AsyncResult>, _ interruption: Interruption
-    ) async throws(KeyringFailure) -> Variant? {
+    ) async throws(KeyringFailure) -> BusValue? {
         try await nilIf(\KeyringFailure.isNoSuchObject, awaiting: await finish(pending, interruption))
     }
 
@@ -81,8 +82,8 @@ internal import LatchkeySystem
     func property(
         _ name: String, _ type: StaticString, of interface: StaticString, at path: String,
         _ interruption: Interruption
-    ) async throws(KeyringFailure) -> Variant {
-        let arguments = [Variant.string(interface.description), .string(name)]
+    ) async throws(KeyringFailure) -> BusValue {
+        let arguments = [BusValue.string(interface.description), .string(name)]
         let value = try await call(.getProperty, on: path, arguments, interruption)[0].unboxed
         guard value.is(type) else { throw .store(.keyringBrokeProtocol) }
         return value
@@ -90,8 +91,8 @@ internal import LatchkeySystem
 
     /// Makes a call that changes something: once it is sent, its reply is waited for (see `Interruption`).
     func change(
-        _ method: BusMethod, on path: String, _ arguments: [Variant], _ interruption: Interruption
-    ) async throws(KeyringFailure) -> Variant {
+        _ method: BusMethod, on path: String, _ arguments: [BusValue], _ interruption: Interruption
+    ) async throws(KeyringFailure) -> BusValue {
         try interruption.check()
         knownItems[path] = nil
         return try reply(await interruption.waitForChange(start(method, on: path, arguments, interruption)))
@@ -99,15 +100,9 @@ internal import LatchkeySystem
 
     /// Tells Latchkey's processes that the secret of an item was set (see `KeyringCollection.changes`).
     func announce(_ path: String) async {
-        connection.broadcast(
-            "ItemChanged", of: BusName.latchkeyInterface, from: BusName.latchkeyPath, .tuple([.path(path)]))
-        await flush()
-    }
-
-    /// Waits a moment until the bus has taken what was sent, because the process may end next. Any reply of the
-    /// bus shows it; GDBus's own flush only knows that it was written, and starts a thread for that.
-    private func flush() async {
-        _ = try? await connection.callBus(.ping, [], Interruption(.after(.milliseconds(200))))
+        connection.emit("ItemChanged", of: BusName.latchkeyInterface, from: BusName.latchkeyPath, [.path(path)])
+        // A moment, because the process may end next.
+        await connection.flush(within: .milliseconds(200))
     }
 
     /// Completes the pending value when the service's process or the bus is gone, until both subscriptions die.
@@ -125,7 +120,7 @@ internal import LatchkeySystem
         let bus: Subscription
     }
 
-    private func reply(_ result: AsyncResult) throws(KeyringFailure) -> Variant {
+    private func reply(_ result: AsyncResult) throws(KeyringFailure) -> BusValue {
         return try mapError(KeyringFailure.bus, of: connection.reply(result))
     }
 }
@@ -165,7 +160,19 @@ internal import LatchkeySystem
         return try await mapError(
             { (error: KeyringFailure) in
                 if case .interrupted = error, !Task.isCancelled { StoreError.busTimedOut } else { error.storeError }
-            }, awaiting: await openBus(interruption).presence(of: BusName.wellKnown, interruption))
+            }, awaiting: await presence(of: BusName.wellKnown, on: openBus(interruption), interruption))
+    }
+
+    /// Whether a program has a name, or the bus would start one that takes it.
+    func presence(
+        of name: String, on connection: BusConnection, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> SecretServicePresence {
+        try interruption.check()
+        let trigger = interruption.trigger
+        return try await mappingError(KeyringFailure.bus) { () async throws(BusFault) in
+            if try await connection.hasOwner(name, trigger) { return .running }
+            return try await connection.isActivatable(name, trigger) ? .startable : .absent
+        }
     }
 
     /// What tells this session's bus from others.
@@ -223,9 +230,8 @@ internal import LatchkeySystem
     private func openCodec(_ interruption: Interruption) async throws(KeyringFailure) -> SecretCodec {
         var attempts = 1
         while true {
-            let result = await interruption.wait(withSignalsBlocked { SecretCodec.open(interruption.trigger) })
-            do throws(BusFailure) {
-                return try SecretCodec.opened(result)
+            do throws(BusFault) {
+                return try await SecretCodec.open(interruption.trigger)
             } catch {
                 guard error.meaning == .badArguments, attempts < Self.attempts else { throw .bus(error) }
                 attempts += 1
@@ -237,9 +243,8 @@ internal import LatchkeySystem
 
     private func openBus(_ interruption: Interruption) async throws(KeyringFailure) -> BusConnection {
         guard BusConnection.hasAddress else { throw .store(.noSessionBus(nil)) }
-        let result = await interruption.wait(withSignalsBlocked { BusConnection.open(interruption.trigger) })
-        do throws(BusFailure) {
-            return try BusConnection.opened(result)
+        do throws(BusFault) {
+            return try await BusConnection.openSession(interruption.trigger)
         } catch {
             if error.meaning == .cancelled { throw .interrupted }
             throw .store(.noSessionBus(error))

@@ -1,23 +1,12 @@
 package import LatchkeyCredentials
+internal import LatchkeyDBus
 internal import LatchkeyLog
-
-/// A GError: domain, number and, when another program sent it, its D-Bus name. The prose is dropped.
-struct BusFailure: Error, Hashable {
-    let domain: String
-    let number: Int
-    let remoteName: String?
-
-    var platform: PlatformCode {
-        PlatformCode(
-            domain: LoggableText(reviewed: "GLib's name for a kind of errors", unredacted: domain), number: number)
-    }
-}
 
 /// Why a step of an operation failed.
 enum KeyringFailure: Error {
     /// The deadline passed or the task was cancelled.
     case interrupted
-    case bus(BusFailure)
+    case bus(BusFault)
     /// The collection isn't there, for this reason; it could be made.
     case noCollection(StoreError)
     case store(StoreError)
@@ -25,7 +14,12 @@ enum KeyringFailure: Error {
 
 // MARK: - What a failure means
 
-extension BusFailure {
+extension BusFault {
+    var platform: PlatformCode {
+        PlatformCode(
+            domain: LoggableText(reviewed: "GLib's name for a kind of errors", unredacted: domain), number: number)
+    }
+
     enum Meaning {
         /// There is no session bus.
         case noBus
@@ -47,10 +41,10 @@ extension BusFailure {
     }
 
     var meaning: Meaning {
-        switch remoteName {
-        case "org.freedesktop.Secret.Error.IsLocked": return .isLocked
-        case "org.freedesktop.Secret.Error.NoSession": return .noSession
-        case "org.freedesktop.Secret.Error.NoSuchObject": return .noSuchObject
+        switch name {
+        case StaticString.isLocked.description: return .isLocked
+        case StaticString.noSession.description: return .noSession
+        case StaticString.noSuchObject.description: return .noSuchObject
         default: break
         }
         switch (domain, number) {
@@ -84,7 +78,7 @@ extension StoreError {
                 "install libsecret (Debian's package libsecret-1-0), or \(Recovery.chooseStore); \(Recovery.diagnose)")
     }
 
-    static func noSessionBus(_ failure: BusFailure?) -> StoreError {
+    static func noSessionBus(_ failure: BusFault?) -> StoreError {
         StoreError(
             .unavailable, "there is no session bus to reach the keyring service on",
             hint:
@@ -96,7 +90,7 @@ extension StoreError {
         .timedOut, "the session bus did not respond in time",
         hint: "try again, or \(Recovery.allowMoreTime); \(Recovery.diagnose)")
 
-    static func noKeyringService(_ failure: BusFailure?) -> StoreError {
+    static func noKeyringService(_ failure: BusFault?) -> StoreError {
         StoreError(
             .unavailable, "no program on the session bus offers the Secret Service",
             hint:
@@ -122,7 +116,7 @@ extension StoreError {
 
     static let keyringWentAway = keyringWentAway(nil)
 
-    static func keyringWentAway(_ failure: BusFailure?) -> StoreError {
+    static func keyringWentAway(_ failure: BusFault?) -> StoreError {
         StoreError(
             .unavailable, "the keyring service went away during the operation",
             hint: "try again; a change may or may not have been made", platform: failure?.platform)

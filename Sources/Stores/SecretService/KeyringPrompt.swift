@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 
 /// A prompt that the service has ready: a dialog of the desktop, not of ours.
 @GLibThread struct KeyringPrompt {
@@ -34,7 +35,7 @@ internal import LatchkeyCredentials
         }
         // No window of ours to put it in front of.
         _ = try await session.call(.prompt, on: path, [.string("")], interruption)
-        switch await interruption.wait(end) {
+        switch await interruption.trigger.wait(end) {
         case .answered: return
         case .dismissed: throw .store(.keyringPromptDismissed)
         case .malformed: throw .store(.keyringBrokeProtocol)

@@ -29,3 +29,12 @@ package struct SecretServiceReport: Sendable, Hashable {
     /// Whether GNOME's program that shows prompts runs or can be started by the bus. Others show their own.
     package internal(set) var hasSystemPrompter: Bool
 }
+
+/// Whether a program offers the Secret Service, as the session bus knows it.
+package enum SecretServicePresence: Sendable, Hashable {
+    /// A program offers it now.
+    case running
+    /// None does, and the bus starts one for whoever calls it.
+    case startable
+    case absent
+}

@@ -1,4 +1,5 @@
 package import LatchkeyCredentials
+internal import LatchkeyDBus
 internal import LatchkeyLog
 package import LatchkeySecrets
 

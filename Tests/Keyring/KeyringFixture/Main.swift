@@ -1,6 +1,7 @@
 internal import CLatchkeyProgramMemory
 internal import Glibc
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 internal import LatchkeyKeyringService
 internal import LatchkeySecrets
 internal import LatchkeySystem

@@ -78,6 +78,18 @@ struct KeyringServeTests {
         }
     }
 
+    @Test func `serving needs GLib, and says so where it is missing, but not libsecret`() async throws {
+        let scene = try await KeyringScene(on: PrivateSession(.none))
+        for (library, isNeeded) in [("libgio-2.0.so.0", true), ("libsecret-1.so.0", false)] {
+            let folder = try scene.directory.makeFolder("without-\(library)")
+            try scene.directory.write("without-\(library)/\(library)", "")
+            let run = try await scene.shell("latchkey keyring status", ["LD_LIBRARY_PATH": folder])
+            let cause = "GLib, which reaches the session bus, can't be loaded: no libgio-2.0.so.0 [keyring.no-glib]"
+            #expect(run.errorText.contains(cause) == isNeeded, "\(run.errorText)")
+            #expect(run.status == (isNeeded ? 69 : 1))
+        }
+    }
+
     @Test func `a keyring that is there is left, and said who it is`() async throws {
         let scene = try await KeyringScene(on: PrivateSession(.unlocked))
         let run = try await serve(scene).finish()

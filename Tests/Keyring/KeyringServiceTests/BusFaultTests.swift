@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 internal import LatchkeyLog
 @testable import LatchkeyKeyringService
 internal import Testing

@@ -136,7 +136,7 @@ struct LibrariesOnDemandTests {
 
     // MARK: - The programs themselves
 
-    @Test(arguments: ["latchkey", "latchkey-auth"])
+    @Test(arguments: ["latchkey", "latchkey-auth", "latchkey-keyring"])
     func `the programs are linked to neither, and give nobody functions of these names`(_ name: String) async throws {
         let path = try BuiltProducts.program(name).path
         let dynamic = try await Program("readelf").run(["-dW", path]).successful("readelf").outputText

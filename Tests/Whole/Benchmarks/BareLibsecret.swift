@@ -1,4 +1,4 @@
-internal import CLatchkeyLibsecret
+internal import CLatchkeyGLib
 
 /// What the Secret Service store is measured against: libsecret's own simple calls, as a program in C makes them.
 @safe struct BareLibsecret {

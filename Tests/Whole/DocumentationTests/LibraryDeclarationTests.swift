@@ -2,18 +2,20 @@ import Foundation
 import Testing
 import TestServices
 
-/// Sources/CLibraries/Libsecret says with its own words what libsecret and GLib declare, so that a build needs neither. Here
+/// Sources/CLibraries/GLib says with its own words what libsecret and GLib declare, so that a build needs neither. Here
 /// their own headers check it: a C compiler reads both, and whatever differs is an error.
 struct LibraryDeclarationTests {
-    private static let types = "libsecret_types.h"
-    private static let values = "libsecret_values.h"
-    private static let functions = "libsecret_functions.h"
+    private static let types = "glib_types.h"
+    private static let values = "glib_values.h"
+    private static let functions = "glib_functions.h"
+    private static let secrets = "libsecret_functions.h"
 
     private let comparison: HeaderComparison
 
     init() throws {
         comparison = try HeaderComparison(
-            package: "libsecret-1", target: "CLibraries/Libsecret", headers: [Self.types, Self.values, Self.functions],
+            package: "libsecret-1", target: "CLibraries/GLib",
+            headers: [Self.types, Self.values, Self.functions, Self.secrets],
             source: { Self.source(values: $0[Self.values] ?? "") })
     }
 
@@ -27,7 +29,7 @@ struct LibraryDeclarationTests {
         let lines =
             [
                 "#define SECRET_API_SUBJECT_TO_CHANGE", "#include <stddef.h>", "#include <libsecret/secret.h>",
-                "#include \"\(types)\"",
+                "#include <gio/gunixfdlist.h>", "#include \"\(types)\"",
             ]
             + HeaderComparison.including(
                 Self.values, renaming: constants + enumerations + structures.map(\.name) + opaque)
@@ -44,13 +46,16 @@ struct LibraryDeclarationTests {
             #define FUNCTION(RESULT, NAME, PARAMETERS, ARGUMENTS) RESULT(NAME) PARAMETERS;
             #define VARIADIC(RESULT, NAME, PARAMETERS) RESULT(NAME) PARAMETERS;
             #include "\(functions)"
+            #include "\(secrets)"
 
             """
     }
 
     @Test func `what is declared of libsecret and GLib is what their own headers declare`() async throws {
-        let count = try #require(comparison.headers[Self.functions]).matches(of: /(?m)^(FUNCTION|VARIADIC)\(/).count
-        #expect(count > 60)
+        let counts = try [Self.functions, Self.secrets].map {
+            try #require(comparison.headers[$0]).matches(of: /(?m)^(FUNCTION|VARIADIC)\(/).count
+        }
+        #expect(counts[0] > 60 && counts[1] > 10)
         #expect(comparison.text.contains("(long)G_BUS_TYPE_SESSION"))
         #expect(comparison.text.contains("struct _GError, message"))
         let run = try await comparison.compile()
@@ -63,12 +68,14 @@ struct LibraryDeclarationTests {
         (functions, "g_source_unref, (GSource *source)", "g_source_unref, (GObject *source)"),
         (functions, "g_free, (gpointer memory)", "g_free, (gpointer memory, gsize count)"),
         (functions, "g_source_attach, (GSource *source, GMainContext *context)", "g_source_attach, (GSource *source)"),
+        (secrets, "secret_value_unref, (gpointer value)", "secret_value_unref, (gsize value)"),
         (types, "typedef gint gboolean;", "typedef char gboolean;"),
         (types, "typedef gboolean (*GSourceFunc)", "typedef void (*GSourceFunc)"),
         (types, "typedef struct _GVariant GVariant;", "typedef struct _GVariants GVariant;"),
         (values, "G_BUS_TYPE_SESSION = 2", "G_BUS_TYPE_SESSION = 1"),
         (values, "    gint code;\n    gchar *message;\n", "    gchar *message;\n    gint code;\n"),
         (values, "    guint class_size;\n", ""),
+        (values, "G_DBUS_MESSAGE_TYPE_SIGNAL = 4", "G_DBUS_MESSAGE_TYPE_SIGNAL = 3"),
         (values, "    gpointer construct_properties;\n", ""),
         (values, "(GType type, guint count, GObjectConstructParam *parameters)", "(GType type, guint count)"),
     ])

@@ -3,50 +3,34 @@ extension BusInterface {
     static let service = BusInterface(
         name: "org.freedesktop.Secret.Service",
         methods: [
+            Method("OpenSession", takes: "s algorithm, v input", gives: "v output, o result", Keyring.openSession),
             Method(
-                "OpenSession", "(sv)", [Argument("s", "algorithm"), Argument("v", "input")],
-                results: [Argument("v", "output"), Argument("o", "result")]),
-            Method(
-                "CreateCollection", "(a{sv}s)", [Argument("a{sv}", "properties"), Argument("s", "alias")],
-                results: [Argument("o", "collection"), Argument("o", "prompt")]),
-            Method(
-                "SearchItems", "(a{ss})", [Argument("a{ss}", "attributes")],
-                results: [Argument("ao", "unlocked"), Argument("ao", "locked")]),
-            Method(
-                "Unlock", "(ao)", [Argument("ao", "objects")],
-                results: [Argument("ao", "unlocked"), Argument("o", "prompt")]),
-            Method(
-                "Lock", "(ao)", [Argument("ao", "objects")],
-                results: [Argument("ao", "locked"), Argument("o", "prompt")]),
-            Method(
-                "GetSecrets", "(aoo)", [Argument("ao", "items"), Argument("o", "session")],
-                results: [Argument("a{o(oayays)}", "secrets")]),
-            Method("ReadAlias", "(s)", [Argument("s", "name")], results: [Argument("o", "collection")]),
-            Method("SetAlias", "(so)", [Argument("s", "name"), Argument("o", "collection")]),
+                "CreateCollection", takes: "a{sv} properties, s alias", gives: "o collection, o prompt",
+                Keyring.createCollection),
+            Method("SearchItems", takes: "a{ss} attributes", gives: "ao unlocked, ao locked", Keyring.searchItems),
+            Method("Unlock", takes: "ao objects", gives: "ao unlocked, o prompt", Keyring.unlock),
+            Method("Lock", takes: "ao objects", gives: "ao locked, o prompt", Keyring.lock),
+            Method("GetSecrets", takes: "ao items, o session", gives: "a{o(oayays)} secrets", Keyring.secrets),
+            Method("ReadAlias", takes: "s name", gives: "o collection", Keyring.readAlias),
+            Method("SetAlias", takes: "s name, o collection", Keyring.setAlias),
         ],
         signals: [
-            Method("CollectionCreated", "(o)", [Argument("o", "collection")]),
-            Method("CollectionDeleted", "(o)", [Argument("o", "collection")]),
-            Method("CollectionChanged", "(o)", [Argument("o", "collection")]),
+            ("CollectionCreated", "o collection"), ("CollectionDeleted", "o collection"),
+            ("CollectionChanged", "o collection"),
         ],
         properties: [Property("Collections", "ao")])
 
     static let collection = BusInterface(
         name: "org.freedesktop.Secret.Collection",
         methods: [
-            Method("Delete", "()", results: [Argument("o", "prompt")]),
+            Method("Delete", gives: "o prompt", \.collection, Keyring.delete(collection:_:)),
             Method(
-                "SearchItems", "(a{ss})", [Argument("a{ss}", "attributes")], results: [Argument("ao", "results")]),
+                "SearchItems", takes: "a{ss} attributes", gives: "ao results", \.collection, Keyring.searchItems(in:_:)),
             Method(
-                "CreateItem", "(a{sv}(oayays)b)",
-                [Argument("a{sv}", "properties"), Argument("(oayays)", "secret"), Argument("b", "replace")],
-                results: [Argument("o", "item"), Argument("o", "prompt")]),
+                "CreateItem", takes: "a{sv} properties, (oayays) secret, b replace", gives: "o item, o prompt",
+                \.collection, Keyring.createItem),
         ],
-        signals: [
-            Method("ItemCreated", "(o)", [Argument("o", "item")]),
-            Method("ItemDeleted", "(o)", [Argument("o", "item")]),
-            Method("ItemChanged", "(o)", [Argument("o", "item")]),
-        ],
+        signals: [("ItemCreated", "o item"), ("ItemDeleted", "o item"), ("ItemChanged", "o item")],
         properties: [
             Property("Items", "ao"), Property("Label", "s", isWritable: true), Property("Locked", "b"),
             Property("Created", "t"), Property("Modified", "t"),
@@ -55,21 +39,25 @@ extension BusInterface {
     static let item = BusInterface(
         name: "org.freedesktop.Secret.Item",
         methods: [
-            Method("Delete", "()", results: [Argument("o", "prompt")]),
-            Method("GetSecret", "(o)", [Argument("o", "session")], results: [Argument("(oayays)", "secret")]),
-            Method("SetSecret", "((oayays))", [Argument("(oayays)", "secret")]),
+            Method("Delete", gives: "o prompt", \.item, Keyring.delete(item:_:)),
+            Method("GetSecret", takes: "o session", gives: "(oayays) secret", \.item, Keyring.getSecret),
+            Method("SetSecret", takes: "(oayays) secret", \.item, Keyring.setSecret),
         ],
         properties: [
             Property("Locked", "b"), Property("Attributes", "a{ss}", isWritable: true),
             Property("Label", "s", isWritable: true), Property("Created", "t"), Property("Modified", "t"),
         ])
 
-    static let session = BusInterface(name: "org.freedesktop.Secret.Session", methods: [Method("Close", "()")])
+    static let session = BusInterface(
+        name: "org.freedesktop.Secret.Session", methods: [Method("Close", \.session, Keyring.close)])
 
     static let prompt = BusInterface(
         name: "org.freedesktop.Secret.Prompt",
-        methods: [Method("Prompt", "(s)", [Argument("s", "window_id")]), Method("Dismiss", "()")],
-        signals: [Method("Completed", "(bv)", [Argument("b", "dismissed"), Argument("v", "result")])])
+        methods: [
+            Method("Prompt", takes: "s window_id", \.prompt, Keyring.show),
+            Method("Dismiss", \.prompt, Keyring.dismiss),
+        ],
+        signals: [("Completed", "b dismissed, v result")])
 
     // MARK: - Ours
 
@@ -77,48 +65,37 @@ extension BusInterface {
     static let agents = BusInterface(
         name: "org.latchkey.Keyring1",
         methods: [
-            Method("RegisterAgent", "()"), Method("UnregisterAgent", "()"),
-            Method("Describe", "()", results: [Argument(KeyringDescription.type, "description")]),
+            Method("RegisterAgent", Keyring.registerAgent), Method("UnregisterAgent", Keyring.unregisterAgent),
+            Method("Describe", gives: "(sba(suss)) description", Keyring.describe),
         ])
-
-    // MARK: - Of every object
 
     static let portalSecret = BusInterface(
         name: "org.freedesktop.impl.portal.Secret",
         methods: [
             Method(
-                "RetrieveSecret", "(osha{sv})",
-                [
-                    Argument("o", "handle"), Argument("s", "app_id"), Argument("h", "fd"), Argument("a{sv}", "options"),
-                ], results: [Argument("u", "response"), Argument("a{sv}", "results")])
+                "RetrieveSecret", takes: "o handle, s app_id, h fd, a{sv} options", gives: "u response, a{sv} results",
+                Keyring.retrieveSecret)
         ], properties: [Property("version", "u")])
+
+    // MARK: - Of every object
 
     static let properties = BusInterface(
         name: "org.freedesktop.DBus.Properties",
         methods: [
-            Method(
-                "Get", "(ss)", [Argument("s", "interface_name"), Argument("s", "property_name")],
-                results: [Argument("v", "value")]),
-            Method("GetAll", "(s)", [Argument("s", "interface_name")], results: [Argument("a{sv}", "properties")]),
-            Method(
-                "Set", "(ssv)",
-                [Argument("s", "interface_name"), Argument("s", "property_name"), Argument("v", "value")]),
+            Method("Get", takes: "s interface_name, s property_name", gives: "v value", { $0 }, Keyring.getProperty),
+            Method("GetAll", takes: "s interface_name", gives: "a{sv} properties", { $0 }, Keyring.getProperties),
+            Method("Set", takes: "s interface_name, s property_name, v value", { $0 }, Keyring.setProperty),
         ],
         signals: [
-            Method(
-                "PropertiesChanged", "(sa{sv}as)",
-                [
-                    Argument("s", "interface_name"), Argument("a{sv}", "changed_properties"),
-                    Argument("as", "invalidated_properties"),
-                ])
+            ("PropertiesChanged", "s interface_name, a{sv} changed_properties, as invalidated_properties")
         ])
 
     static let introspectable = BusInterface(
         name: "org.freedesktop.DBus.Introspectable",
-        methods: [Method("Introspect", "()", results: [Argument("s", "xml_data")])])
+        methods: [Method("Introspect", gives: "s xml_data", { $0 }, Keyring.introspect)])
 
     /// GDBus itself responds to these methods, where a call names the interface.
     static let peer = BusInterface(
         name: "org.freedesktop.DBus.Peer",
-        methods: [Method("Ping", "()"), Method("GetMachineId", "()", results: [Argument("s", "machine_uuid")])])
+        methods: [Method("Ping", Keyring.refuse), Method("GetMachineId", gives: "s machine_uuid", Keyring.refuse)])
 }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
@@ -11,33 +12,33 @@ internal import LatchkeySystem
 /// bus. An agent learns nothing but that somebody wants the vault unlocked: a false one can only refuse.
 extension Keyring {
     static let agentPath = "/org/latchkey/Agent"
-    static let agentInterface: StaticString = "org.latchkey.Agent1"
     private static let maximumAgentCount = 16
     private static let maximumAttemptCount = 3
 
-    func performForAgent(_ method: String) async throws(BusFault) -> BusValue {
-        switch method {
-        case "Describe": return .tuple([await description().value])
-        case "RegisterAgent":
-            agents.removeAll { $0 == sender }
-            guard agents.count < Self.maximumAgentCount else {
-                throw BusFault(.limitsExceeded, "there are too many agents")
-            }
-            agents.append(sender)
-        case "UnregisterAgent": agents.removeAll { $0 == sender }
-        default: throw .unknownMethod
+    func registerAgent(_ call: BusCall) throws(BusFault) -> BusValue {
+        agents.removeAll { $0 == sender }
+        guard agents.count < Self.maximumAgentCount else {
+            throw BusFault(.limitsExceeded, "there are too many agents")
         }
+        agents.append(sender)
         return .none
     }
 
-    private func description() async -> KeyringDescription {
+    func unregisterAgent(_ call: BusCall) -> BusValue {
+        agents.removeAll { $0 == sender }
+        return .none
+    }
+
+    func describe(_ call: BusCall) async -> BusValue {
         // One that nothing has been asked of yet isn't locked for that.
         _ = try? await openVault()
         var clients: [KeyringClient] = []
         for name in Set(sessions.values.map(\.client)).union(readers.keys).sorted() where name != sender {
             clients.append(await client(name))
         }
-        return KeyringDescription(place: configuration.place, isLocked: vault == nil, clients: clients)
+        return .tuple([
+            KeyringDescription(place: configuration.place, isLocked: vault == nil, clients: clients).value
+        ])
     }
 
     /// Asks beside the worker, which goes on with other calls, and hands it the result.
@@ -87,13 +88,19 @@ extension Keyring {
             return nil
         }
         let reply = try? await bus.call(
-            agent, agentPath, agentInterface, "Ask", [.handle(0), .boolean(isRetry)], within: deadline.remaining,
+            .ask, on: agentPath, of: agent, [.handle(0), .boolean(isRetry)], within: deadline.remaining,
             descriptor: ends[1])
         Glibc.close(ends[1])
-        guard let reply, reply.is("(b)"), reply[0].boolean else { return nil }
+        guard let reply, reply[0].boolean else { return nil }
         // More than a pipe's first page is no passphrase.
         let secret = try? Secret<Passphrase>(readingFrom: ends[0], atMost: 4096)
         guard let secret, !secret.isEmpty else { return nil }
         return secret
     }
+}
+
+extension BusMethod {
+    static let ask = BusMethod(interface: "org.latchkey.Agent1", name: "Ask", reply: "(b)")
+    static let registerAgent = BusMethod(interface: BusInterface.agents.name, name: "RegisterAgent", reply: "()")
+    static let describe = BusMethod(interface: BusInterface.agents.name, name: "Describe", reply: "((sba(suss)))")
 }

@@ -1,28 +1,24 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 internal import LatchkeySecrets
 
 /// org.freedesktop.Secret.Collection and org.freedesktop.Secret.Item.
 extension Keyring {
-    func performOnCollection(
-        _ method: String, _ name: String, _ arguments: BusValue
-    ) async throws(BusFault) -> BusValue {
-        switch method {
-        case "SearchItems":
-            let attributes = try attributes(arguments[0])
-            let found = try await use(try await store(of: name)) { (store, deadline) async throws(StoreError) in
-                try await store.search(attributes, in: name, deadline: deadline)
-            }
-            return .tuple([.paths(found.map { KeyringPath.item($0) })])
-        case "CreateItem": return try await createItem(in: name, arguments)
-        case "Delete":
-            if isInMemory(name) { throw BusFault(.notSupported, "this collection can't be deleted") }
-            if configuration.isConfirmed(.deleteCollection(name)) {
-                return .tuple([.path(try addPrompt(.deleteCollection(name)))])
-            }
-            try await deleteCollection(name)
-            return .tuple([.path("/")])
-        default: throw .unknownMethod
+    func searchItems(in name: String, _ call: BusCall) async throws(BusFault) -> BusValue {
+        let attributes = try attributes(call[0])
+        let found = try await use(try await store(of: name)) { (store, deadline) async throws(StoreError) in
+            try await store.search(attributes, in: name, deadline: deadline)
         }
+        return .tuple([.paths(found.map { KeyringPath.item($0) })])
+    }
+
+    func delete(collection name: String, _: BusCall) async throws(BusFault) -> BusValue {
+        if isInMemory(name) { throw BusFault(.notSupported, "this collection can't be deleted") }
+        if configuration.isConfirmed(.deleteCollection(name)) {
+            return .tuple([.path(try addPrompt(.deleteCollection(name)))])
+        }
+        try await deleteCollection(name)
+        return .tuple([.path("/")])
     }
 
     func deleteCollection(_ name: String) async throws(BusFault) {
@@ -36,8 +32,8 @@ extension Keyring {
         announceCollections()
     }
 
-    private func createItem(in name: String, _ arguments: BusValue) async throws(BusFault) -> BusValue {
-        let (properties, value, replacing) = (arguments[0], arguments[1], arguments[2].boolean)
+    func createItem(in name: String, _ call: BusCall) async throws(BusFault) -> BusValue {
+        let (properties, value, replacing) = (call[0], call[1], call[2].boolean)
         let session = try session(value[0])
         let label = try label(properties.property("org.freedesktop.Secret.Item.Label", "s"))
         let attributes =
@@ -89,37 +85,39 @@ extension Keyring {
         return record
     }
 
-    func performOnItem(
-        _ method: String, _ id: ItemID, in name: String, _ arguments: BusValue
+    func getSecret(
+        of item: (collection: String, id: ItemID), _ call: BusCall
     ) async throws(BusFault) -> BusValue {
-        switch method {
-        case "GetSecret":
-            let session = try session(arguments[0])
-            let store = try await openStore(of: name)
-            guard let secret = try await secret(of: id, in: name, store) else { throw .unknownObject }
-            return .tuple([try session.sealed(secret)])
-        case "SetSecret":
-            let session = try session(arguments[0][0])
-            let store = try await openStore(of: name)
-            guard try await item(id, in: name, store) != nil else { throw .unknownObject }
-            let secret = try opened(arguments[0], in: session)
-            let contentType = try KeyringSession.contentType(of: arguments[0])
-            let changed = try await use(store) { (store, deadline) async throws(StoreError) in
-                try await store.setSecret(secret, contentType: contentType, of: id, deadline: deadline)
-            }
-            guard let changed else { throw .unknownObject }
-            announceChange(changed)
-            return .none
-        case "Delete":
-            let store = try await openStore(of: name)
-            guard try await item(id, in: name, store) != nil else { throw .unknownObject }
-            if configuration.isConfirmed(.deleteItem(id)) {
-                return .tuple([.path(try addPrompt(.deleteItem(id, collection: name)))])
-            }
-            try await deleteItem(id, in: name)
-            return .tuple([.path("/")])
-        default: throw .unknownMethod
+        let session = try session(call[0])
+        let store = try await openStore(of: item.collection)
+        guard let secret = try await secret(of: item.id, in: item.collection, store) else { throw .unknownObject }
+        return .tuple([try session.sealed(secret)])
+    }
+
+    func setSecret(
+        of item: (collection: String, id: ItemID), _ call: BusCall
+    ) async throws(BusFault) -> BusValue {
+        let session = try session(call[0][0])
+        let store = try await openStore(of: item.collection)
+        guard try await self.item(item.id, in: item.collection, store) != nil else { throw .unknownObject }
+        let secret = try opened(call[0], in: session)
+        let contentType = try KeyringSession.contentType(of: call[0])
+        let changed = try await use(store) { (store, deadline) async throws(StoreError) in
+            try await store.setSecret(secret, contentType: contentType, of: item.id, deadline: deadline)
         }
+        guard let changed else { throw .unknownObject }
+        announceChange(changed)
+        return .none
+    }
+
+    func delete(item: (collection: String, id: ItemID), _: BusCall) async throws(BusFault) -> BusValue {
+        let store = try await openStore(of: item.collection)
+        guard try await self.item(item.id, in: item.collection, store) != nil else { throw .unknownObject }
+        if configuration.isConfirmed(.deleteItem(item.id)) {
+            return .tuple([.path(try addPrompt(.deleteItem(item.id, collection: item.collection)))])
+        }
+        try await deleteItem(item.id, in: item.collection)
+        return .tuple([.path("/")])
     }
 
     func deleteItem(_ id: ItemID, in name: String) async throws(BusFault) {

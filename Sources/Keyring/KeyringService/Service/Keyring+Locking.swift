@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 
 /// Lock and Unlock.
 extension Keyring {
@@ -12,13 +13,13 @@ extension Keyring {
 
     /// Unlocks what can be unlocked without asking, and returns it under the paths that were asked for: go-keyring takes
     /// nothing else. The rest waits for a prompt.
-    func unlock(_ paths: [String]) async throws(BusFault) -> BusValue {
+    func unlock(_ call: BusCall) async throws(BusFault) -> BusValue {
         var done: [String] = []
         var waiting: [String] = []
         var names: Set<String> = []
         // First of all, so that the collections are known.
         let isOpen = (try? await openVaultWithoutAsking()) != nil
-        for path in paths {
+        for path in call[0].texts {
             guard isOpen else {
                 // Which collections there are isn't known but of those that are always there.
                 guard let object = KeyringPath(path) else { continue }
@@ -54,11 +55,11 @@ extension Keyring {
         announceLock(name)
     }
 
-    func lock(_ paths: [String]) async throws(BusFault) -> BusValue {
+    func lock(_ call: BusCall) async throws(BusFault) -> BusValue {
         var done: [String] = []
         var waiting: [String] = []
         var names: Set<String> = []
-        for path in paths {
+        for path in call[0].texts {
             guard let name = try? await lockable(path) else { continue }
             if !isLocked(name), configuration.isConfirmed(.lock(collection: name)) {
                 waiting.append(path)

@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 
 /// Which object a path is, and which method a call is for.
 extension Keyring {
@@ -26,6 +27,13 @@ extension Keyring {
                 }
             return own + [.properties, .introspectable]
         }
+
+        var collection: String? { if case .collection(let name) = self { name } else { nil } }
+        var item: (collection: String, id: ItemID)? {
+            if case .item(let name, let id) = self { (name, id) } else { nil }
+        }
+        var session: KeyringSession? { if case .session(let session) = self { session } else { nil } }
+        var prompt: KeyringPrompt? { if case .prompt(let prompt) = self { prompt } else { nil } }
     }
 
     /// The names of all collections, in the order of the vault, and the one in memory last.
@@ -86,42 +94,20 @@ extension Keyring {
         guard !offered.isEmpty else { throw BusFault(.unknownInterface, "the object has no such interface") }
         for interface in offered {
             guard let method = interface.method(call.member) else { continue }
-            guard call.arguments.is(method.type) else { throw .invalid("the arguments have other types") }
-            return try await perform(method.name.description, of: interface, on: object, call)
+            guard call.arguments.type == method.type else { throw .invalid("the arguments have other types") }
+            return try await method.perform(self, object, call)
         }
         throw .unknownMethod
     }
 
-    /// Each interface is named here: a method of an interface that isn't is nobody's.
-    private func perform(
-        _ method: String, of interface: BusInterface, on object: Object, _ call: BusCall
-    ) async throws(BusFault) -> BusValue? {
-        let arguments = call.arguments
-        switch (interface.name.description, object) {
-        case (BusInterface.properties.name.description, _):
-            return try await performOnProperties(method, object, arguments)
-        case (BusInterface.introspectable.name.description, _):
-            // GDBus itself responds to the methods of `peer`, before an object is looked for.
-            return .tuple([
-                .string(BusInterface.document(object.interfaces + [.peer], children: try await children(of: object)))
-            ])
-        case (BusInterface.agents.name.description, .service): return try await performForAgent(method)
-        case (BusInterface.service.name.description, .service):
-            if method == "GetSecrets" { return try await secrets(call) }
-            return try await performOnService(method, arguments)
-        case (BusInterface.collection.name.description, .collection(let name)):
-            return try await performOnCollection(method, name, arguments)
-        case (BusInterface.item.name.description, .item(let name, let id)):
-            return try await performOnItem(method, id, in: name, arguments)
-        case (BusInterface.session.name.description, .session(let session)): return close(session)
-        case (BusInterface.prompt.name.description, .prompt(let prompt)):
-            return try await perform(method, on: prompt)
-        case (BusInterface.portalSecret.name.description, .portal): return try await performForPortal(arguments)
-        default: throw .unknownMethod
-        }
-    }
+    func refuse(_ call: BusCall) throws(BusFault) -> BusValue { throw .unknownMethod }
 
     // MARK: - Introspection
+
+    func introspect(_ object: Object, _: BusCall) async throws(BusFault) -> BusValue {
+        let children = try await children(of: object)
+        return .tuple([.string(BusInterface.document(object.interfaces + [.peer], children: children))])
+    }
 
     private func children(of object: Object) async throws(BusFault) -> [String] {
         switch object {
@@ -172,5 +158,19 @@ extension Keyring {
         let label = value?.text ?? ""
         guard label.utf8.count <= Self.maximumLabelByteCount else { throw .invalid("the label is too long") }
         return label
+    }
+}
+
+extension BusValue {
+    static func dictionary(_ attributes: ItemAttributes) -> BusValue {
+        dictionary(attributes.all.map { ($0.name, $0.value) })
+    }
+
+    /// The attributes of a dictionary of strings (`a{ss}`), or `nil` for such as no item may have.
+    var attributes: ItemAttributes? {
+        // Counted before anything is copied.
+        guard `is`("a{ss}"), count <= ItemAttributes.maximumCount, byteCount <= 2 * ItemAttributes.maximumByteCount
+        else { return nil }
+        return ItemAttributes(children.map { ItemAttributes.Attribute(name: $0[0].text, value: $0[1].text) })
     }
 }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
@@ -15,10 +16,10 @@ extension Keyring {
     /// there first. Its key is in the pipe by then, so an application starts this much later.
     private static let answerDelay = Duration.milliseconds(100)
 
-    func performForPortal(_ arguments: BusValue) async throws(BusFault) -> BusValue {
-        let application = arguments[1].text
+    func retrieveSecret(_ call: BusCall) async throws(BusFault) -> BusValue {
+        let application = call[1].text
         guard (1...255).contains(application.utf8.count) else { throw .invalid("there is no application's id") }
-        guard let descriptor = message?.descriptor else { throw .invalid("there is no descriptor") }
+        guard let descriptor = call.message.descriptor else { throw .invalid("there is no descriptor") }
         defer { Glibc.close(descriptor) }
         let key = try await portalKey(of: application)
         var sink = PortalSink(descriptor: descriptor)

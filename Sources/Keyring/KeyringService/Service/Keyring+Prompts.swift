@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 
 /// A question that is still to be asked, and what follows from it.
 final class KeyringPrompt {
@@ -37,13 +38,13 @@ extension Keyring {
         return path
     }
 
-    func perform(_ method: String, on prompt: KeyringPrompt) async throws(BusFault) -> BusValue {
-        switch method {
-        case "Prompt" where prompt.question == nil: await ask(prompt)
-        case "Prompt": break
-        case "Dismiss": complete(prompt, isDismissed: true)
-        default: throw .unknownMethod
-        }
+    func show(_ prompt: KeyringPrompt, _: BusCall) async -> BusValue {
+        if prompt.question == nil { await ask(prompt) }
+        return .none
+    }
+
+    func dismiss(_ prompt: KeyringPrompt, _: BusCall) -> BusValue {
+        complete(prompt, isDismissed: true)
         return .none
     }
 

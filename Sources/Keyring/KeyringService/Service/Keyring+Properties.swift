@@ -1,29 +1,33 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 
 /// org.freedesktop.DBus.Properties.
 extension Keyring {
-    func performOnProperties(
-        _ method: String, _ object: Object, _ arguments: BusValue
-    ) async throws(BusFault) -> BusValue {
-        let interface = try own(arguments[0].text, of: object)
-        if method == "GetAll" {
-            guard let interface else { return .tuple([.properties([])]) }
-            return .tuple([.properties(try await values(of: interface, object))])
-        }
-        let name = arguments[1].text
-        guard let property = interface?.property(name) else { throw .unknownProperty }
-        if method == "Get" {
-            if name == "Items", case .collection(let collection) = object { _ = try await store(of: collection) }
-            let values = try await values(of: interface!, object)
-            guard let value = values.first(where: { $0.0 == name }) else { throw .unknownProperty }
-            return .tuple([.boxed(value.1)])
-        }
-        guard method == "Set" else { throw .unknownMethod }
+    func getProperty(of object: Object, _ call: BusCall) async throws(BusFault) -> BusValue {
+        let name = try property(of: object, call).name.description
+        if name == "Items", case .collection(let collection) = object { _ = try await store(of: collection) }
+        guard let value = try await values(of: object).first(where: { $0.0 == name }) else { throw .unknownProperty }
+        return .tuple([.boxed(value.1)])
+    }
+
+    func getProperties(of object: Object, _ call: BusCall) async throws(BusFault) -> BusValue {
+        let hasProperties = try own(call[0].text, of: object) != nil
+        return .tuple([.properties(hasProperties ? try await values(of: object) : [])])
+    }
+
+    func setProperty(of object: Object, _ call: BusCall) async throws(BusFault) -> BusValue {
+        let property = try property(of: object, call)
+        let value = call[2].unboxed
         guard property.isWritable else { throw BusFault(.propertyReadOnly, "the property can't be set") }
-        let value = arguments[2].unboxed
         guard value.is(property.type) else { throw .invalid("the property has another type") }
-        try await set(name, to: value, of: object)
+        try await set(property.name.description, to: value, of: object)
         return .none
+    }
+
+    /// The property that a call is about.
+    private func property(of object: Object, _ call: BusCall) throws(BusFault) -> BusInterface.Property {
+        guard let property = try own(call[0].text, of: object)?.property(call[1].text) else { throw .unknownProperty }
+        return property
     }
 
     /// The interface with properties of an object, where that is the one that is asked for, or one that has none.
@@ -34,9 +38,7 @@ extension Keyring {
         return object.interfaces.first { !$0.properties.isEmpty && (name.isEmpty || $0.name.description == name) }
     }
 
-    private func values(
-        of interface: BusInterface, _ object: Object
-    ) async throws(BusFault) -> [(String, BusValue)] {
+    private func values(of object: Object) async throws(BusFault) -> [(String, BusValue)] {
         switch object {
         case .portal: return [("version", .unsigned32(1))]
         case .service:

@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 internal import LatchkeySecrets
 
 /// GetSecrets while it is being done: of many items it takes seconds.

@@ -1,27 +1,13 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 internal import LatchkeySecrets
 
 /// org.freedesktop.Secret.Service.
 extension Keyring {
-    func performOnService(_ method: String, _ arguments: BusValue) async throws(BusFault) -> BusValue {
-        switch method {
-        case "OpenSession": return try openSession(arguments[0].text, arguments[1].unboxed)
-        case "SearchItems": return try await searchItems(try attributes(arguments[0]))
-        case "Unlock": return try await unlock(arguments[0].texts)
-        case "Lock": return try await lock(arguments[0].texts)
-        case "ReadAlias":
-            let alias = arguments[0].text
-            if vault == nil, collection(alias: alias) == nil { _ = try await openVault() }
-            return .tuple([.path(collection(alias: alias).map { KeyringPath.collection(.name($0)).text } ?? "/")])
-        case "SetAlias": return try await setAlias(arguments[0].text, to: arguments[1].text)
-        case "CreateCollection": return try await createCollection(arguments[0], alias: arguments[1].text)
-        default: throw .unknownMethod
-        }
-    }
-
     // MARK: - Sessions
 
-    private func openSession(_ algorithm: String, _ input: BusValue) throws(BusFault) -> BusValue {
+    func openSession(_ call: BusCall) throws(BusFault) -> BusValue {
+        let (algorithm, input) = (call[0].text, call[1].unboxed)
         guard sessions.count < Self.maximumTotalSessionCount,
             sessions.values.count(where: { $0.client == sender }) < Self.maximumSessionCount
         else { throw BusFault(.limitsExceeded, "there are too many sessions") }
@@ -41,14 +27,15 @@ extension Keyring {
         }
     }
 
-    func close(_ session: KeyringSession) -> BusValue {
+    func close(_ session: KeyringSession, _: BusCall) -> BusValue {
         sessions[session.path] = nil
         return .none
     }
 
     // MARK: - Items
 
-    private func searchItems(_ attributes: ItemAttributes) async throws(BusFault) -> BusValue {
+    func searchItems(_ call: BusCall) async throws(BusFault) -> BusValue {
+        let attributes = try attributes(call[0])
         let vault = try await openVault()
         let search = { (store: ServedItems, deadline: Deadline) async throws(StoreError) -> [Item] in
             try await store.search(attributes, in: nil, deadline: deadline)
@@ -62,7 +49,14 @@ extension Keyring {
 
     // MARK: - Collections
 
-    private func setAlias(_ alias: String, to path: String) async throws(BusFault) -> BusValue {
+    func readAlias(_ call: BusCall) async throws(BusFault) -> BusValue {
+        let alias = call[0].text
+        if vault == nil, collection(alias: alias) == nil { _ = try await openVault() }
+        return .tuple([.path(collection(alias: alias).map { KeyringPath.collection(.name($0)).text } ?? "/")])
+    }
+
+    func setAlias(_ call: BusCall) async throws(BusFault) -> BusValue {
+        let (alias, path) = (call[0].text, call[1].text)
         guard ObjectPathElement.isValid(alias) else { throw .invalid("an alias has letters, digits and _ alone") }
         var target: String?
         if path != "/" {
@@ -84,8 +78,9 @@ extension Keyring {
         return .none
     }
 
-    private func createCollection(_ properties: BusValue, alias: String) async throws(BusFault) -> BusValue {
-        let label = try label(properties.property("org.freedesktop.Secret.Collection.Label", "s"))
+    func createCollection(_ call: BusCall) async throws(BusFault) -> BusValue {
+        let alias = call[1].text
+        let label = try label(call[0].property("org.freedesktop.Secret.Collection.Label", "s"))
         guard alias.isEmpty || ObjectPathElement.isValid(alias) else {
             throw .invalid("an alias has letters, digits and _ alone")
         }

@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyDBus
 internal import LatchkeySystem
 
 /// The state of the service, and what each call does with it. Only its worker uses it.
@@ -39,7 +40,6 @@ final class Keyring {
     /// Of the call that is being done.
     var deadline = Deadline.standard
     var sender = ""
-    var message: BusMessage?
     /// Signals that follow the response.
     var afterReply: [() -> Void] = []
 
@@ -93,8 +93,6 @@ final class Keyring {
         switch work {
         case .call(let call):
             sender = call.sender
-            message = call.message
-            defer { message = nil }
             guard await reads(call.sender) else {
                 bus.reply(to: call, .failure(.unreadResponses))
                 return
@@ -103,8 +101,6 @@ final class Keyring {
             reply(to: call, result)
         case .rest(let rest):
             sender = rest.call.sender
-            message = rest.call.message
-            defer { message = nil }
             let result: Result<BusValue?, BusFault> = await Result(awaiting: try await goOn(with: rest))
             reply(to: rest.call, result)
         case .departure(let client):

@@ -1,4 +1,4 @@
-internal import LatchkeySystem
+package import LatchkeyDBus
 
 /// What a bus tells of the keyring that is served on it.
 package struct KeyringInquiry: Sendable {
@@ -15,38 +15,29 @@ package struct KeyringInquiry: Sendable {
     package static func ask(at address: String) async throws(BusFault) -> KeyringInquiry {
         try await connected(to: address) { (connection) async throws(BusFault) in
             let owner = try await connection.owner(of: KeyringService.name)
-            let names = try await connection.callBus("ListActivatableNames", [], type: "(as)")[0].texts
+            let isActivatable = try await connection.isActivatable(KeyringService.name)
             var description: KeyringDescription?
             if let owner {
-                let reply: Result<BusValue, BusFault> = await Result(
-                    awaiting: try await connection.call(
-                        owner.uniqueName, KeyringPath.root, BusInterface.agents.name, "Describe", []))
-                description = (try? reply.get()).flatMap { $0.is("((sba(suss)))") ? KeyringDescription($0[0]) : nil }
+                let reply = try? await connection.call(.describe, on: KeyringPath.root, of: owner.uniqueName)
+                description = reply.flatMap { KeyringDescription($0[0]) }
             }
-            return KeyringInquiry(
-                owner: owner, isActivatable: names.contains(KeyringService.name), description: description)
+            return KeyringInquiry(owner: owner, isActivatable: isActivatable, description: description)
         }
     }
 
     /// Has a bus read again what it may start.
     package static func reload(at address: String) async throws(BusFault) {
         try await connected(to: address) { (connection) async throws(BusFault) in
-            _ = try await connection.callBus("ReloadConfig", [], type: "()")
+            _ = try await connection.callBus("ReloadConfig", reply: "()")
         }
     }
 
     private static func connected<Result>(
         to address: String, _ body: (BusConnection) async throws(BusFault) -> Result
     ) async throws(BusFault) -> Result {
-        let connection = try await BusConnection.open(address, NoReceiver())
+        let connection = try await BusConnection.open(address)
         defer { connection.close() }
         return try await body(connection)
-    }
-
-    private final class NoReceiver: BusReceiver {
-        func receive(_ call: BusCall, on connection: BusConnection) -> Bool { false }
-        func receive(signal: BusMessage) {}
-        func connectionDidEnd() {}
     }
 }
 

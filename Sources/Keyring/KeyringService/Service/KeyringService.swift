@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+package import LatchkeyDBus
 internal import LatchkeySystem
 internal import Synchronization
 
@@ -160,18 +161,15 @@ final class Intake: BusReceiver {
     }
 
     func receive(signal: BusMessage) {
-        guard signal.sender == "org.freedesktop.DBus", let member = signal.member else { return }
-        switch member {
-        case "NameOwnerChanged" where signal.arguments.is("(sss)"):
-            let name = signal.arguments[0].text
-            guard name.hasPrefix(":"), signal.arguments[2].text.isEmpty else { return }
+        if let client = signal.departure {
             // Behind what it sent before it left.
-            _ = queue.offer(.departure(name), of: name, isOwn: true)
-        case "NameLost" where signal.arguments.is("(s)"):
-            let name = signal.arguments[0].text
-            if state.withLock({ $0.names.contains(name) }) { finish(.nameLost) }
-        default: break
+            _ = queue.offer(.departure(client), of: client, isOwn: true)
         }
+        guard signal.sender == "org.freedesktop.DBus", signal.member == "NameLost", signal.arguments.is("(s)") else {
+            return
+        }
+        let name = signal.arguments[0].text
+        if state.withLock({ $0.names.contains(name) }) { finish(.nameLost) }
     }
 
     func connectionDidEnd() { finish(.busLost) }

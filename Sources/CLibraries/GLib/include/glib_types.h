@@ -1,12 +1,13 @@
 #pragma once
 
-// The types of GLib and libsecret that libsecret_functions.h names. Each may be declared again beside the libraries'
+// The types of GLib and libsecret that glib_functions.h and libsecret_functions.h name. Each may be declared again beside the libraries'
 // own headers, which a test does: a type that differs doesn't compile there.
 
 // MARK: - Numbers, and memory that GLib frees
 
 typedef char gchar;
 typedef int gint;
+typedef int gint32;
 typedef gint gboolean;
 typedef unsigned int guint;
 typedef unsigned int guint32;
@@ -24,7 +25,9 @@ typedef gsize GType;
 typedef struct _GAsyncResult GAsyncResult;
 typedef struct _GCancellable GCancellable;
 typedef struct _GClosure GClosure;
+typedef struct _GDBusAuthObserver GDBusAuthObserver;
 typedef struct _GDBusConnection GDBusConnection;
+typedef struct _GDBusMessage GDBusMessage;
 typedef struct _GDBusProxy GDBusProxy;
 typedef struct _GError GError;
 typedef struct _GHashTable GHashTable;
@@ -34,6 +37,7 @@ typedef struct _GObjectConstructParam GObjectConstructParam;
 typedef struct _GSource GSource;
 typedef struct _GTypeInstance GTypeInstance;
 typedef struct _GTypeQuery GTypeQuery;
+typedef struct _GUnixFDList GUnixFDList;
 typedef struct _GVariant GVariant;
 typedef struct _GVariantType GVariantType;
 typedef struct _SecretService SecretService;
@@ -45,6 +49,8 @@ typedef void (*GAsyncReadyCallback)(GObject *source, GAsyncResult *result, gpoin
 typedef void (*GCallback)(void);
 typedef void (*GClassInitFunc)(gpointer type_class, gpointer data);
 typedef void (*GClosureNotify)(gpointer data, GClosure *closure);
+typedef GDBusMessage *(*GDBusMessageFilterFunction)(
+    GDBusConnection *connection, GDBusMessage *message, gboolean is_incoming, gpointer data);
 typedef void (*GDBusSignalCallback)(
     GDBusConnection *connection, const gchar *sender, const gchar *path, const gchar *interface, const gchar *signal,
     GVariant *arguments, gpointer data);

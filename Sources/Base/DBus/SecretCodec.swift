@@ -1,22 +1,23 @@
-internal import CLatchkeyLibsecret
-internal import LatchkeySecrets
+internal import CLatchkeyGLib
+package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// An open session with the Secret Service: it encrypts secrets on their way over the bus.
-@safe final class SecretCodec: Sendable {
+@safe package final class SecretCodec: Sendable {
     private let service: ObjectReference
 
     private init(adopting pointer: UnsafeMutableRawPointer) {
         unsafe service = ObjectReference(adopting: pointer)
     }
 
-    static func open(_ trigger: Trigger) -> Pending<AsyncResult> {
-        unsafe start { callback, data in
-            unsafe trigger.cancellable.withPointer { unsafe latchkey_service_open($0, callback, data) }
+    @GLibThread package static func open(_ trigger: Trigger) async throws(BusFault) -> SecretCodec {
+        try MainContext.load(withLibsecret: true)
+        let pending = withSignalsBlocked {
+            unsafe begin { callback, data in
+                unsafe trigger.withPointer { unsafe latchkey_service_open($0, callback, data) }
+            }
         }
-    }
-
-    static func opened(_ result: AsyncResult) throws(BusFailure) -> SecretCodec {
-        let pointer = try unsafe result.finish { unsafe secret_service_open_finish($0, $1) }
+        let pointer = try unsafe await trigger.wait(pending).finish { unsafe secret_service_open_finish($0, $1) }
         return unsafe SecretCodec(adopting: UnsafeMutableRawPointer(pointer!))
     }
 
@@ -26,20 +27,20 @@ internal import LatchkeySecrets
     }
 
     /// The unique name of the program that offers the service, or `nil` when it is gone.
-    var owner: String? {
+    package var owner: String? {
         guard let name = unsafe withPointer({ unsafe g_dbus_proxy_get_name_owner($0) }) else { return nil }
         defer { unsafe g_free(name) }
         return unsafe String(cString: name)
     }
 
-    var sessionPath: String? {
+    package var sessionPath: String? {
         unsafe withPointer { service in
             unsafe secret_service_get_session_dbus_path(service).map { unsafe String(cString: $0) }
         }
     }
 
     /// Whether secrets cross the bus encrypted (`dh-ietf1024-sha256-cbc-aes128-pkcs7`) rather than `plain`.
-    var isEncrypted: Bool {
+    package var isEncrypted: Bool {
         unsafe withPointer {
             guard let name = unsafe secret_service_get_session_algorithms($0) else { return false }
             return unsafe String(cString: name) != "plain"
@@ -48,7 +49,9 @@ internal import LatchkeySecrets
 
     /// Returns the D-Bus form of a secret, encrypted. libsecret reads the guarded memory where it is, and encrypts
     /// in memory of its own.
-    func encode<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>, contentType: StaticString) -> Variant? {
+    package func encode<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, contentType: StaticString
+    ) -> BusValue? {
         secret.withExposedBytes { bytes in
             unsafe bytes.withUnsafeBytes { buffer in
                 var none: CChar = 0
@@ -63,18 +66,20 @@ internal import LatchkeySecrets
         }
     }
 
-    private func encode(_ value: borrowing SecretValueReference) -> Variant? {
+    private func encode(_ value: borrowing SecretValueReference) -> BusValue? {
         unsafe withPointer { service in
             unsafe value.withPointer { value in
-                unsafe secret_service_encode_dbus_secret(service, value).map { unsafe Variant(adopting: $0) }
+                unsafe secret_service_encode_dbus_secret(service, value).map { unsafe BusValue(adopting: $0) }
             }
         }
     }
 
     /// Returns the secret and its content type, or `nil` when the D-Bus form isn't what this session encrypts.
-    func decode<Purpose: SecretPurpose>(_ variant: Variant, as purpose: Purpose.Type) -> DecodedSecret<Purpose>? {
+    package func decode<Purpose: SecretPurpose>(
+        _ value: BusValue, as purpose: Purpose.Type
+    ) -> DecodedSecret<Purpose>? {
         let pointer = unsafe withPointer { service in
-            unsafe variant.withPointer { unsafe secret_service_decode_dbus_secret(service, $0) }
+            unsafe value.withPointer { unsafe secret_service_decode_dbus_secret(service, $0) }
         }
         guard let pointer = unsafe pointer else { return nil }
         return unsafe SecretValueReference(adopting: pointer).moved(as: purpose)
@@ -82,9 +87,11 @@ internal import LatchkeySecrets
 }
 
 /// A secret as it came from the service.
-struct DecodedSecret<Purpose: SecretPurpose>: ~Copyable {
-    let secret: Secret<Purpose>
-    let contentType: String
+package struct DecodedSecret<Purpose: SecretPurpose>: ~Copyable {
+    package let secret: Secret<Purpose>
+    package let contentType: String
+
+    package consuming func takeSecret() -> Secret<Purpose> { secret }
 }
 
 /// The only reference to a SecretValue.

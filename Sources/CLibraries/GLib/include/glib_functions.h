@@ -1,5 +1,5 @@
-// Every function of GLib, GIO, GObject and libsecret that is called: its result, its name, its parameters, and their
-// names once more. Whoever includes this says with FUNCTION and VARIADIC what is made of them.
+// Every function of GLib, GIO and GObject that is called: its result, its name, its parameters, and their names once
+// more. What includes this defines FUNCTION and VARIADIC.
 
 // MARK: - GLib
 
@@ -20,10 +20,15 @@ FUNCTION(void, g_source_unref, (GSource *source), (source))
 
 FUNCTION(gboolean, g_variant_get_boolean, (GVariant *value), (value))
 FUNCTION(GVariant *, g_variant_get_child_value, (GVariant *value, gsize index), (value, index))
+FUNCTION(gconstpointer, g_variant_get_fixed_array,
+    (GVariant *value, gsize *count, gsize element_size), (value, count, element_size))
+FUNCTION(gsize, g_variant_get_size, (GVariant *value), (value))
 FUNCTION(const gchar *, g_variant_get_string, (GVariant *value, gsize *count), (value, count))
+FUNCTION(const gchar *, g_variant_get_type_string, (GVariant *value), (value))
 FUNCTION(guint32, g_variant_get_uint32, (GVariant *value), (value))
 FUNCTION(guint64, g_variant_get_uint64, (GVariant *value), (value))
 FUNCTION(GVariant *, g_variant_get_variant, (GVariant *value), (value))
+FUNCTION(gboolean, g_variant_is_container, (GVariant *value), (value))
 FUNCTION(gboolean, g_variant_is_of_type, (GVariant *value, const GVariantType *type), (value, type))
 FUNCTION(GVariant *, g_variant_lookup_value,
     (GVariant *dictionary, const gchar *key, const GVariantType *type), (dictionary, key, type))
@@ -32,9 +37,19 @@ FUNCTION(GVariant *, g_variant_new_array,
     (const GVariantType *type, GVariant *const *children, gsize count), (type, children, count))
 FUNCTION(GVariant *, g_variant_new_boolean, (gboolean value), (value))
 FUNCTION(GVariant *, g_variant_new_dict_entry, (GVariant *key, GVariant *value), (key, value))
+FUNCTION(GVariant *, g_variant_new_fixed_array,
+    (const GVariantType *type, gconstpointer elements, gsize count, gsize element_size),
+    (type, elements, count, element_size))
+FUNCTION(GVariant *, g_variant_new_from_data,
+    (const GVariantType *type, gconstpointer bytes, gsize count, gboolean is_trusted, GDestroyNotify destroy,
+        gpointer data),
+    (type, bytes, count, is_trusted, destroy, data))
+FUNCTION(GVariant *, g_variant_new_handle, (gint32 index), (index))
 FUNCTION(GVariant *, g_variant_new_object_path, (const gchar *path), (path))
 FUNCTION(GVariant *, g_variant_new_string, (const gchar *text), (text))
 FUNCTION(GVariant *, g_variant_new_tuple, (GVariant *const *children, gsize count), (children, count))
+FUNCTION(GVariant *, g_variant_new_uint32, (guint32 value), (value))
+FUNCTION(GVariant *, g_variant_new_uint64, (guint64 value), (value))
 FUNCTION(GVariant *, g_variant_new_variant, (GVariant *value), (value))
 FUNCTION(GVariant *, g_variant_ref, (GVariant *value), (value))
 FUNCTION(GVariant *, g_variant_take_ref, (GVariant *value), (value))
@@ -65,20 +80,35 @@ FUNCTION(void, g_bus_get,
 FUNCTION(GDBusConnection *, g_bus_get_finish, (GAsyncResult *result, GError **error), (result, error))
 FUNCTION(void, g_cancellable_cancel, (GCancellable *cancellable), (cancellable))
 FUNCTION(GCancellable *, g_cancellable_new, (void), ())
-FUNCTION(void, g_dbus_connection_call,
+FUNCTION(guint, g_dbus_connection_add_filter,
+    (GDBusConnection *connection, GDBusMessageFilterFunction filter, gpointer data, GDestroyNotify destroy),
+    (connection, filter, data, destroy))
+FUNCTION(void, g_dbus_connection_call_with_unix_fd_list,
     (GDBusConnection *connection, const gchar *destination, const gchar *path, const gchar *interface,
         const gchar *method, GVariant *arguments, const GVariantType *reply, GDBusCallFlags flags, gint milliseconds,
-        GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data),
-    (connection, destination, path, interface, method, arguments, reply, flags, milliseconds, cancellable, callback,
-        data))
-FUNCTION(GVariant *, g_dbus_connection_call_finish,
-    (GDBusConnection *connection, GAsyncResult *result, GError **error), (connection, result, error))
-FUNCTION(gboolean, g_dbus_connection_emit_signal,
-    (GDBusConnection *connection, const gchar *destination, const gchar *path, const gchar *interface,
-        const gchar *signal, GVariant *arguments, GError **error),
-    (connection, destination, path, interface, signal, arguments, error))
+        GUnixFDList *descriptors, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data),
+    (connection, destination, path, interface, method, arguments, reply, flags, milliseconds, descriptors, cancellable,
+        callback, data))
+FUNCTION(GVariant *, g_dbus_connection_call_with_unix_fd_list_finish,
+    (GDBusConnection *connection, GUnixFDList **descriptors, GAsyncResult *result, GError **error),
+    (connection, descriptors, result, error))
+FUNCTION(gboolean, g_dbus_connection_close_sync,
+    (GDBusConnection *connection, GCancellable *cancellable, GError **error), (connection, cancellable, error))
+FUNCTION(gboolean, g_dbus_connection_flush_sync,
+    (GDBusConnection *connection, GCancellable *cancellable, GError **error), (connection, cancellable, error))
 FUNCTION(const gchar *, g_dbus_connection_get_guid, (GDBusConnection *connection), (connection))
+FUNCTION(const gchar *, g_dbus_connection_get_unique_name, (GDBusConnection *connection), (connection))
 FUNCTION(gboolean, g_dbus_connection_is_closed, (GDBusConnection *connection), (connection))
+FUNCTION(void, g_dbus_connection_new_for_address,
+    (const gchar *address, GDBusConnectionFlags flags, GDBusAuthObserver *observer, GCancellable *cancellable,
+        GAsyncReadyCallback callback, gpointer data),
+    (address, flags, observer, cancellable, callback, data))
+FUNCTION(GDBusConnection *, g_dbus_connection_new_for_address_finish, (GAsyncResult *result, GError **error), (result, error))
+FUNCTION(void, g_dbus_connection_remove_filter, (GDBusConnection *connection, guint id), (connection, id))
+FUNCTION(gboolean, g_dbus_connection_send_message,
+    (GDBusConnection *connection, GDBusMessage *message, GDBusSendMessageFlags flags, volatile guint32 *serial,
+        GError **error),
+    (connection, message, flags, serial, error))
 FUNCTION(void, g_dbus_connection_set_exit_on_close, (GDBusConnection *connection, gboolean exits), (connection, exits))
 FUNCTION(guint, g_dbus_connection_signal_subscribe,
     (GDBusConnection *connection, const gchar *sender, const gchar *interface, const gchar *signal, const gchar *path,
@@ -86,27 +116,27 @@ FUNCTION(guint, g_dbus_connection_signal_subscribe,
         GDestroyNotify destroy),
     (connection, sender, interface, signal, path, first, flags, callback, data, destroy))
 FUNCTION(void, g_dbus_connection_signal_unsubscribe, (GDBusConnection *connection, guint id), (connection, id))
-FUNCTION(gchar *, g_dbus_error_get_remote_error, (const GError *error), (error))
+FUNCTION(gchar *, g_dbus_error_encode_gerror, (const GError *error), (error))
+FUNCTION(GVariant *, g_dbus_message_get_body, (GDBusMessage *message), (message))
+FUNCTION(GDBusMessageFlags, g_dbus_message_get_flags, (GDBusMessage *message), (message))
+FUNCTION(const gchar *, g_dbus_message_get_interface, (GDBusMessage *message), (message))
+FUNCTION(const gchar *, g_dbus_message_get_member, (GDBusMessage *message), (message))
+FUNCTION(GDBusMessageType, g_dbus_message_get_message_type, (GDBusMessage *message), (message))
+FUNCTION(const gchar *, g_dbus_message_get_path, (GDBusMessage *message), (message))
+FUNCTION(const gchar *, g_dbus_message_get_sender, (GDBusMessage *message), (message))
+FUNCTION(GUnixFDList *, g_dbus_message_get_unix_fd_list, (GDBusMessage *message), (message))
+FUNCTION(GDBusMessage *, g_dbus_message_new_method_error_literal,
+    (GDBusMessage *call, const gchar *name, const gchar *text), (call, name, text))
+FUNCTION(GDBusMessage *, g_dbus_message_new_method_reply, (GDBusMessage *call), (call))
+FUNCTION(GDBusMessage *, g_dbus_message_new_signal,
+    (const gchar *path, const gchar *interface, const gchar *signal), (path, interface, signal))
+FUNCTION(void, g_dbus_message_set_body, (GDBusMessage *message, GVariant *body), (message, body))
+FUNCTION(void, g_dbus_message_set_destination, (GDBusMessage *message, const gchar *name), (message, name))
 FUNCTION(gchar *, g_dbus_proxy_get_name_owner, (GDBusProxy *proxy), (proxy))
-
-// MARK: - libsecret
-
-FUNCTION(SecretValue *, secret_service_decode_dbus_secret, (SecretService *service, GVariant *value), (service, value))
-FUNCTION(GVariant *, secret_service_encode_dbus_secret, (SecretService *service, SecretValue *value), (service, value))
-FUNCTION(const gchar *, secret_service_get_session_algorithms, (SecretService *service), (service))
-FUNCTION(const gchar *, secret_service_get_session_dbus_path, (SecretService *service), (service))
-FUNCTION(GType, secret_service_get_type, (void), ())
-FUNCTION(void, secret_service_open,
-    (GType type, const gchar *bus_name, SecretServiceFlags flags, GCancellable *cancellable,
-        GAsyncReadyCallback callback, gpointer data),
-    (type, bus_name, flags, cancellable, callback, data))
-FUNCTION(SecretService *, secret_service_open_finish, (GAsyncResult *result, GError **error), (result, error))
-FUNCTION(const gchar *, secret_value_get, (SecretValue *value, gsize *count), (value, count))
-FUNCTION(const gchar *, secret_value_get_content_type, (SecretValue *value), (value))
-FUNCTION(SecretValue *, secret_value_new_full,
-    (gchar *bytes, gssize count, const gchar *content_type, GDestroyNotify destroy),
-    (bytes, count, content_type, destroy))
-FUNCTION(void, secret_value_unref, (gpointer value), (value))
+FUNCTION(gint, g_unix_fd_list_append, (GUnixFDList *list, gint descriptor, GError **error), (list, descriptor, error))
+FUNCTION(gint, g_unix_fd_list_get, (GUnixFDList *list, gint index, GError **error), (list, index, error))
+FUNCTION(gint, g_unix_fd_list_get_length, (GUnixFDList *list), (list))
+FUNCTION(GUnixFDList *, g_unix_fd_list_new, (void), ())
 
 // MARK: - What the benchmarks measure the store against
 
@@ -117,13 +147,3 @@ FUNCTION(GHashTable *, g_hash_table_new_full,
 FUNCTION(gboolean, g_str_equal, (gconstpointer left, gconstpointer right), (left, right))
 FUNCTION(guint, g_str_hash, (gconstpointer text), (text))
 FUNCTION(gchar *, g_strdup, (const gchar *text), (text))
-FUNCTION(SecretValue *, secret_service_lookup_sync,
-    (SecretService *service, const SecretSchema *schema, GHashTable *attributes, GCancellable *cancellable,
-        GError **error),
-    (service, schema, attributes, cancellable, error))
-FUNCTION(gboolean, secret_service_store_sync,
-    (SecretService *service, const SecretSchema *schema, GHashTable *attributes, const gchar *collection,
-        const gchar *label, SecretValue *value, GCancellable *cancellable, GError **error),
-    (service, schema, attributes, collection, label, value, cancellable, error))
-FUNCTION(SecretValue *, secret_value_new, (const gchar *bytes, gssize count, const gchar *content_type),
-    (bytes, count, content_type))

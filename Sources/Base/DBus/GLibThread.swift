@@ -1,5 +1,4 @@
 internal import Glibc
-internal import LatchkeyCredentials
 internal import LatchkeySystem
 internal import Synchronization
 
@@ -8,28 +7,29 @@ internal import Synchronization
 /// GLib completes asynchronous calls and delivers signals in the main context of the thread that made them, so all of
 /// it stays on this thread, which sleeps in GLib's poll. Nothing here blocks: a hung prompt holds up no other user. Until
 /// GLib is needed it isn't loaded, and the thread sleeps without it.
-@globalActor actor GLibThread {
-    static let shared = GLibThread()
+@globalActor package actor GLibThread {
+    package static let shared = GLibThread()
 
     fileprivate nonisolated let executor = GLibExecutor()
 
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// What the thread sleeps in from now on. Throws `unavailable` where GLib can't be loaded; the next call tries
-    /// again.
-    @GLibThread static func context() throws(StoreError) -> MainContext { try shared.executor.context() }
-}
+    /// What the thread sleeps in from now on. Loads GLib, and libsecret with it where that is needed.
+    ///
+    /// Throws `noLibrary` where one can't be loaded; the next call tries again.
+    @GLibThread package static func context(withLibsecret: Bool = false) throws(BusFault) -> MainContext {
+        if withLibsecret { try MainContext.load(withLibsecret: true) }
+        return try shared.executor.context()
+    }
 
-/// The thread that the keyring is used on.
-package enum SecretServiceThread {
-    /// Runs `command` on the calling thread, and the keyring's store with it. It ends the process.
+    /// Runs `command` on the calling thread, and all that is on the GLib thread with it. It ends the process.
     ///
     /// A program that does one thing after another is spared a thread, and a change of threads for each step of a
-    /// call. Call it before the first use of a `SecretServiceStore`. What blocks in the command then holds up the
-    /// store, deadlines included.
+    /// call. Call it before the first use of a bus. What blocks in the command then holds up the bus, deadlines
+    /// included.
     package static func run(_ command: @escaping @Sendable () async -> Never) -> Never {
         GLibExecutor.isHosted.store(true, ordering: .relaxed)
-        let executor = GLibThread.shared.executor
+        let executor = shared.executor
         Task(executorPreference: executor) { await command() }
         executor.run()
     }
@@ -72,7 +72,7 @@ private final class GLibExecutor: SerialExecutor, TaskExecutor {
     }
 
     /// The thread's context, which it makes at the first call. Only on the thread itself.
-    func context() throws(StoreError) -> MainContext {
+    func context() throws(BusFault) -> MainContext {
         if let context = state.withLock({ $0.context }) { return context }
         let context = try MainContext()
         context.becomeDefaultOfThread()

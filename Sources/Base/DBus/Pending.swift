@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// A value that is still to come. One task waits for it; whoever completes it first decides it.
-final class Pending<Value: Sendable>: Sendable {
+package final class Pending<Value: Sendable>: Sendable {
     private enum State {
         case open
         case waiting(CheckedContinuation<Value, Never>)
@@ -11,13 +11,13 @@ final class Pending<Value: Sendable>: Sendable {
     private let then: (@Sendable () -> Void)?
 
     /// - Parameter then: called after the first completion.
-    init(then: (@Sendable () -> Void)? = nil) {
+    package init(then: (@Sendable () -> Void)? = nil) {
         self.then = then
     }
 
     /// Returns whether this was the first completion.
     @discardableResult
-    func complete(_ value: Value) -> Bool {
+    package func complete(_ value: Value) -> Bool {
         let (isFirst, waiter): (Bool, CheckedContinuation<Value, Never>?) = state.withLock { state in
             switch state {
             case .open:
@@ -35,7 +35,7 @@ final class Pending<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    func value() async -> Value {
+    package func value() async -> Value {
         await withCheckedContinuation { continuation in
             let value: Value? = state.withLock { state in
                 if case .done(let value) = state { return value }

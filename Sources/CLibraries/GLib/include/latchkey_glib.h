@@ -1,29 +1,38 @@
 #pragma once
 
-// libsecret, GLib, GObject and GIO without their headers, and without linking to them: one call loads them, and their
+// GLib, GObject, GIO and libsecret without their headers, and without linking to them: one call loads them, and their
 // functions can be called by their names from then on. Before that they lead nowhere.
 
-#include "libsecret_types.h"
-#include "libsecret_values.h"
+#include "glib_types.h"
+#include "glib_values.h"
 
-// Loads libsecret and the libraries that it needs, unless that was done. Returns NULL, or the name of what is missing:
-// libsecret-1.so.0, where it or a library of its own can't be loaded, or a function that it hasn't. From any thread.
+// Loads GLib's libraries, or libsecret with them, unless that was done. Returns NULL, or the name of what is missing: a
+// library, where it or one that it needs can't be loaded, or a function that it hasn't. From any thread.
+const char *latchkey_glib_load(void);
 const char *latchkey_libsecret_load(void);
 
 // Where the functions are. Hidden: another library of the process that looks for GLib must not find anything here.
-struct latchkey_libsecret {
 #define FUNCTION(RESULT, NAME, PARAMETERS, ARGUMENTS) RESULT(*NAME) PARAMETERS;
 #define VARIADIC(RESULT, NAME, PARAMETERS) RESULT(*NAME) PARAMETERS;
+struct latchkey_glib {
+#include "glib_functions.h"
+};
+struct latchkey_libsecret {
 #include "libsecret_functions.h"
+};
 #undef FUNCTION
 #undef VARIADIC
-};
+extern struct latchkey_glib latchkey_glib __attribute__((visibility("hidden")));
 extern struct latchkey_libsecret latchkey_libsecret __attribute__((visibility("hidden")));
 
 // Static, so that no symbol has the name of one of the libraries': a program that links to GLib itself calls GLib.
+#define VARIADIC(RESULT, NAME, PARAMETERS)
+#define FUNCTION(RESULT, NAME, PARAMETERS, ARGUMENTS) \
+    static inline RESULT NAME PARAMETERS { return latchkey_glib.NAME ARGUMENTS; }
+#include "glib_functions.h"
+#undef FUNCTION
 #define FUNCTION(RESULT, NAME, PARAMETERS, ARGUMENTS) \
     static inline RESULT NAME PARAMETERS { return latchkey_libsecret.NAME ARGUMENTS; }
-#define VARIADIC(RESULT, NAME, PARAMETERS)
 #include "libsecret_functions.h"
 #undef FUNCTION
 #undef VARIADIC

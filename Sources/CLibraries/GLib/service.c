@@ -1,4 +1,4 @@
-#include "latchkey_libsecret.h"
+#include "latchkey_glib.h"
 
 #include <stddef.h>
 
@@ -6,7 +6,7 @@ static GObject *construct(GType type, guint count, GObjectConstructParam *parame
     struct latchkey_object_class *parent = g_type_class_peek(secret_service_get_type());
     GObject *object = parent->constructor(type, count, parameters);
     // SecretService sets its own flags in the same way, while the object is still under construction.
-    latchkey_libsecret.g_object_set(
+    latchkey_glib.g_object_set(
         object, "g-flags",
         G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES | G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS |
             G_DBUS_PROXY_FLAGS_DO_NOT_AUTO_START_AT_CONSTRUCTION,

@@ -2,17 +2,18 @@ internal import Glibc
 internal import LatchkeySystem
 
 /// What /proc tells of a process, for people to read.
-enum ProcessFacts {
-    /// The path of its program; of a process that lets nobody look at it, as gnome-keyring and ours, the first 15
-    /// letters of its name (proc(5)). Of one that ended it can't be told.
-    static func executable(of processID: UInt32) -> String? {
+package enum ProcessFacts {
+    /// The path of its program; of a process that lets nobody look at it, as gnome-keyring and ours, its name. Of one
+    /// that ended it can't be told.
+    package static func executable(of processID: UInt32) -> String? {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink("/proc/\(processID)/exe", &target, target.count)
         guard count > 0 else { return name(of: processID) }
         return String(decoding: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    private static func name(of processID: UInt32) -> String? {
+    /// The first 15 letters of its program's name (proc(5)).
+    package static func name(of processID: UInt32) -> String? {
         let descriptor = unsafe open("/proc/\(processID)/comm", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -21,7 +22,7 @@ enum ProcessFacts {
     }
 
     /// The last part of its control group, such as `app-firefox.scope` (cgroups(7)).
-    static func unit(of processID: UInt32) -> String? {
+    package static func unit(of processID: UInt32) -> String? {
         let descriptor = unsafe open("/proc/\(processID)/cgroup", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }

@@ -1,20 +1,16 @@
-internal import CLatchkeyGIO
+internal import CLatchkeyGLib
 
 /// A message that came over the bus (GDBusMessage).
-@safe final class BusMessage: @unchecked Sendable {
-    // Sendable: nobody changes a message that came, and its references are counted atomically.
-    private let pointer: OpaquePointer
+package final class BusMessage: Sendable {
+    // Sendable: nobody changes a message that came.
+    private let object: ObjectReference
 
     init(retaining pointer: OpaquePointer) {
-        unsafe self.pointer = OpaquePointer(g_object_ref(UnsafeMutableRawPointer(pointer)))
-    }
-
-    deinit {
-        unsafe g_object_unref(UnsafeMutableRawPointer(pointer))
+        unsafe object = ObjectReference(retaining: UnsafeMutableRawPointer(pointer))
     }
 
     func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result {
-        withExtendedLifetime(self) { unsafe body(pointer) }
+        unsafe object.withPointer { unsafe body(OpaquePointer($0)) }
     }
 
     private func text(_ get: (OpaquePointer) -> UnsafePointer<CChar>?) -> String? {
@@ -24,7 +20,7 @@ internal import CLatchkeyGIO
     var isCall: Bool {
         unsafe withPointer { unsafe g_dbus_message_get_message_type($0) == G_DBUS_MESSAGE_TYPE_METHOD_CALL }
     }
-    var isSignal: Bool {
+    package var isSignal: Bool {
         unsafe withPointer { unsafe g_dbus_message_get_message_type($0) == G_DBUS_MESSAGE_TYPE_SIGNAL }
     }
     var wantsReply: Bool {
@@ -32,17 +28,17 @@ internal import CLatchkeyGIO
             unsafe g_dbus_message_get_flags($0).rawValue & G_DBUS_MESSAGE_FLAGS_NO_REPLY_EXPECTED.rawValue == 0
         }
     }
-    var sender: String? { unsafe text { unsafe g_dbus_message_get_sender($0) } }
+    package var sender: String? { unsafe text { unsafe g_dbus_message_get_sender($0) } }
     var path: String? { unsafe text { unsafe g_dbus_message_get_path($0) } }
     var interface: String? { unsafe text { unsafe g_dbus_message_get_interface($0) } }
-    var member: String? { unsafe text { unsafe g_dbus_message_get_member($0) } }
-    var descriptorCount: Int {
+    package var member: String? { unsafe text { unsafe g_dbus_message_get_member($0) } }
+    package var descriptorCount: Int {
         unsafe withPointer { message in
             unsafe g_dbus_message_get_unix_fd_list(message).map { unsafe Int(g_unix_fd_list_get_length($0)) } ?? 0
         }
     }
     /// A duplicate of the first descriptor that came along.
-    var descriptor: Int32? {
+    package var descriptor: Int32? {
         unsafe withPointer { message in
             guard let list = unsafe g_dbus_message_get_unix_fd_list(message) else { return nil }
             let descriptor = unsafe g_unix_fd_list_get(list, 0, nil)
@@ -50,20 +46,22 @@ internal import CLatchkeyGIO
         }
     }
     /// Its arguments, a tuple; of none, an empty one.
-    var arguments: BusValue {
+    package var arguments: BusValue {
         unsafe withPointer { unsafe g_dbus_message_get_body($0).map { unsafe BusValue(retaining: $0) } } ?? .none
     }
 }
 
 /// A method call, as a value.
-struct BusCall: Sendable {
+package struct BusCall: Sendable {
     /// The unique name of the connection that calls.
-    let sender: String
-    let path: String
-    let interface: String?
-    let member: String
-    let arguments: BusValue
-    let message: BusMessage
+    package let sender: String
+    package let path: String
+    package let interface: String?
+    package let member: String
+    package let arguments: BusValue
+    package let message: BusMessage
+
+    package subscript(_ index: Int) -> BusValue { arguments[index] }
 
     /// Returns `nil` for what is no call of another connection.
     init?(_ message: BusMessage) {
@@ -76,22 +74,5 @@ struct BusCall: Sendable {
         self.member = member
         self.arguments = message.arguments
         self.message = message
-    }
-}
-
-/// An error as it goes over the bus. Its text is for people, and holds nothing of an item.
-package struct BusFault: Error, Sendable, Hashable {
-    package let name: String
-    package let text: String
-
-    init(_ name: StaticString, _ text: String) {
-        self.name = name.description
-        self.text = text
-    }
-
-    /// One that came from the bus or another program.
-    init(received name: String, _ text: String = "") {
-        self.name = name
-        self.text = text
     }
 }

@@ -1,24 +1,5 @@
 package import LatchkeyCredentials
-
-/// The names of errors that clients go by.
-extension StaticString {
-    static var isLocked: StaticString { "org.freedesktop.Secret.Error.IsLocked" }
-    static var noSession: StaticString { "org.freedesktop.Secret.Error.NoSession" }
-    static var noSuchObject: StaticString { "org.freedesktop.Secret.Error.NoSuchObject" }
-    static var notSupported: StaticString { "org.freedesktop.DBus.Error.NotSupported" }
-    static var unknownObject: StaticString { "org.freedesktop.DBus.Error.UnknownObject" }
-    static var unknownInterface: StaticString { "org.freedesktop.DBus.Error.UnknownInterface" }
-    static var unknownMethod: StaticString { "org.freedesktop.DBus.Error.UnknownMethod" }
-    static var unknownProperty: StaticString { "org.freedesktop.DBus.Error.UnknownProperty" }
-    static var propertyReadOnly: StaticString { "org.freedesktop.DBus.Error.PropertyReadOnly" }
-    static var invalidArguments: StaticString { "org.freedesktop.DBus.Error.InvalidArgs" }
-    static var limitsExceeded: StaticString { "org.freedesktop.DBus.Error.LimitsExceeded" }
-    static var accessDenied: StaticString { "org.freedesktop.DBus.Error.AccessDenied" }
-    static var timeout: StaticString { "org.freedesktop.DBus.Error.Timeout" }
-    static var failed: StaticString { "org.freedesktop.DBus.Error.Failed" }
-    static var inputOutput: StaticString { "org.freedesktop.DBus.Error.IOError" }
-    static var disconnected: StaticString { "org.freedesktop.DBus.Error.Disconnected" }
-}
+package import LatchkeyDBus
 
 extension BusFault {
     static let noSession = BusFault(.noSession, "the session isn't one of this connection's")

@@ -1,0 +1,7 @@
+// Compiled as a part of the package: outside it this has no name.
+import LatchkeyDBus
+import LatchkeySecrets
+
+func leak(_ value: consuming DecodedSecret<Password>) {
+    print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
+}

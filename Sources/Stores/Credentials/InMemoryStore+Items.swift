@@ -18,7 +18,7 @@ extension InMemoryStore: CollectionStore {
             guard state.collections.count < Self.maximumCollectionCount else {
                 throw StoreError(.tooLarge, "there are too many collections")
             }
-            let name = ItemCollection.name(for: label, besides: state.collections.map(\.name))
+            let name = ItemCollection.name(for: label.lowercased(), besides: state.collections.map(\.name))
             let now = UnixTime.now()
             state.collections.append(
                 ItemCollection(name: name, label: label, aliases: [], created: now, modified: now))

@@ -1,4 +1,5 @@
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// The proxy that the environment names for HTTPS, and the hosts that are reached without it.
 ///
@@ -8,7 +9,8 @@ package struct HTTPProxies: Sendable {
     /// No proxy at all.
     package static let none = HTTPProxies(environment: [:])
 
-    let address: ProxyAddress?
+    /// Such as `http://user:password@proxy.example:3128`. Ends in a zero byte, for C.
+    let address: Box<Secret<Password>>?
     /// As libcurl reads it: names, addresses and networks with commas between them, or `*`.
     let exceptions: String
 
@@ -17,21 +19,12 @@ package struct HTTPProxies: Sendable {
         func value(_ names: String...) -> String? {
             names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         }
-        address = value("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY").map(ProxyAddress.init)
+        address = value("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY").map {
+            Box(Secret(copying: (Array($0.utf8) + [0]).span))
+        }
         exceptions = value("no_proxy", "NO_PROXY") ?? ""
     }
 
     /// The proxy to use for a URL, or `nil`.
-    func address(for url: HTTPURL) -> ProxyAddress? { url.isLoopback ? nil : address }
-}
-
-/// An address such as `http://user:password@proxy.example:3128`.
-final class ProxyAddress: Sendable {
-    /// Ends in a zero byte, for C.
-    let text: Secret<Password>
-
-    init(_ address: String) {
-        let bytes = Array(address.utf8) + [0]
-        text = Secret(copying: bytes.span)
-    }
+    func address(for url: HTTPURL) -> Box<Secret<Password>>? { url.isLoopback ? nil : address }
 }

@@ -1,5 +1,6 @@
 internal import CLatchkeyLibsecret
 internal import LatchkeyCredentials
+internal import LatchkeySystem
 
 // This file makes the calls to GLib and GIO, SecretCodec.swift those to libsecret, and Variant.swift makes and
 // reads values. What they return is owned and needs no C in its users.
@@ -237,6 +238,8 @@ private func checked<Result>(
         }
     }
 
+    private typealias Receiver = Box<@Sendable (BusSignal) -> Void>
+
     /// Calls `receive` on the GLib thread for each signal of a sender, until the returned value dies.
     ///
     /// - Parameters:
@@ -246,7 +249,7 @@ private func checked<Result>(
         sender: String?, interface: StaticString, signal: StaticString?, path: String? = nil, first: String? = nil,
         _ receive: @escaping @Sendable (BusSignal) -> Void
     ) -> Subscription {
-        let receiver = Receiver(receive)
+        let receiver: Receiver = Box(receive)
         let id = unsafe withPointer { connection in
             unsafe g_dbus_connection_signal_subscribe(
                 connection, sender, interface.description, signal?.description, path, first,
@@ -256,7 +259,7 @@ private func checked<Result>(
                     let signal = unsafe BusSignal(
                         path: String(cString: path!), name: String(cString: name!),
                         arguments: Variant(adopting: g_variant_ref(arguments!)))
-                    receiver.receive(signal)
+                    receiver.value(signal)
                 }, Unmanaged.passRetained(receiver).toOpaque(),
                 { unsafe Unmanaged<Receiver>.fromOpaque($0!).release() })
         }
@@ -265,13 +268,13 @@ private func checked<Result>(
 
     /// Calls `receive` on the GLib thread when the connection is closed, until the returned value dies.
     func subscribeToEnd(_ receive: @escaping @Sendable () -> Void) -> Subscription {
-        let receiver = Receiver { _ in receive() }
+        let receiver: Receiver = Box { _ in receive() }
         let id = unsafe withPointer { connection in
             unsafe latchkey_connection_on_closed(
                 connection,
                 { _, _, _, data in
                     let receiver = unsafe Unmanaged<Receiver>.fromOpaque(data!).takeUnretainedValue()
-                    receiver.receive(BusSignal(path: "/", name: "closed", arguments: .tuple([])))
+                    receiver.value(BusSignal(path: "/", name: "closed", arguments: .tuple([])))
                 }, Unmanaged.passRetained(receiver).toOpaque(),
                 { data, _ in unsafe Unmanaged<Receiver>.fromOpaque(data!).release() })
         }
@@ -285,11 +288,6 @@ private func checked<Result>(
             case .handler(let id): unsafe g_signal_handler_disconnect(UnsafeMutableRawPointer(connection), gulong(id))
             }
         }
-    }
-
-    private final class Receiver: Sendable {
-        let receive: @Sendable (BusSignal) -> Void
-        init(_ receive: @escaping @Sendable (BusSignal) -> Void) { self.receive = receive }
     }
 }
 

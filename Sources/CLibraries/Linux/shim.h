@@ -9,7 +9,6 @@
 #include <malloc.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -45,43 +44,7 @@ static inline long latchkey_keyctl_read(long key, void *payload, size_t byteCoun
     return syscall(SYS_keyctl, KEYCTL_READ, key, payload, byteCount, 0L);
 }
 
-// glibc 2.34 and 2.26; their declarations are hidden without _GNU_SOURCE, which a module map can't set for glibc's own.
-extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
-enum { latchkey_posix_spawn_setsid = 0x80 };
-
-// A child with /dev/null for its standard descriptors and no other, a session of its own, and the signals' defaults.
-// Where input isn't -1, that descriptor is its standard input; it is none of the standard ones.
-static inline int latchkey_spawn_detached(pid_t *child, const char *path, char *const arguments[],
-                                          char *const environment[], int input) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t all, none;
-    int number = posix_spawn_file_actions_init(&actions);
-    if (number != 0) return number;
-    number = posix_spawnattr_init(&attributes);
-    if (number != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return number;
-    }
-    sigfillset(&all);
-    sigemptyset(&none);
-    number = input < 0 ? posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-                       : posix_spawn_file_actions_adddup2(&actions, input, 0);
-    if (number == 0) number = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    if (number == 0) number = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    if (number == 0) number = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-    if (number == 0) number = posix_spawnattr_setsigdefault(&attributes, &all);
-    if (number == 0) number = posix_spawnattr_setsigmask(&attributes, &none);
-    if (number == 0)
-        number = posix_spawnattr_setflags(
-            &attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | latchkey_posix_spawn_setsid);
-    if (number == 0) number = posix_spawn(child, path, &actions, &attributes, arguments, environment);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return number;
-}
-
-// POSIX's and glibc's own, hidden in the same way.
+// POSIX's and glibc's own; their declarations are hidden without _GNU_SOURCE, which a module map can't set for glibc's own.
 extern int posix_openpt(int flags);
 extern int grantpt(int descriptor);
 extern int unlockpt(int descriptor);

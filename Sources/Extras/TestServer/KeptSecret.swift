@@ -34,8 +34,6 @@ final class KeptSecret: Sendable {
         }
     }
 
-    func matches(_ other: KeptSecret) -> Bool { value.matches(other.value) }
-
     /// The base64url text of 32 random octets behind a prefix.
     static func random(_ name: String, prefix: String = "") -> KeptSecret {
         var text = SecretText()

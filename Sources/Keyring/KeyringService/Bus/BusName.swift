@@ -33,10 +33,6 @@ extension BusConnection {
         return reply == isOwner || reply == wasOwner
     }
 
-    func release(_ name: String) async throws(BusFault) {
-        _ = try await callBus("ReleaseName", [.string(name)], type: "(u)")
-    }
-
     /// Who owns a name, or `nil` when nobody does.
     func owner(of name: String) async throws(BusFault) -> BusNameOwner? {
         let reply = try await nilIf(

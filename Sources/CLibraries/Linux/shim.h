@@ -44,6 +44,14 @@ static inline long latchkey_keyctl_read(long key, void *payload, size_t byteCoun
     return syscall(SYS_keyctl, KEYCTL_READ, key, payload, byteCount, 0L);
 }
 
+// Closes a descriptor after a call that failed: -1 with that call's errno.
+static inline int latchkey_discard(int descriptor) {
+    int number = errno;
+    close(descriptor);
+    errno = number;
+    return -1;
+}
+
 // POSIX's and glibc's own; their declarations are hidden without _GNU_SOURCE, which a module map can't set for glibc's own.
 extern int posix_openpt(int flags);
 extern int grantpt(int descriptor);
@@ -56,10 +64,7 @@ static inline int latchkey_open_terminal(char *path, size_t byteCount) {
     if (descriptor < 0) return -1;
     if (grantpt(descriptor) == 0 && unlockpt(descriptor) == 0 && ptsname_r(descriptor, path, byteCount) == 0)
         return descriptor;
-    int number = errno;
-    close(descriptor);
-    errno = number;
-    return -1;
+    return latchkey_discard(descriptor);
 }
 
 // A socket's address from its path (unix(7)): 0, or an errno.
@@ -131,61 +136,40 @@ static inline int latchkey_sealed_file(const char *name, const void *bytes, size
     for (size_t written = 0; written < byteCount;) {
         ssize_t count = write(descriptor, (const char *)bytes + written, byteCount - written);
         if (count < 0 && errno == EINTR) continue;
-        if (count < 0) {
-            int number = errno;
-            close(descriptor);
-            errno = number;
-            return -1;
-        }
+        if (count < 0) return latchkey_discard(descriptor);
         written += (size_t)count;
     }
-    if (fcntl(descriptor, 1033, 15) != 0) {
-        int number = errno;
-        close(descriptor);
-        errno = number;
-        return -1;
-    }
-    return descriptor;
+    return fcntl(descriptor, 1033, 15) == 0 ? descriptor : latchkey_discard(descriptor);
+}
+
+// A socket for messages, and the address at the path: its descriptor, or -1 with errno.
+static inline int latchkey_mailbox_socket(const char *path, struct sockaddr_un *address) {
+    errno = latchkey_socket_address(path, address);
+    return errno == 0 ? socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0) : -1;
 }
 
 // A socket that takes messages of this user's programs at the path, which must be free: its descriptor, or -1 with errno.
 static inline int latchkey_mailbox_listen(const char *path) {
     struct sockaddr_un address;
-    int number = latchkey_socket_address(path, &address);
-    if (number != 0) {
-        errno = number;
-        return -1;
-    }
-    int descriptor = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    int descriptor = latchkey_mailbox_socket(path, &address);
     if (descriptor < 0) return -1;
     // The mode is the socket's own when it is bound, less the umask; nobody else may connect at any moment.
     if (fchmod(descriptor, 0600) == 0 && bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0 &&
         chmod(path, 0600) == 0 && listen(descriptor, 16) == 0)
         return descriptor;
-    number = errno;
-    close(descriptor);
-    errno = number;
-    return -1;
+    return latchkey_discard(descriptor);
 }
 
 // A connection to such a socket: its descriptor, or -1 with errno.
 static inline int latchkey_mailbox_connect(const char *path) {
     struct sockaddr_un address;
-    int number = latchkey_socket_address(path, &address);
-    if (number != 0) {
-        errno = number;
-        return -1;
-    }
-    int descriptor = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    int descriptor = latchkey_mailbox_socket(path, &address);
     if (descriptor < 0) return -1;
     struct timeval patience = {5, 0};
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
-    number = errno;
-    close(descriptor);
-    errno = number;
-    return -1;
+    return latchkey_discard(descriptor);
 }
 
 // struct ucred of socket(7), SO_PEERCRED, which glibc hides without _GNU_SOURCE.

@@ -51,7 +51,7 @@ let package = Package(
         // MARK: Foundations
         module("LatchkeySystem", at: "Base/System", uses: ["CLatchkeySpawn"]),
         module("LatchkeySecrets", at: "Base/Secrets", uses: ["LatchkeySystem", "CLatchkeySodium"]),
-        module("LatchkeyLog", at: "Base/Log", uses: ["LatchkeySecrets", "CLatchkeyLinux"]),
+        module("LatchkeyLog", at: "Base/Log", uses: ["LatchkeySystem", "LatchkeySecrets", "CLatchkeyLinux"]),
         module("LatchkeyProcess", at: "Base/Process", uses: ["LatchkeySystem", "LatchkeyLog", "CLatchkeyLinux"]),
         module("LatchkeyCrypto", at: "Base/Crypto", uses: ["CLatchkeyCrypto", "LatchkeySecrets"]),
         module("LatchkeyJSON", at: "Base/JSON", uses: ["LatchkeySystem", "LatchkeySecrets"]),

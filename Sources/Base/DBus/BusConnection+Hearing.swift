@@ -1,4 +1,5 @@
 internal import CLatchkeyGLib
+internal import LatchkeySystem
 internal import Synchronization
 
 /// Receives the calls and signals of a connection, on GDBus's thread, which must not be held up.
@@ -65,7 +66,7 @@ extension BusConnection {
                     let signal = unsafe BusSignal(
                         path: String(cString: path!), name: String(cString: name!),
                         arguments: BusValue(retaining: arguments!))
-                    receiver.receive(signal)
+                    receiver.value(signal)
                 }, Unmanaged.passRetained(receiver).toOpaque(),
                 { unsafe Unmanaged<Receiver>.fromOpaque($0!).release() })
         }
@@ -86,7 +87,7 @@ extension BusConnection {
                     connection,
                     { _, _, _, data in
                         let receiver = unsafe Unmanaged<Receiver>.fromOpaque(data!).takeUnretainedValue()
-                        receiver.receive(BusSignal(path: "/", name: "closed", arguments: .none))
+                        receiver.value(BusSignal(path: "/", name: "closed", arguments: .none))
                     }, Unmanaged.passRetained(receiver).toOpaque(),
                     { data, _ in unsafe Unmanaged<Receiver>.fromOpaque(data!).release() }))
         }
@@ -101,10 +102,7 @@ extension BusConnection {
         }
     }
 
-    private final class Receiver: Sendable {
-        let receive: @Sendable (BusSignal) -> Void
-        init(_ receive: @escaping @Sendable (BusSignal) -> Void) { self.receive = receive }
-    }
+    private typealias Receiver = Box<@Sendable (BusSignal) -> Void>
 }
 
 /// A signal as it came over the bus. Its arguments are as the sender made them: check their type.

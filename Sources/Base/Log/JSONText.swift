@@ -1,3 +1,5 @@
+internal import LatchkeySystem
+
 /// Quotes a string for JSON (RFC 8259 section 7).
 package enum JSONText {
     /// Also escapes what `InertText` makes inert, so that JSON on a terminal does nothing there.
@@ -8,10 +10,7 @@ package enum JSONText {
             case "\"": result += "\\\""
             case "\\": result += "\\\\"
             case _ where InertText.mustEscape(scalar):
-                for unit in String(scalar).utf16 {
-                    let digits = String(unit, radix: 16)
-                    result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                }
+                for unit in String(scalar).utf16 { result += "\\u" + Hexadecimal.encode(unit) }
             default: result.unicodeScalars.append(scalar)
             }
         }

@@ -1,3 +1,5 @@
+internal import LatchkeySystem
+
 /// A named value beside a message, such as `sign_in=1f0c…`: as closed to secrets and strings as the message is.
 public struct LogField: Sendable, Hashable {
     /// Lower-case words joined by underscores, as they stand in the source; of another package's field, letters, digits
@@ -30,10 +32,7 @@ public struct CorrelationID: Loggable, Sendable, Hashable {
     }
 
     /// Safe: sixteen hexadecimal digits that were drawn for the log alone.
-    public var logMessage: LogMessage {
-        let digits = String(number, radix: 16)
-        return LogMessage(verbatim: String(repeating: "0", count: 16 - digits.count) + digits)
-    }
+    public var logMessage: LogMessage { LogMessage(verbatim: Hexadecimal.encode(number)) }
 }
 
 /// Fields that come with everything the current task logs, and the tasks that it starts, whichever logger they use.

@@ -1,12 +1,10 @@
-internal import CLatchkeyLinux
 internal import Glibc
-internal import LatchkeySystem
+package import LatchkeySystem
 internal import Synchronization
 
 /// A program that was started to run on its own, such as a browser.
 ///
-/// It has a session of its own, `/dev/null` for its standard descriptors, none of our other descriptors, and the
-/// default action for each signal. It may outlive us.
+/// It has `/dev/null` for its standard descriptors, and what else `ChildProcess.Settings.detached` says.
 package final class DetachedProgram: Sendable {
     private struct State: Sendable {
         var ending: Ending?
@@ -20,12 +18,7 @@ package final class DetachedProgram: Sendable {
         case signalled(Int32)
     }
 
-    /// A program can't be started; `number` is the errno.
-    package struct StartFailure: Error, Hashable, Sendable {
-        package let number: Int32
-    }
-
-    package let processID: Int32
+    private let process: ChildProcess
     private let state = Mutex(State())
 
     /// Starts a program.
@@ -35,22 +28,19 @@ package final class DetachedProgram: Sendable {
     ///   - environment: all of the child's variables.
     ///   - input: what it reads as its standard input, such as a pipe's end; `/dev/null` by default.
     package init(
-        _ arguments: [String], environment: [String: String], input: Int32 = -1
-    ) throws(StartFailure) {
+        _ arguments: [String], environment: [String: String], input: Int32? = nil
+    ) throws(SystemErrorNumber) {
         guard let name = arguments.first, let path = Self.path(of: name, in: environment["PATH"]) else {
-            throw StartFailure(number: ENOENT)
+            throw SystemErrorNumber(ENOENT)
         }
-        var child: pid_t = 0
-        let variables = environment.map { "\($0.key)=\($0.value)" }
-        let number = unsafe Self.withStrings(arguments) { arguments in
-            unsafe Self.withStrings(variables) { variables in
-                unsafe latchkey_spawn_detached(&child, path, arguments, variables, input)
-            }
-        }
-        guard number == 0 else { throw StartFailure(number: number) }
-        processID = child
-        guard watch() else { throw StartFailure(number: EAGAIN) }
+        let variables = unsafe environment.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { unsafe variables.forEach { unsafe free($0) } }
+        process = try unsafe ChildProcess(path, arguments, environment: variables, .detached(input: input))
+        // A thread of its own waits, so that no zombie stays: a library can't own SIGCHLD.
+        try SystemThread.detach(stackByteCount: 64 << 10) { self.wait() }
     }
+
+    package var processID: Int32 { process.processID }
 
     /// How the program ended, if it has.
     package var present: Ending? { state.withLock { $0.ending } }
@@ -80,14 +70,8 @@ package final class DetachedProgram: Sendable {
 
     // MARK: - Waiting for its end
 
-    /// A thread of its own waits, so that no zombie stays: a library can't own SIGCHLD.
-    private func watch() -> Bool {
-        (try? SystemThread.detach(stackByteCount: 64 << 10) { self.wait() }) != nil
-    }
-
     private func wait() {
-        var status: Int32 = 0
-        while unsafe waitpid(processID, &status, 0) < 0 && errno == EINTR {}
+        let status = process.wait()
         let signal = status & 0x7F
         let ending = signal == 0 ? Ending.exited(status >> 8 & 0xFF) : .signalled(signal)
         let waiting = state.withLock { state in
@@ -108,14 +92,5 @@ package final class DetachedProgram: Sendable {
             var status = stat()
             return unsafe stat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(file, X_OK) == 0
         }
-    }
-
-    private static func withStrings<Result>(
-        _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
-    ) -> Result {
-        var pointers = unsafe strings.map { unsafe strdup($0) }
-        unsafe pointers.append(nil)
-        defer { unsafe pointers.forEach { unsafe free($0) } }
-        return unsafe body(pointers)
     }
 }

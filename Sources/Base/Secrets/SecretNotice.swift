@@ -1,3 +1,4 @@
+internal import LatchkeySystem
 internal import Synchronization
 
 /// Tells one listener of each secret as it is made, so that what watches over a program's output need not be told of
@@ -7,18 +8,13 @@ package enum SecretNotice {
     package typealias Listener = @Sendable (ObjectIdentifier, Span<UInt8>) -> Void
 
     private static let isHeard = Atomic(false)
-    private static let listener = Mutex<Kept?>(nil)
-
-    /// An object: a closure in a `Mutex` itself is wrapped once more at each look, and grows slower with every secret.
-    private final class Kept: Sendable {
-        let body: Listener
-        init(_ body: @escaping Listener) { self.body = body }
-    }
+    /// In a box: a closure in a `Mutex` itself is wrapped once more at each look, and grows slower with every secret.
+    private static let listener = Mutex<Box<Listener>?>(nil)
 
     /// From now on `body` is told of each secret that is made, before whoever makes it has it. It must make none
     /// itself.
     package static func listen(_ body: @escaping Listener) {
-        listener.withLock { $0 = Kept(body) }
+        listener.withLock { $0 = Box(body) }
         isHeard.store(true, ordering: .releasing)
     }
 
@@ -29,7 +25,7 @@ package enum SecretNotice {
     }
 
     static func tell<Purpose: SecretPurpose>(of secret: borrowing Secret<Purpose>) {
-        guard isHeard.load(ordering: .acquiring), let kept = listener.withLock({ $0 }) else { return }
-        secret.withExposedBytes { kept.body(ObjectIdentifier(Purpose.self), $0) }
+        guard isHeard.load(ordering: .acquiring), let listener = listener.withLock({ $0 }) else { return }
+        secret.withExposedBytes { listener.value(ObjectIdentifier(Purpose.self), $0) }
     }
 }

@@ -64,7 +64,7 @@ package enum ASCII {
     }
 }
 
-/// Lower-case hexadecimal digits, for names of records and files.
+/// Lower-case hexadecimal digits.
 package enum Hexadecimal {
     package static func encode(_ bytes: [UInt8]) -> String {
         var digits: [UInt8] = []
@@ -73,5 +73,11 @@ package enum Hexadecimal {
             for half in [byte >> 4, byte & 15] { digits.append(half < 10 ? 0x30 + half : 0x57 + half) }
         }
         return String(decoding: digits, as: UTF8.self)
+    }
+
+    /// As many digits as the number's type has room for.
+    package static func encode<Number: FixedWidthInteger>(_ number: Number) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: Number.bitWidth / 4 - digits.count) + digits
     }
 }

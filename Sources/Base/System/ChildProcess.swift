@@ -7,6 +7,8 @@ package struct ChildProcess: Sendable {
     package enum Descriptor: Sendable {
         case opens(Int32, path: String, flags: Int32)
         case copies(Int32, to: Int32)
+        /// This descriptor and all above it are closed.
+        case closes(from: Int32)
         /// The child's process group becomes the one in front at this terminal.
         case leadsTerminal(Int32)
     }
@@ -20,14 +22,32 @@ package struct ChildProcess: Sendable {
         package var defaultSignals: [Int32] = []
         package var leadsSession = false
         package var leadsGroup = false
+        fileprivate var isDetached = false
 
         package init() {}
+
+        /// For a program on its own, which may outlive this process: it has a session of its own, no descriptor of ours,
+        /// and the default effect of each signal.
+        ///
+        /// - Parameter input: its standard input, none of the standard descriptors; `/dev/null` by default.
+        package static func detached(input: Int32? = nil) -> Settings {
+            var settings = Settings()
+            settings.descriptors =
+                [input.map { .copies($0, to: 0) } ?? .opens(0, path: "/dev/null", flags: O_RDONLY)]
+                + [1, 2].map { .opens($0, path: "/dev/null", flags: O_WRONLY) } + [.closes(from: 3)]
+            settings.blockedSignals = []
+            settings.defaultSignals = Array(1...64)
+            settings.leadsSession = true
+            settings.isDetached = true
+            return settings
+        }
     }
 
     package let processID: Int32
+    private let isDetached: Bool
 
-    /// Starts a program for a process whose own children these are: SIGCHLD gets its default effect, because the kernel
-    /// keeps no status to wait for where a starter has it ignored.
+    /// Starts a program. SIGCHLD gets its default effect, because the kernel keeps no status to wait for where a starter
+    /// has it ignored; a detached program's status may be lost, because a library can't own SIGCHLD.
     ///
     /// - Parameters:
     ///   - arguments: the program's own name first.
@@ -37,7 +57,7 @@ package struct ChildProcess: Sendable {
         _ path: String, _ arguments: [String], ownFrom index: Int? = nil,
         environment: UnsafePointer<UnsafeMutablePointer<CChar>?>? = nil, _ settings: Settings = Settings()
     ) throws(SystemErrorNumber) {
-        signal(SIGCHLD, SIG_DFL)
+        if !settings.isDetached { signal(SIGCHLD, SIG_DFL) }
         let texts = unsafe arguments.map { unsafe strdup($0) }
         defer { unsafe texts.forEach { unsafe free($0) } }
         let count = Int(CommandLine.argc)
@@ -70,6 +90,7 @@ package struct ChildProcess: Sendable {
             unsafe posix_spawn(
                 &process, path, &actions, &attributes, texts + own + [nil], environment ?? UnsafePointer(environ)))
         processID = process
+        isDetached = settings.isDetached
     }
 
     private static func add(
@@ -80,6 +101,7 @@ package struct ChildProcess: Sendable {
             case .opens(let number, let path, let flags):
                 unsafe posix_spawn_file_actions_addopen(&actions, number, path, flags, 0)
             case .copies(let source, let target): unsafe posix_spawn_file_actions_adddup2(&actions, source, target)
+            case .closes(let first): unsafe latchkey_spawn_add_close_from(&actions, first)
             case .leadsTerminal(let terminal): unsafe latchkey_spawn_add_foreground(&actions, terminal)
             }
         try check(number)
@@ -101,8 +123,19 @@ package struct ChildProcess: Sendable {
     /// Waits for the end, or with WUNTRACED for a stop too, and returns the status (wait(2)).
     package func wait(_ options: Int32 = 0) -> Int32 {
         var status: Int32 = 0
-        while unsafe waitpid(processID, &status, options) < 0 { precondition(errno == EINTR, "it has ended before") }
+        while unsafe waitpid(processID, &status, options) < 0 {
+            if errno == ECHILD && isDetached { break }
+            precondition(errno == EINTR, "it has ended before")
+        }
         return status
+    }
+
+    /// Waits for the end, and calls `body` while the process's number can't be another's yet.
+    package func wait(beforeReaping body: () -> Void) -> Int32 {
+        var information = unsafe siginfo_t()
+        while unsafe waitid(P_PID, id_t(processID), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
+        body()
+        return wait()
     }
 
     /// The exit status that a shell reports for a status: 128 and the signal's number if a signal ended the process.

@@ -64,7 +64,7 @@ package enum PrivateFile {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         if path.hasPrefix("/") { try makeFolder(folder) }
         // By chance, not by process id: what a killed process left would be in the way of a later one with its id.
-        let temporaryFile = "\(path).new-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
+        let temporaryFile = "\(path).new-\(Hexadecimal.encode(UInt64.random(in: 0 ... .max)))"
         let descriptor = unsafe open(temporaryFile, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
         guard descriptor >= 0 else { throw Failure(number: errno) }
         // Whatever the umask took away.

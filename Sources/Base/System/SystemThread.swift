@@ -6,11 +6,6 @@ internal import Glibc
 package struct SystemThread: Sendable {
     private let number: pthread_t
 
-    private final class Work: Sendable {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-
     /// Starts a thread, which must be joined. Throws pthread_create(3)'s error number.
     package init(joinable body: @escaping @Sendable () -> Void) throws(SystemErrorNumber) {
         number = try Self.start(nil, body)
@@ -35,13 +30,13 @@ package struct SystemThread: Sendable {
         unsafe pthread_attr_init(&attributes)
         defer { unsafe pthread_attr_destroy(&attributes) }
         if let stackByteCount { unsafe pthread_attr_setstacksize(&attributes, stackByteCount) }
-        let work = unsafe Unmanaged.passRetained(Work(body))
+        let work = unsafe Unmanaged.passRetained(Box(body))
         var thread = pthread_t()
         let number = withSignalsBlocked {
             unsafe pthread_create(
                 &thread, &attributes,
                 { work in
-                    unsafe Unmanaged<Work>.fromOpaque(work!).takeRetainedValue().body()
+                    unsafe Unmanaged<Box<@Sendable () -> Void>>.fromOpaque(work!).takeRetainedValue().value()
                     return nil
                 }, work.toOpaque())
         }

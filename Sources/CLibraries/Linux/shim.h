@@ -9,7 +9,6 @@
 #include <malloc.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -45,43 +44,15 @@ static inline long latchkey_keyctl_read(long key, void *payload, size_t byteCoun
     return syscall(SYS_keyctl, KEYCTL_READ, key, payload, byteCount, 0L);
 }
 
-// glibc 2.34 and 2.26; their declarations are hidden without _GNU_SOURCE, which a module map can't set for glibc's own.
-extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
-enum { latchkey_posix_spawn_setsid = 0x80 };
-
-// A child with /dev/null for its standard descriptors and no other, a session of its own, and the signals' defaults.
-// Where input isn't -1, that descriptor is its standard input; it is none of the standard ones.
-static inline int latchkey_spawn_detached(pid_t *child, const char *path, char *const arguments[],
-                                          char *const environment[], int input) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t all, none;
-    int number = posix_spawn_file_actions_init(&actions);
-    if (number != 0) return number;
-    number = posix_spawnattr_init(&attributes);
-    if (number != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return number;
-    }
-    sigfillset(&all);
-    sigemptyset(&none);
-    number = input < 0 ? posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-                       : posix_spawn_file_actions_adddup2(&actions, input, 0);
-    if (number == 0) number = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    if (number == 0) number = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-    if (number == 0) number = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-    if (number == 0) number = posix_spawnattr_setsigdefault(&attributes, &all);
-    if (number == 0) number = posix_spawnattr_setsigmask(&attributes, &none);
-    if (number == 0)
-        number = posix_spawnattr_setflags(
-            &attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | latchkey_posix_spawn_setsid);
-    if (number == 0) number = posix_spawn(child, path, &actions, &attributes, arguments, environment);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return number;
+// Closes a descriptor after a call that failed: -1 with that call's errno.
+static inline int latchkey_discard(int descriptor) {
+    int number = errno;
+    close(descriptor);
+    errno = number;
+    return -1;
 }
 
-// POSIX's and glibc's own, hidden in the same way.
+// POSIX's and glibc's own; their declarations are hidden without _GNU_SOURCE, which a module map can't set for glibc's own.
 extern int posix_openpt(int flags);
 extern int grantpt(int descriptor);
 extern int unlockpt(int descriptor);
@@ -93,10 +64,7 @@ static inline int latchkey_open_terminal(char *path, size_t byteCount) {
     if (descriptor < 0) return -1;
     if (grantpt(descriptor) == 0 && unlockpt(descriptor) == 0 && ptsname_r(descriptor, path, byteCount) == 0)
         return descriptor;
-    int number = errno;
-    close(descriptor);
-    errno = number;
-    return -1;
+    return latchkey_discard(descriptor);
 }
 
 // A socket's address from its path (unix(7)): 0, or an errno.
@@ -168,61 +136,40 @@ static inline int latchkey_sealed_file(const char *name, const void *bytes, size
     for (size_t written = 0; written < byteCount;) {
         ssize_t count = write(descriptor, (const char *)bytes + written, byteCount - written);
         if (count < 0 && errno == EINTR) continue;
-        if (count < 0) {
-            int number = errno;
-            close(descriptor);
-            errno = number;
-            return -1;
-        }
+        if (count < 0) return latchkey_discard(descriptor);
         written += (size_t)count;
     }
-    if (fcntl(descriptor, 1033, 15) != 0) {
-        int number = errno;
-        close(descriptor);
-        errno = number;
-        return -1;
-    }
-    return descriptor;
+    return fcntl(descriptor, 1033, 15) == 0 ? descriptor : latchkey_discard(descriptor);
+}
+
+// A socket for messages, and the address at the path: its descriptor, or -1 with errno.
+static inline int latchkey_mailbox_socket(const char *path, struct sockaddr_un *address) {
+    errno = latchkey_socket_address(path, address);
+    return errno == 0 ? socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0) : -1;
 }
 
 // A socket that takes messages of this user's programs at the path, which must be free: its descriptor, or -1 with errno.
 static inline int latchkey_mailbox_listen(const char *path) {
     struct sockaddr_un address;
-    int number = latchkey_socket_address(path, &address);
-    if (number != 0) {
-        errno = number;
-        return -1;
-    }
-    int descriptor = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    int descriptor = latchkey_mailbox_socket(path, &address);
     if (descriptor < 0) return -1;
     // The mode is the socket's own when it is bound, less the umask; nobody else may connect at any moment.
     if (fchmod(descriptor, 0600) == 0 && bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0 &&
         chmod(path, 0600) == 0 && listen(descriptor, 16) == 0)
         return descriptor;
-    number = errno;
-    close(descriptor);
-    errno = number;
-    return -1;
+    return latchkey_discard(descriptor);
 }
 
 // A connection to such a socket: its descriptor, or -1 with errno.
 static inline int latchkey_mailbox_connect(const char *path) {
     struct sockaddr_un address;
-    int number = latchkey_socket_address(path, &address);
-    if (number != 0) {
-        errno = number;
-        return -1;
-    }
-    int descriptor = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    int descriptor = latchkey_mailbox_socket(path, &address);
     if (descriptor < 0) return -1;
     struct timeval patience = {5, 0};
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
-    number = errno;
-    close(descriptor);
-    errno = number;
-    return -1;
+    return latchkey_discard(descriptor);
 }
 
 // struct ucred of socket(7), SO_PEERCRED, which glibc hides without _GNU_SOURCE.

@@ -38,17 +38,12 @@ package enum GitCredentials {
         }
     }
 
-    /// One line. A class, because an array can't hold a secret itself.
+    /// One line.
     private struct Entry {
-        final class Kept: Sendable {
-            let value: Secret<Password>
-            init(_ value: consuming Secret<Password>) { self.value = value }
-        }
-
         let service: String
         let label: String
         let user: String
-        let password: Kept
+        let password: Box<Secret<Password>>
         let line: Int
 
         init?(_ line: Span<UInt8>, _ number: Int) {
@@ -77,7 +72,7 @@ package enum GitCredentials {
             self.user = name
             service = "git:\(protocolName)://\(trimmed)"
             label = "\(protocolName)://\(trimmed)/"
-            self.password = Kept(password)
+            self.password = Box(password)
         }
     }
 }

@@ -23,22 +23,16 @@ package enum GitHubHosts {
         for token in reader.tokens {
             try await result.add(
                 service: "gh:\(token.host)", account: token.user ?? reader.users[token.host] ?? "",
-                label: nil, secret: token.value.duplicate())
+                label: nil, secret: token.secret.value.duplicate())
         }
         return result
     }
 
-    private final class Token: Sendable {
+    private struct Token {
         let host: String
         /// `nil` for the host's own token, which is the current user's.
         let user: String?
-        let value: Secret<Password>
-
-        init(host: String, user: String?, value: consuming Secret<Password>) {
-            self.host = host
-            self.user = user
-            self.value = value
-        }
+        let secret: Box<Secret<Password>>
     }
 
     /// The names of the maps that the present line is in, by their indentation.
@@ -67,9 +61,9 @@ package enum GitHubHosts {
                 return parents.count <= 8
             }
             switch (name, path.count) {
-            case ("oauth_token", 1): tokens.append(Token(host: path[0], user: nil, value: Secret(copying: value)))
+            case ("oauth_token", 1): tokens.append(Token(host: path[0], user: nil, secret: Box(Secret(copying: value))))
             case ("oauth_token", 3) where path[1] == "users":
-                tokens.append(Token(host: path[0], user: path[2], value: Secret(copying: value)))
+                tokens.append(Token(host: path[0], user: path[2], secret: Box(Secret(copying: value))))
             case ("user", 1): users[path[0]] = value.publicText()
             default: break
             }

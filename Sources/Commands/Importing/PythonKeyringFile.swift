@@ -21,21 +21,15 @@ package enum PythonKeyringFile {
         var result = try CredentialImport()
         for entry in reader.entries {
             try await result.add(
-                service: entry.service, account: entry.account, label: nil, secret: entry.value.duplicate())
+                service: entry.service, account: entry.account, label: nil, secret: entry.secret.value.duplicate())
         }
         return result
     }
 
-    private final class Entry: Sendable {
+    private struct Entry {
         let service: String
         let account: String
-        let value: Secret<Password>
-
-        init(service: String, account: String, value: consuming Secret<Password>) {
-            self.service = service
-            self.account = account
-            self.value = value
-        }
+        let secret: Box<Secret<Password>>
     }
 
     private struct Reader: ~Copyable {
@@ -80,7 +74,7 @@ package enum PythonKeyringFile {
         mutating func finishEntry() throws(ImportError) {
             guard let service, let account else { return }
             guard let value = base64.withExposedBytes({ Secret<Password>(base64: $0) }) else { throw malformed }
-            entries.append(Entry(service: service, account: account, value: value))
+            entries.append(Entry(service: service, account: account, secret: Box(value)))
             base64.removeAll()
             self.account = nil
         }

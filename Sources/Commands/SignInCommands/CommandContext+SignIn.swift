@@ -54,10 +54,7 @@ extension CommandContext {
     }
 
     /// The service for PROVIDER, over the chosen store.
-    func service(_ arguments: ParsedArguments) async throws -> SignInService {
-        try await service(configuration(arguments), arguments)
-    }
-
+    ///
     /// - Parameter view: what the command has open already.
     func service(
         _ configuration: ProviderConfiguration, _ arguments: ParsedArguments, in view: StoreView? = nil

@@ -27,47 +27,25 @@ struct PersonsTerminal: PromptTerminal {
         _ question: LogMessage, limit: Int, deadline: Deadline
     ) async throws(PromptTerminalError) -> Secret<MessageBody> {
         let prompt = prompt
-        let isCancelled = Flag()
-        let answer = Answer()
+        let isCancelled = Box(Atomic(false))
+        let answer = Handover<Result<Secret<MessageBody>, PromptTerminalError>>()
         await withTaskCancellationHandler {
             await BlockingWork.run {
                 do throws(PromptError) {
                     let secret = try prompt.ask(question, as: MessageBody.self, limit: limit) {
-                        isCancelled.isSet ? .interrupted : deadline.hasPassed ? .timedOut : nil
+                        isCancelled.value.load(ordering: .relaxed) ? .interrupted : deadline.hasPassed ? .timedOut : nil
                     }
-                    answer.give(secret)
+                    answer.give(.success(secret))
                 } catch {
-                    answer.refuse(isCancelled.isSet ? .cancelled : PromptTerminalError(error))
+                    answer.give(
+                        .failure(isCancelled.value.load(ordering: .relaxed) ? .cancelled : PromptTerminalError(error)))
                 }
             }
         } onCancel: {
-            isCancelled.set()
+            isCancelled.value.store(true, ordering: .relaxed)
         }
-        return try answer.take()
-    }
-
-    private final class Flag: Sendable {
-        private let flag = Atomic<Bool>(false)
-        var isSet: Bool { flag.load(ordering: .relaxed) }
-        func set() { flag.store(true, ordering: .relaxed) }
-    }
-
-    /// Hands a secret from the thread that asks to the task that waits.
-    private final class Answer: Sendable {
-        private let secret = Mutex<Secret<MessageBody>?>(nil)
-        private let error = Mutex<PromptTerminalError>(.unavailable)
-
-        func give(_ answer: consuming Secret<MessageBody>) {
-            var answer: Secret<MessageBody>? = consume answer
-            secret.withLock { $0 = answer.take() }
-        }
-
-        func refuse(_ why: PromptTerminalError) { error.withLock { $0 = why } }
-
-        func take() throws(PromptTerminalError) -> Secret<MessageBody> {
-            guard let answer = secret.withLock({ $0.take() }) else { throw error.withLock { $0 } }
-            return answer
-        }
+        guard let result = answer.take() else { throw .unavailable }
+        return try result.get()
     }
 }
 

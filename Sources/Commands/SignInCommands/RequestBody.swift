@@ -7,11 +7,10 @@ internal import LatchkeySecrets
 internal import LatchkeyStoreCommands
 internal import LatchkeySystem
 internal import LatchkeyTerminal
-internal import Synchronization
 
 /// What `latchkey request` sends: a file's bytes, or JSON from the command line.
 final class RequestBody: Sendable {
-    private let content: Mutex<Secret<MessageBody>?>
+    private let content: Handover<Secret<MessageBody>>
 
     /// Returns `nil` for a request without a body.
     ///
@@ -38,11 +37,11 @@ final class RequestBody: Sendable {
             }
             fields.append(field)
         }
-        self.content = Mutex(content)
+        self.content = Handover(content)
     }
 
     /// The body, once.
-    func takeContent() -> Secret<MessageBody>? { content.withLock { $0.take() } }
+    func takeContent() -> Secret<MessageBody>? { content.take() }
 
     /// What would be refused by the server only after the token was sent is refused here.
     private static func json(_ text: String) throws -> Secret<MessageBody> {

@@ -4,6 +4,7 @@ internal import LatchkeySecrets
 internal import LatchkeySignIn
 internal import LatchkeyStoreCommands
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyTerminal
 
 /// `latchkey request PROVIDER [METHOD] URL`.
@@ -18,38 +19,29 @@ enum RequestCommand {
         let account = arguments.value(SignInDefinitions.account)
         let body = try RequestBody(arguments, fields: &fields)
         let (response, url) = try await context.explaining(configuration, account: account) {
-            () async throws -> (Response, HTTPURL) in
+            () async throws -> (Box<GuardedResponse>, HTTPURL) in
             let service = try await context.service(configuration, arguments)
             let url = try await target(arguments.operand("URL"), configuration, service, account)
             var request = GuardedRequest(method, url, fields: fields)
             request.body = body?.takeContent()
             let limits = TransferLimits(
                 maximumBodyByteCount: maximumByteCount, timeout: context.settings.timeout)
-            return (Response(try await send(request, service, account, limits)), url)
+            return (Box(try await send(request, service, account, limits)), url)
         }
-        if arguments.has(SignInDefinitions.include) { try context.output.write(response.head) }
-        try context.output.write(secret: response.content.body, isRaw: arguments.has(.raw))
-        return try outcome(response.content.status, url, configuration)
+        if arguments.has(SignInDefinitions.include) { try context.output.write(Self.head(of: response.value)) }
+        try context.output.write(secret: response.value.body, isRaw: arguments.has(.raw))
+        return try outcome(response.value.status, url, configuration)
     }
 
-    /// A copyable place for what is not copyable.
-    private final class Response: Sendable {
-        let content: GuardedResponse
-
-        init(_ content: consuming GuardedResponse) {
-            self.content = content
+    /// The status and the fields, and the empty line after them.
+    private static func head(of response: borrowing GuardedResponse) -> LogMessage {
+        let lines = response.fields.map { field -> LogMessage in
+            let text = LoggableText(
+                reviewed: "a response's header fields, which the person asked for",
+                unredacted: "\(field.name): \(field.value)")
+            return "\(text)\n"
         }
-
-        /// The status and the fields, and the empty line after them.
-        var head: LogMessage {
-            let lines = content.fields.map { field -> LogMessage in
-                let text = LoggableText(
-                    reviewed: "a response's header fields, which the person asked for",
-                    unredacted: "\(field.name): \(field.value)")
-                return "\(text)\n"
-            }
-            return "HTTP \(content.status)\n\(LogMessage.joined(lines, separator: ""))"
-        }
+        return "HTTP \(response.status)\n\(LogMessage.joined(lines, separator: ""))"
     }
 
     private static func method(_ arguments: ParsedArguments) throws -> GuardedRequest.Method {

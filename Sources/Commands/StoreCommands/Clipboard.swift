@@ -88,7 +88,7 @@ struct Clipboard {
         // For what wl-copy writes into a file meanwhile: in memory, where it asks for the place.
         if let folder = context.environment.runtimeDirectory { variables["TMPDIR"] = folder }
         let program = try mapError(
-            { (error: DetachedProgram.StartFailure) in refused(name, "can't be started (errno \(error.number))") },
+            { (error: SystemErrorNumber) in refused(name, "can't be started (errno \(error.number))") },
             of: DetachedProgram(arguments, environment: variables, input: ends[0]))
         // Our reading end is open: there is no SIGPIPE, and the pipe has room for all.
         var sink = FileDescriptorSecretSink(descriptor: ends[1])

@@ -66,15 +66,10 @@ enum GenerateCommand {
     }
 
     private static func make(_ arguments: ParsedArguments) throws -> Secret<Password> {
-        return try mappingError({ (error: RandomSourceError) in
-            CommandFailure(
-                .internalError, "random.refused", "the kernel refused random octets (errno \(error.number))")
-        }) { () throws(RandomSourceError) in
-            if let count = arguments.count(words) { return try SecretGenerator.words(count) }
-            return try SecretGenerator.characters(
-                arguments.count(length) ?? 24,
-                of: arguments.value(alphabet).flatMap(SecretGenerator.Alphabet.init) ?? .alphanumeric)
-        }
+        if let count = arguments.count(words) { return try SecretGenerator.words(count) }
+        return try SecretGenerator.characters(
+            arguments.count(length) ?? 24,
+            of: arguments.value(alphabet).flatMap(SecretGenerator.Alphabet.init) ?? .alphanumeric)
     }
 }
 

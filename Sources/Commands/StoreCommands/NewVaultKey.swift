@@ -64,17 +64,14 @@ struct NewVaultKey: ~Copyable {
         made = .nothing
     }
 
-    /// Asks for a passphrase, twice, says how strong it is, and takes a weak one only after a question.
+    /// Asks for a passphrase, twice. Proposes a generated one in place of a short one, which is taken only after a question.
     ///
     /// - Parameter otherwise: how to give it where nobody can be asked.
     init(
         asking prompt: SecretPrompt, _ question: LogMessage, otherwise: LogMessage = "give --new-passphrase-fd"
     ) throws {
         var passphrase = try Self.ask(prompt, question, otherwise)
-        while PassphraseStrength(passphrase).isWeak,
-            // Whoever expects to be asked for it again types it here.
-            try !prompt.confirm("It can be guessed: several words are stronger. Use it all the same?", isShown: false)
-        {
+        while try passphrase.byteCount < Self.minimumByteCount && !Self.confirmsShort(prompt) {
             passphrase = try Self.ask(prompt, question, otherwise)
         }
         guard try prompt.ask("The same again", as: Passphrase.self).matches(passphrase) else {
@@ -93,8 +90,19 @@ struct NewVaultKey: ~Copyable {
         guard !passphrase.isEmpty else {
             throw CommandFailure(.badData, "passphrase.empty", "the passphrase is empty", hint: "choose a longer one")
         }
-        try prompt.show("Strength: \(PassphraseStrength(passphrase))")
         return passphrase
+    }
+
+    /// NIST SP 800-63B-4 section 3.1.1.2, for what is the only factor.
+    private static let minimumByteCount = 15
+
+    private static func confirmsShort(_ prompt: SecretPrompt) throws -> Bool {
+        try prompt.show(
+            "A passphrase with fewer than \(minimumByteCount) characters is easy to guess. Take this one instead:")
+        var screen = try prompt.screen(indentedBy: 2)
+        try SecretGenerator.words(5).pour(into: &screen)
+        // A person who expects to repeat the passphrase types it here.
+        return try prompt.confirm("Use the short one anyway?", isShown: false)
     }
 
     /// Makes a key and puts it into the desktop's keyring.

@@ -1,5 +1,7 @@
+internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
+internal import LatchkeyTerminal
 
 /// Makes random secrets. Each choice is uniform: octets that would favour some are thrown away.
 enum SecretGenerator {
@@ -17,7 +19,7 @@ enum SecretGenerator {
         }
     }
 
-    static func characters(_ count: Int, of alphabet: Alphabet) throws(RandomSourceError) -> Secret<Password> {
+    static func characters(_ count: Int, of alphabet: Alphabet) throws(CommandFailure) -> Secret<Password> {
         let characters = alphabet.characters
         return try make { (builder, choose) throws(RandomSourceError) in
             for _ in 0..<count { append(characters[try choose(characters.count)], &builder) }
@@ -26,7 +28,7 @@ enum SecretGenerator {
 
     /// Words that can be spoken, with 16 bits each: a consonant, a vowel and so on, five letters (proquints,
     /// arXiv:0901.4016). A list of real words would have 13 bits each.
-    static func words(_ count: Int) throws(RandomSourceError) -> Secret<Password> {
+    static func words(_ count: Int) throws(CommandFailure) -> Secret<Password> {
         let consonants = Array("bdfghjklmnprstvz".utf8)
         let vowels = Array("aiou".utf8)
         return try make { (builder, choose) throws(RandomSourceError) in
@@ -50,12 +52,17 @@ enum SecretGenerator {
     /// Lends a builder, and a function that chooses one of so many, 256 at most.
     private static func make(
         _ body: (inout SecretBuilder, (Int) throws(RandomSourceError) -> Int) throws(RandomSourceError) -> Void
-    ) throws(RandomSourceError) -> Secret<Password> {
+    ) throws(CommandFailure) -> Secret<Password> {
         var builder = SecretBuilder()
-        try body(&builder) { (count) throws(RandomSourceError) in
-            while true {
-                let octet = try Secret<MessageBody>.random(byteCount: 1).withExposedBytes { Int($0[0]) }
-                if octet < 256 - 256 % count { return octet % count }
+        try mappingError({ (error: RandomSourceError) in
+            CommandFailure(
+                .internalError, "random.refused", "the kernel refused random octets (errno \(error.number))")
+        }) { () throws(RandomSourceError) in
+            try body(&builder) { (count) throws(RandomSourceError) in
+                while true {
+                    let octet = try Secret<MessageBody>.random(byteCount: 1).withExposedBytes { Int($0[0]) }
+                    if octet < 256 - 256 % count { return octet % count }
+                }
             }
         }
         return builder.finish(as: Password.self)

@@ -20,10 +20,11 @@ enum VaultInitCommand {
                 a desktop. Its key is random, and sealed to each of its slots: a key file, a passphrase, a credential from
                 systemd or a key in the desktop's keyring.
 
-                Without an option the key is what --passphrase-fd, LATCHKEY_KEY_FILE or LATCHKEY_PASSPHRASE_FILE name;
-                else a passphrase is asked for, twice. Its strength is estimated roughly, and a question comes before a weak one is
-                taken. Commands that open the vault ask for it up to three times. The path of --key-file is remembered for this
-                vault: it opens without being told. Nobody can open the vault without its key: keep a copy of a key file elsewhere.
+                Without an option, --passphrase-fd, LATCHKEY_KEY_FILE or LATCHKEY_PASSPHRASE_FILE name the key. If none of them is
+                given, Latchkey asks for a passphrase twice. If the passphrase has fewer than 15 characters, Latchkey proposes a
+                generated one, and asks before it takes the short one. Commands that open the vault ask for the passphrase up to
+                three times. Latchkey remembers the path of --key-file, so later commands need no option. Nobody can open the vault
+                without its key: keep a copy of a key file elsewhere.
                 """)
     ) { arguments, context in
         let path = context.settings.vaultPath

@@ -4,9 +4,9 @@ internal import LatchkeySecrets
 internal import LatchkeySystem
 
 /// Shows a secret to the person at the terminal, on a line of its own: an authorization URL that has to be opened on
-/// another machine. `SecretPrompt` makes it.
+/// another machine, or a passphrase that is proposed. `SecretPrompt` makes it.
 package struct TerminalSecretSink: SecretSink, ~Copyable {
-    package static var reason: StaticString { "the person has to carry it to a browser elsewhere" }
+    package static var reason: StaticString { "the person has to carry it to a browser elsewhere, or to remember it" }
 
     private let device: TerminalDevice
 

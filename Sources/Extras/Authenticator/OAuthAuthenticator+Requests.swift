@@ -83,7 +83,7 @@ extension OAuthAuthenticator {
 
     private func refresh(after session: borrowing StoredSession) async throws(Failure) -> Refresh {
         log.info("the server refused the access token; the session is refreshed")
-        let refused = SignInService.RefusedToken(session.accessToken.duplicate())
+        let refused = Box(session.accessToken.duplicate())
         do throws(SignInError) {
             try await service.refresh(session.account, refused: refused, deadline: .standard)
             return .done

@@ -45,12 +45,6 @@ extension OAuthAuthenticator {
             $0.refusesToken ? .refreshOrAuthorize : .accept
         }
 
-        /// The same: a refresh, and no question is asked.
-        public static let refreshWhenUnauthorized = ResponseRule { $0.refusesToken ? .refresh : .accept }
-
-        /// Every response is returned.
-        public static let acceptAll = ResponseRule { _ in .accept }
-
         func action(for response: borrowing GuardedResponse) -> Action {
             decide(Response(status: response.status, challengeError: ResourceClient.challengeError(in: response)))
         }

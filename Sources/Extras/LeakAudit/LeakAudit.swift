@@ -1,5 +1,6 @@
 public import LatchkeyLog
 public import LatchkeySecrets
+internal import LatchkeySystem
 internal import Synchronization
 
 /// Searches what a run emitted for the secrets it handled.
@@ -19,14 +20,9 @@ public final class LeakAudit: Sendable {
     /// Marks secrets that an audit keeps.
     enum Planted: SecretPurpose { static var name: StaticString { "planted secret" } }
 
-    private final class Canary: Sendable {
+    private struct Canary {
         let purpose: String
-        let secret: Secret<Planted>
-
-        init(purpose: String, secret: consuming Secret<Planted>) {
-            self.purpose = purpose
-            self.secret = secret
-        }
+        let secret: Box<Secret<Planted>>
     }
 
     private struct Stream {
@@ -72,9 +68,11 @@ public final class LeakAudit: Sendable {
         guard secret.byteCount >= Self.minimumByteCount else {
             throw CanaryTooShort(purpose: purpose, byteCount: secret.byteCount)
         }
-        let canary = Canary(purpose: purpose, secret: secret.duplicate(as: Planted.self))
+        let canary = Canary(purpose: purpose, secret: Box(secret.duplicate(as: Planted.self)))
         state.withLock { state in
-            let isKnown = state.canaries.contains { $0.purpose == purpose && $0.secret.matches(canary.secret) }
+            let isKnown = state.canaries.contains {
+                $0.purpose == purpose && $0.secret.value.matches(canary.secret.value)
+            }
             if !isKnown { state.canaries.append(canary) }
         }
     }
@@ -151,7 +149,7 @@ public final class LeakAudit: Sendable {
         let streams = captured + sinks.map { Stream(name: $0.name, bytes: $0.bytes, allowed: nil) }
         var forms: [EncodedForm] = []
         for (number, canary) in canaries.enumerated() {
-            forms += canary.secret.withExposedBytes { EncodedForm.all(of: $0, canary: number) }
+            forms += canary.secret.value.withExposedBytes { EncodedForm.all(of: $0, canary: number) }
         }
         let index = FormIndex(forms)
         forms = []

@@ -1,4 +1,5 @@
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// A client's `Authorization: Basic …` (RFC 7617), its parts form-encoded (RFC 6749 section 2.3.1).
 struct BasicCredentials {
@@ -10,7 +11,7 @@ struct BasicCredentials {
         let parts = encoded.value.withExposedBytes { Secret<MessageBody>(base64: $0) }
         guard let parts else { return nil }
         let split = parts.withExposedBytes { bytes -> (KeptSecret, KeptSecret)? in
-            guard let colon = bytes.indices.first(where: { bytes[$0] == UInt8(ascii: ":") }),
+            guard let colon = bytes.index(of: UInt8(ascii: ":")),
                 let identifier = FormFields.decode(bytes.extracting(0..<colon)),
                 let secret = FormFields.decode(bytes.extracting(colon + 1..<bytes.count))
             else { return nil }
@@ -31,23 +32,6 @@ extension KeptSecret {
                 return nil
             }
             return KeptSecret(scheme, Secret(copying: bytes.extracting(start.count..<bytes.count)))
-        }
-    }
-
-    /// A member of a flat JSON object whose value is a string without escapes, as tokens are.
-    static func member(_ name: String, ofJSON body: KeptSecret) -> KeptSecret? {
-        let quotedName = Array("\"\(name)\"".utf8)
-        return body.value.withExposedBytes { bytes in
-            guard bytes.count > quotedName.count else { return nil }
-            let start = (0..<bytes.count - quotedName.count).first { start in
-                quotedName.indices.allSatisfy { bytes[start + $0] == quotedName[$0] }
-            }
-            guard var index = start.map({ $0 + quotedName.count }) else { return nil }
-            while index < bytes.count, bytes[index] == 0x20 || bytes[index] == UInt8(ascii: ":") { index += 1 }
-            guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { return nil }
-            let first = index + 1
-            guard let end = (first..<bytes.count).first(where: { bytes[$0] == UInt8(ascii: "\"") }) else { return nil }
-            return KeptSecret(name, Secret(copying: bytes.extracting(first..<end)))
         }
     }
 }

@@ -1,4 +1,5 @@
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// The parameters of a query or of a form body (application/x-www-form-urlencoded), each value in guarded memory.
 struct FormFields: Sendable {
@@ -17,13 +18,14 @@ struct FormFields: Sendable {
             var values: [String: KeptSecret] = [:]
             var start = 0
             while start < bytes.count {
-                let end = Self.index(of: "&", in: bytes, from: start, to: bytes.count)
+                let end = bytes.index(of: UInt8(ascii: "&"), from: start) ?? bytes.count
                 defer { start = end + 1 }
                 if end == start { continue }
-                let equals = Self.index(of: "=", in: bytes, from: start, to: end)
+                let field = bytes.extracting(start..<end)
+                let equals = field.index(of: UInt8(ascii: "=")) ?? field.count
                 guard values.count < Self.maximumCount,
-                    let name = Self.name(bytes.extracting(start..<equals)), values[name] == nil,
-                    let value = Self.decode(bytes.extracting(min(equals + 1, end)..<end))
+                    let name = Self.name(field.extracting(0..<equals)), values[name] == nil,
+                    let value = Self.decode(field.extracting(min(equals + 1, field.count)..<field.count))
                 else { return nil }
                 values[name] = KeptSecret(name, consume value)
             }
@@ -40,11 +42,6 @@ struct FormFields: Sendable {
     func text(_ name: String) -> String? { values[name]?.publicText() }
 
     // MARK: - Decoding
-
-    private static func index(of character: Unicode.Scalar, in bytes: Span<UInt8>, from start: Int, to end: Int) -> Int
-    {
-        (start..<end).first { bytes[$0] == UInt8(ascii: character) } ?? end
-    }
 
     private static func name(_ bytes: Span<UInt8>) -> String? {
         guard bytes.count <= 64, let name = decode(bytes) else { return nil }

@@ -13,28 +13,14 @@ final class KeptSecret: Sendable {
     }
 
     /// The bytes as text, for values that are no secret.
-    func publicText() -> String? {
-        value.withExposedBytes { bytes in
-            var copy: [UInt8] = []
-            for index in bytes.indices { copy.append(bytes[index]) }
-            return String(validating: copy, as: UTF8.self)
-        }
-    }
+    func publicText() -> String? { value.withExposedBytes { $0.publicText() } }
 
     /// Whether it is 1 to 256 of RFC 3986's unreserved characters.
     var isUnreserved: Bool {
         value.withExposedBytes { bytes in
-            (1...256).contains(bytes.count)
-                && bytes.indices.allSatisfy { index in
-                    switch bytes[index] {
-                    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
-                    default: false
-                    }
-                }
+            (1...256).contains(bytes.count) && bytes.indices.allSatisfy { ASCII.isUnreserved(bytes[$0]) }
         }
     }
-
-    func matches(_ other: KeptSecret) -> Bool { value.matches(other.value) }
 
     /// The base64url text of 32 random octets behind a prefix.
     static func random(_ name: String, prefix: String = "") -> KeptSecret {

@@ -58,12 +58,7 @@ package struct PageFollower: Sendable {
                 url = try Self.parse(Self.resolve(location, against: url))
                 continue
             }
-            let html = response.body.withExposedBytes { bytes in
-                var text: [UInt8] = []
-                for index in bytes.indices { text.append(bytes[index]) }
-                return String(decoding: text, as: UTF8.self)
-            }
-            guard let page = ConsentForm(html: html) else {
+            guard let page = response.body.withExposedBytes({ $0.publicText() }).flatMap(ConsentForm.init) else {
                 // A person would see it and stop; to the sign-in nobody would come any more.
                 if response.status >= 400 { throw .unavailable(.pageFailed) }
                 return

@@ -1,3 +1,4 @@
+internal import LatchkeyJSON
 internal import LatchkeyLoopback
 internal import LatchkeySecrets
 internal import Synchronization
@@ -26,9 +27,11 @@ extension AuthorizationService {
             guard pair.secret.value.matches(expected) else { return LoopbackResponse(status: 404) }
         case .none: return LoopbackResponse(status: 404)
         }
-        guard let token = KeptSecret.member("access_token", ofJSON: input.body) else {
-            return LoopbackResponse(status: 422)
-        }
+        guard let document = try? JSONDocument(input.body.value.duplicate()),
+            let member = document.member("access_token"),
+            let secret = try? document.secret(member, as: MessageBody.self)
+        else { return LoopbackResponse(status: 422) }
+        let token = KeptSecret("access_token", secret)
         note(token)
         return LoopbackResponse(status: endFamily(of: token, client: client) ? 204 : 422)
     }

@@ -1,10 +1,12 @@
 internal import CLatchkeyCurl
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 extension CurlEasyHandle {
     /// Sets everything but method, header and body.
     mutating func setTransport(
-        _ url: HTTPURL, limits: TransferLimits, configuration: CurlTransport.Configuration, proxy: ProxyAddress?
+        _ url: HTTPURL, limits: TransferLimits, configuration: CurlTransport.Configuration,
+        proxy: Box<Secret<Password>>?
     ) {
         set(CURLOPT_URL, copying: url.text)
         set(CURLOPT_PATH_AS_IS, true)
@@ -33,7 +35,7 @@ extension CurlEasyHandle {
         set(CURLOPT_MAXFILESIZE, limits.maximumBodyByteCount)
     }
 
-    private mutating func setProxy(_ proxy: ProxyAddress?, exceptions: String) {
+    private mutating func setProxy(_ proxy: Box<Secret<Password>>?, exceptions: String) {
         // Both are always set, as libcurl would otherwise look into the environment itself. An empty proxy is none.
         set(CURLOPT_NOPROXY, copying: proxy == nil ? "*" : exceptions)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
@@ -42,7 +44,7 @@ extension CurlEasyHandle {
             set(CURLOPT_PROXY, copying: "")
             return
         }
-        proxy.text.withExposedBytes { bytes in
+        proxy.value.withExposedBytes { bytes in
             unsafe bytes.withUnsafeBytes { unsafe set(CURLOPT_PROXY, address: $0.baseAddress) }
         }
     }

@@ -13,7 +13,7 @@ final class CurlTransfer: @unchecked Sendable {
     private var easy: CurlEasyHandle
     private let lines: HeaderLines
     private let requestBody: LentSecret<MessageBody>?
-    private let proxy: ProxyAddress?
+    private let proxy: Box<Secret<Password>>?
     private let reach: AddressReach
     private let origin: LoggableText
 

@@ -92,9 +92,6 @@ public struct HTTPURL: Sendable, Hashable, Loggable {
         return (host.lowercased(), port)
     }
 
-    /// The port in use: the one written, or the scheme's.
-    package var effectivePort: UInt16 { port ?? scheme.port }
-
     /// Whether what is sent can't be read on the network: HTTPS, or a loopback address.
     package var isConfidential: Bool { scheme == .https || isLoopback }
 

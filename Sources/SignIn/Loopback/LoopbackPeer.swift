@@ -48,14 +48,14 @@ package struct LoopbackPeer: Sendable, Hashable {
         switch Int32(unsafe raw.loadUnaligned(as: sa_family_t.self)) {
         case AF_INET:
             let inet = unsafe raw.loadUnaligned(as: sockaddr_in.self)
-            address = Self.hexadecimal(inet.sin_addr.s_addr, digits: 8)
+            address = Hexadecimal.encode(inet.sin_addr.s_addr).uppercased()
             port = UInt16(bigEndian: inet.sin_port)
         case AF_INET6:
             let inet = unsafe raw.loadUnaligned(as: sockaddr_in6.self)
             let words = unsafe withUnsafeBytes(of: inet.sin6_addr) { bytes in
                 (0..<4).map { unsafe bytes.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self) }
             }
-            address = words.map { Self.hexadecimal($0, digits: 8) }.joined()
+            address = words.map { Hexadecimal.encode($0) }.joined().uppercased()
             port = UInt16(bigEndian: inet.sin6_port)
         default: return nil
         }
@@ -66,15 +66,10 @@ package struct LoopbackPeer: Sendable, Hashable {
         stride(from: 0, to: address.count, by: 8).compactMap { UInt32(address.dropFirst($0).prefix(8), radix: 16) }
     }
 
-    private static func hexadecimal<Number: BinaryInteger>(_ number: Number, digits: Int) -> String {
-        let text = String(number, radix: 16, uppercase: true)
-        return String(repeating: "0", count: digits - text.count) + text
-    }
-
     /// The owner of the socket whose local end is this peer and whose remote end is the server.
     func owner(inTable table: String, address: String) -> UInt32? {
-        let local = "\(address):\(Self.hexadecimal(port, digits: 4))"
-        let remotePort = ":" + Self.hexadecimal(serverPort, digits: 4)
+        let local = "\(address):\(Hexadecimal.encode(port).uppercased())"
+        let remotePort = ":" + Hexadecimal.encode(serverPort).uppercased()
         for line in table.split(separator: "\n").dropFirst() {
             // sl local_address rem_address st tx:rx tr:when retrnsmt uid …
             let words = line.split(separator: " ", omittingEmptySubsequences: true)

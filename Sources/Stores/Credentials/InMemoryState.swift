@@ -1,5 +1,6 @@
 internal import Glibc
 internal import LatchkeySecrets
+internal import LatchkeySystem
 internal import Synchronization
 
 /// What a store holds, behind its lock.
@@ -49,13 +50,13 @@ struct InMemoryState {
     mutating func put(_ entry: Entry) {
         if let old = entries[entry.item.id], old.item.attributes == entry.item.attributes {
             // It is read under the same name.
-            byteCount += entry.secret.secret.byteCount - old.secret.secret.byteCount
+            byteCount += entry.secret.value.byteCount - old.secret.value.byteCount
             entries[entry.item.id] = entry
             return
         }
         remove(entry.item.id)
         entries[entry.item.id] = entry
-        byteCount += entry.secret.secret.byteCount
+        byteCount += entry.secret.value.byteCount
         guard let key = entry.item.key else { return }
         let name = EntryName(key)
         var reading = readings[name] ?? Reading()
@@ -72,7 +73,7 @@ struct InMemoryState {
     @discardableResult
     mutating func remove(_ id: ItemID) -> Entry? {
         guard let entry = entries.removeValue(forKey: id) else { return nil }
-        byteCount -= entry.secret.secret.byteCount
+        byteCount -= entry.secret.value.byteCount
         guard let key = entry.item.key else { return entry }
         let name = EntryName(key)
         guard var reading = readings[name] else { return entry }
@@ -117,7 +118,8 @@ private struct Reading {
 /// One item.
 struct Entry: Sendable {
     var item: Item
-    var secret: KeptSecret
+    /// In a box, as a dictionary has it.
+    var secret: Box<Secret<ItemContent>>
     /// Higher after each change.
     var revision: UInt64
 
@@ -125,15 +127,6 @@ struct Entry: Sendable {
     var isItem: Bool { item.key.map { $0.kind == .password } ?? true }
     /// Of an item in memory it is always known.
     var version: CredentialVersion { item.version! }
-}
-
-/// Lets an entry be in a dictionary, which a noncopyable secret can't.
-final class KeptSecret: Sendable {
-    let secret: Secret<ItemContent>
-
-    init(_ secret: consuming Secret<ItemContent>) {
-        self.secret = secret
-    }
 }
 
 /// A key as bytes that sort by service, then account, then kind: no part can contain the NUL between them.

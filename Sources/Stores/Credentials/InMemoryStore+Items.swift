@@ -1,5 +1,6 @@
 internal import LatchkeyLog
 package import LatchkeySecrets
+internal import LatchkeySystem
 internal import Synchronization
 
 extension InMemoryStore: CollectionStore {
@@ -110,7 +111,7 @@ extension InMemoryStore: CollectionStore {
         _ id: ItemID, as purpose: Purpose.Type, deadline: Deadline
     ) async throws(StoreError) -> ItemRecord<Purpose>? {
         guard let entry = state.withLock({ $0.item(id) }) else { return nil }
-        return ItemRecord(entry.item, version: entry.version, secret: entry.secret.secret.duplicate(as: purpose))
+        return ItemRecord(entry.item, version: entry.version, secret: entry.secret.value.duplicate(as: purpose))
     }
 
     // MARK: - Changing
@@ -127,7 +128,7 @@ extension InMemoryStore: CollectionStore {
         _ secret: borrowing Secret<Purpose>, _ draft: ItemDraft, id: ItemID?
     ) throws(StoreError) -> (item: Item, isNew: Bool)? {
         try check(secret)
-        let kept = KeptSecret(secret.duplicate(as: ItemContent.self))
+        let kept = Box(secret.duplicate(as: ItemContent.self))
         return try state.withLock { (state) throws(StoreError) -> (item: Item, isNew: Bool)? in
             let old: Entry?
             let (attributes, collection): (ItemAttributes, String)

@@ -66,7 +66,7 @@ public final class InMemoryStore: CredentialStore {
     ) async throws(StoreError) -> CredentialVersion {
         try Self.check(deadline)
         try check(secret)
-        let kept = KeptSecret(secret.duplicate(as: ItemContent.self))
+        let kept = Box(secret.duplicate(as: ItemContent.self))
         return try state.withLock { (state) throws(StoreError) in
             let old = state.entry(key)
             try options.condition.check(against: old?.version)
@@ -89,7 +89,7 @@ public final class InMemoryStore: CredentialStore {
         // The secret is copied outside the lock: whoever replaces it meanwhile leaves this one whole.
         return CredentialRecord(
             metadata: found.item.metadata(for: key), version: found.version, contentType: found.contentType,
-            secret: found.secret.secret.duplicate(as: purpose))
+            secret: found.secret.value.duplicate(as: purpose))
     }
 
     @discardableResult
@@ -158,14 +158,15 @@ public final class InMemoryStore: CredentialStore {
     ///   - name: of a new credential; `nil` gives the item the one that its attributes make.
     ///   - times: `nil` is now.
     func entry(
-        _ secret: KeptSecret, _ attributes: ItemAttributes, label: String, contentType: String, in collection: String,
+        _ secret: Box<Secret<ItemContent>>, _ attributes: ItemAttributes, label: String, contentType: String,
+        in collection: String,
         replacing old: Entry?, id: ItemID? = nil, name: CredentialKey? = nil,
         times: (created: UnixTime, modified: UnixTime)? = nil, _ state: inout InMemoryState
     ) throws(StoreError) -> Entry {
         guard state.collections.contains(where: { $0.name == collection }) else {
             throw StoreError(.unavailable, "the collection doesn't exist", hint: "choose another collection")
         }
-        let byteCount = state.byteCount - (old?.secret.secret.byteCount ?? 0) + secret.secret.byteCount
+        let byteCount = state.byteCount - (old?.secret.value.byteCount ?? 0) + secret.value.byteCount
         guard byteCount <= limits.byteCount, old != nil || state.entries.count < limits.itemCount else {
             throw StoreError(.tooLarge, "there is no room for it in memory")
         }

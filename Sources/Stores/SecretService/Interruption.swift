@@ -37,9 +37,6 @@ final class Interruption: Sendable {
         timer = context.timer(after: deadline.remaining, trigger)
     }
 
-    /// Why calls were ended, as the task sees it.
-    var error: StoreError { Task.isCancelled ? .cancelled : .timedOut }
-
     /// Throws when the deadline has passed or the task was cancelled.
     func check() throws(KeyringFailure) {
         if Task.isCancelled || deadline.hasPassed { throw .interrupted }

@@ -1,6 +1,33 @@
-internal import LatchkeyCredentials
+package import LatchkeyCredentials
 internal import LatchkeyDBus
 internal import LatchkeySecrets
+
+/// Several items of the keyring under one key. Other programs put a second one beside the first: when they replace an
+/// item that has other attributes, for example.
+package struct DuplicateItems: Sendable, Hashable {
+    package struct Item: Sendable, Hashable {
+        package let label: String
+        /// The program that made it, where it says so (the attribute `application`).
+        package let application: String?
+    }
+
+    package let key: CredentialKey
+    /// At least two. The first one is read and changed: the one changed last, then the younger, then the one with the
+    /// later path.
+    package let items: [Item]
+}
+
+/// What `SecretServiceStore.repairDuplicates` did.
+package struct DuplicateRepair: Sendable, Hashable {
+    /// Items that were deleted, because another one holds the same secret and all their attributes.
+    package internal(set) var deleted = 0
+    /// Items that were given the newest secret, because their programs find no other one.
+    package internal(set) var updated = 0
+    /// Items that are still there beside the one that is read.
+    package internal(set) var left = 0
+    /// Items that still hold another secret than the one that is read: they are left unless older secrets may be lost.
+    package internal(set) var differing = 0
+}
 
 extension KeyringCollection {
     /// Finds the keys that several items have.
@@ -13,7 +40,11 @@ extension KeyringCollection {
             found = Dictionary(grouping: items.filter { $0.key != nil }) { $0.key! }
         }
         return found.filter { $1.count > 1 }.sorted { Self.precedes($0.key, $1.key) }.map { key, items in
-            DuplicateItems(key: key, items: items.sorted { $0.precedes($1) }.map(DuplicateItems.Item.init))
+            DuplicateItems(
+                key: key,
+                items: items.sorted { $0.precedes($1) }.map {
+                    DuplicateItems.Item(label: $0.item.label, application: $0.item.attributes["application"])
+                })
         }
     }
 
@@ -137,12 +168,4 @@ extension KeyringItem {
 
     /// The attributes without the schema that gnome-keyring shows, sooner or later, on all items that have none.
     private var telling: ItemAttributes { item.attributes.without(\.isInvented) }
-}
-
-extension DuplicateItems.Item {
-    init(_ item: KeyringItem) {
-        self.init(
-            path: item.path, label: item.item.label, application: item.item.attributes["application"],
-            created: item.item.created, modified: item.item.modified)
-    }
 }

@@ -82,11 +82,11 @@ package struct LockedVault: Sendable {
             let vault = try nilIf(\StoreError.isBusy, of: unlock(source, circumstances, nil))
             if let vault { return vault }
         }
-        let kept = KeptSource(source.duplicate())
+        let kept = Box(source.duplicate())
         return try await worker.run(until: deadline, leavesBehind: source.kind == .passphrase) {
             (cancellation) throws(StoreError) in
             try cancellation.retry { () throws(StoreError) in
-                try self.unlock(kept.source, circumstances, cancellation)
+                try self.unlock(kept.value, circumstances, cancellation)
             }
         }
     }

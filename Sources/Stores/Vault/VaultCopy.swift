@@ -1,6 +1,7 @@
 public import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 internal import Synchronization
 
 /// What an import does with a credential that is there already, with another secret or label.
@@ -54,7 +55,7 @@ extension VaultStore {
         to path: String, unlockedBy source: borrowing VaultKeySource, name: KeySlotName? = nil,
         cost: PassphraseCost? = nil, leavingOutDamaged: Bool = false, deadline: Deadline = .after(.seconds(86_400))
     ) async throws(StoreError) -> VaultExport {
-        let kept = KeptSource(source.duplicate())
+        let kept = Box(source.duplicate())
         let name = name ?? source.kind.slotName
         // Not on the store's thread: other writers go on until the copying begins.
         return try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
@@ -98,12 +99,13 @@ struct VaultCopy {
     // MARK: - Exporting
 
     func export(
-        to path: String, unlockedBy key: KeptSource, name: KeySlotName, cost: PassphraseCost?, leavingOutDamaged: Bool
+        to path: String, unlockedBy key: Box<VaultKeySource>, name: KeySlotName, cost: PassphraseCost?,
+        leavingOutDamaged: Bool
     ) throws(StoreError) -> VaultExport {
         let place = try VaultPlace.new(path, for: .backup)
-        let id = if let reference = key.source.reference { reference.vault } else { try VaultID.random() }
+        let id = if let reference = key.value.reference { reference.vault } else { try VaultID.random() }
         let keys = try VaultKeys.random(id)
-        let slot = try NewKeySlot(key.source, name: name, cost: cost, created: vault.now(), vault: id)
+        let slot = try NewKeySlot(key.value, name: name, cost: cost, created: vault.now(), vault: id)
         // The collections are those of the moment that is exported: below.
         let records = try VaultStore.newRecords(
             keys, slot, collections: CollectionsRecord(created: vault.now()))

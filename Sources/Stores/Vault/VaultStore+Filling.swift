@@ -1,6 +1,7 @@
 package import LatchkeyCredentials
 internal import LatchkeyLog
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 extension VaultStore {
     /// Saves the same secret under many new keys, as one transaction: how tests and benchmarks make large vaults.
@@ -10,7 +11,7 @@ extension VaultStore {
     package func fill<Purpose: SecretPurpose>(
         _ keys: [CredentialKey], with secret: borrowing Secret<Purpose>, deadline: Deadline = .standard
     ) async throws(StoreError) {
-        let kept = KeptSecret(secret.duplicate())
+        let kept = Box(secret.duplicate())
         try await change(until: deadline) { (transaction, change) throws(StoreError) in
             let vaultKeys = change.keys
             for key in vaultKeys.inOrderOfPlaces(keys, { vaultKeys.lookup(of: $0) }) {
@@ -18,7 +19,7 @@ extension VaultStore {
                     throw StoreError(.conflict, "there is a credential for \(key) already")
                 }
                 try self.write(
-                    kept.secret, .key(key), label: "\(key.service): \(key.account)",
+                    kept.value, .key(key), label: "\(key.service): \(key.account)",
                     contentType: SecretContentType.binary.rawValue, replacing: nil, in: transaction, &change)
             }
         }

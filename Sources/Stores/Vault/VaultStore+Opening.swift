@@ -30,13 +30,13 @@ extension VaultStore {
         now: @escaping @Sendable () -> UnixTime = { UnixTime.now() }
     ) async throws(StoreError) -> VaultStore {
         let worker = WorkThread()
-        let kept = KeptSource(source.duplicate())
+        let kept = Box(source.duplicate())
         let name = name ?? source.kind.slotName
         return try await worker.run(until: deadline, leavesBehind: true) { (cancellation) throws(StoreError) in
             let place = try VaultPlace.new(path, for: .daily)
-            let vault = if let reference = kept.source.reference { reference.vault } else { try VaultID.random() }
+            let vault = if let reference = kept.value.reference { reference.vault } else { try VaultID.random() }
             let keys = try VaultKeys.random(vault)
-            let slot = try NewKeySlot(kept.source, name: name, cost: cost, created: now(), vault: vault)
+            let slot = try NewKeySlot(kept.value, name: name, cost: cost, created: now(), vault: vault)
             try cancellation.check()
             var records = try VaultStore.newRecords(
                 keys, slot, collections: CollectionsRecord(created: now()))
@@ -102,14 +102,5 @@ extension VaultStore {
         } else {
             try VaultPath.checkNew(path, for: use)
         }
-    }
-}
-
-/// A key source on its way to the store's thread.
-final class KeptSource: Sendable {
-    let source: VaultKeySource
-
-    init(_ source: consuming VaultKeySource) {
-        self.source = source
     }
 }

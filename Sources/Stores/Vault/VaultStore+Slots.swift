@@ -1,6 +1,7 @@
 public import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 internal import Synchronization
 
 extension VaultStore {
@@ -47,11 +48,11 @@ extension VaultStore {
         _ source: borrowing VaultKeySource, name: KeySlotName, replacing old: KeySlotName? = nil,
         cost: PassphraseCost? = nil, deadline: Deadline = .standard
     ) async throws(StoreError) {
-        let kept = KeptSource(source.duplicate())
+        let kept = Box(source.duplicate())
         let (vault, created) = (keys.vault, now())
         // On a thread of its own: Argon2 would hold up other writes.
         let added = try await WorkThread().run(until: deadline, leavesBehind: true) { (_) throws(StoreError) in
-            try NewKeySlot(kept.source, name: name, cost: cost, created: created, vault: vault)
+            try NewKeySlot(kept.value, name: name, cost: cost, created: created, vault: vault)
         }
         try await addSlot(added, replacing: old, deadline: deadline)
     }

@@ -1,6 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 internal import Synchronization
 
 // Which state of the vault a read or a change works on.
@@ -170,19 +171,7 @@ extension VaultStore {
                     try self.current(cancellation, body)
                 })
         }
-        return found.take()
-    }
-
-    /// Takes a value that can't be copied from the thread that made it.
-    private final class Handover<Value: ~Copyable & Sendable>: Sendable {
-        private let value = Mutex<Value?>(nil)
-
-        func give(_ new: consuming sending Value) {
-            var new: Value? = new
-            value.withLock { swap(&$0, &new) }
-        }
-
-        func take() -> Value { value.withLock { $0.take()! } }
+        return found.take()!
     }
 }
 

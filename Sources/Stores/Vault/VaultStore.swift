@@ -1,6 +1,7 @@
 public import LatchkeyCredentials
 internal import LatchkeyLog
 public import LatchkeySecrets
+internal import LatchkeySystem
 internal import Synchronization
 
 /// Keeps credentials in one encrypted file, or as sealed rows in a PostgreSQL database that several hosts share.
@@ -156,13 +157,13 @@ public final class VaultStore: CredentialStore {
         _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, deadline: Deadline
     ) async throws(StoreError) -> CredentialVersion {
         try Self.check(secretByteCount: secret.byteCount, label: options.label)
-        let kept = KeptSecret(secret.duplicate())
+        let kept = Box(secret.duplicate())
         return try await change(until: deadline) { (transaction, change) throws(StoreError) in
             // An item of another program that is read as the credential stays that item.
             let old = try Self.presentOrImplied(key, in: transaction, change)
             try options.condition.check(against: old?.row.version)
             return try self.write(
-                kept.secret, old?.row.name ?? .key(key),
+                kept.value, old?.row.name ?? .key(key),
                 label: options.label ?? old?.row.label ?? "\(key.service): \(key.account)",
                 contentType: options.contentType.rawValue, replacing: old, in: transaction, &change
             ).version
@@ -237,15 +238,6 @@ public final class VaultStore: CredentialStore {
 
 /// A secret as it comes out of a row, before its reader says what it is for.
 enum StoredSecret: SecretPurpose { static var name: StaticString { "stored secret" } }
-
-/// A copy of a secret on its way to the store's thread.
-final class KeptSecret<Purpose: SecretPurpose>: Sendable {
-    let secret: Secret<Purpose>
-
-    init(_ secret: consuming Secret<Purpose>) {
-        self.secret = secret
-    }
-}
 
 extension ListingCursor {
     /// Past a place in the table. Items keep theirs, until the vault is rekeyed.

@@ -21,9 +21,7 @@ internal import TestServices
         _ command: String, _ questions: (question: String, answer: String)...
     ) async throws -> (run: ProgramRun, shown: String) {
         let terminal = try PseudoTerminal()
-        let running = try Program("/bin/sh").start(
-            ["-c", "latchkey() { '\(try BuiltProducts.latchkey().path)' \"$@\"; }\n\(command)"],
-            environment: environment, folder: directory.path, terminal: terminal)
+        let running = try start(command, at: terminal)
         for (question, answer) in questions {
             try await terminal.waitForQuestion(question, from: running)
             terminal.type(answer)
@@ -31,6 +29,12 @@ internal import TestServices
         let run = try await running.finish()
         #expect(terminal.echoes)
         return (run, terminal.shown)
+    }
+
+    private func start(_ command: String, at terminal: PseudoTerminal) throws -> RunningProgram {
+        try Program("/bin/sh").start(
+            ["-c", "latchkey() { '\(try BuiltProducts.latchkey().path)' \"$@\"; }\n\(command)"],
+            environment: environment, folder: directory.path, terminal: terminal)
     }
 
     private func latchkey(_ arguments: String..., input: String = "") async throws -> ProgramRun {
@@ -86,32 +90,45 @@ internal import TestServices
 
     // MARK: - Passphrases
 
-    @Test(arguments: [
-        ("hunter2", "weak"), ("password123", "weak"), ("P@ssw0rd!", "weak"), ("aaaaaaaaaaaaaaaaaaaaaaaa", "weak"),
-        ("12345678901234567890", "weak"), ("qwertyuiop", "weak"), ("abcabcabcabcabcabc", "weak"),
-        ("Summer2024", "weak"), ("correct horse", "weak"), ("letmeinletmein", "weak"), ("Lantern cactus 7", "fair"),
-        ("tr4vKq9zLm2x", "good"), (good, "good"), ("kX7#mQ2!vR9$pL4&tZ", "strong"),
-        ("orbit lantern cactus velvet harbour", "strong"),
-    ])
-    func `a new passphrase is told how strong it is`(_ passphrase: String, _ word: String) async throws {
+    @Test(arguments: [("fourteen chars", true), ("fifteen chars!!", false), (good, false)])
+    func `a passphrase with fewer than 15 characters is short`(_ passphrase: String, _ isShort: Bool) async throws {
         let (run, shown) = try await answer(
-            "latchkey vault init", ("New passphrase of the vault", passphrase + "\r"), ("Strength: \(word) (", "\u{3}"))
+            "latchkey vault init", ("New passphrase of the vault", passphrase + "\r"),
+            (isShort ? "Use the short one anyway? [y/N]" : "The same again", "\u{3}"))
         #expect(run.status == 130)
-        #expect(shown.contains("It can be guessed") == (word == "weak"), "\(shown)")
+        #expect(shown.contains("fewer than 15 characters is easy to guess") == isShort, "\(shown)")
         #expect(!shown.contains(passphrase))
     }
 
-    @Test func `a weak passphrase is taken after a question alone`() async throws {
+    @Test func `a short passphrase is taken after a question alone`() async throws {
         let (run, shown) = try await answer(
             "latchkey vault init", ("New passphrase of the vault", "hunter2\r"),
-            ("Use it all the same? [y/N]", "hunter2\r"),
+            ("Use the short one anyway? [y/N]", "hunter2\r"),
             ("[y/N]: \r\nNew passphrase of the vault", Self.good + "\r"), ("The same again", Self.good + "\r"))
         #expect(run.status == 0, "\(run.errorText)")
         #expect(!shown.contains("hunter2"))
         let (taken, _) = try await answer(
             "latchkey vault init --vault second/vault", ("New passphrase of the vault", "hunter2\r"),
-            ("Use it all the same?", "y\r"), ("The same again", "hunter2\r"))
+            ("Use the short one anyway?", "y\r"), ("The same again", "hunter2\r"))
         #expect(taken.status == 0, "\(taken.errorText)")
+    }
+
+    @Test func `a generated passphrase is proposed in place of a short one, and opens the vault`() async throws {
+        let terminal = try PseudoTerminal()
+        let running = try start("latchkey vault init", at: terminal)
+        try await terminal.waitForQuestion("New passphrase of the vault", from: running)
+        terminal.type("hunter2\r")
+        try await terminal.waitForQuestion("Use the short one anyway?", from: running)
+        let proposed = try #require(terminal.shown.firstMatch(of: /\r\n  ([a-z]{5}(-[a-z]{5}){4})\r\n/))
+        let proposal = String(proposed.output.1)
+        terminal.type("n\r")
+        for question in ["[y/N]: \r\nNew passphrase of the vault", "The same again"] {
+            try await terminal.waitForQuestion(question, from: running)
+            terminal.type(proposal + "\r")
+        }
+        #expect(try await running.finish().status == 0)
+        let (listed, _) = try await answer("latchkey list", ("Passphrase of the vault", proposal + "\r"))
+        #expect(listed.status == 0, "\(listed.errorText)")
     }
 
     @Test func `a passphrase may be mistyped twice, and the first prompt says how to be asked less`() async throws {

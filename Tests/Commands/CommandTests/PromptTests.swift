@@ -60,7 +60,7 @@ internal import TestServices
         let terminal = try PseudoTerminal()
         let run = try await answer(
             try start("vault", "init", terminal: terminal), terminal, ("New passphrase of the vault", "one\r"),
-            ("Use it all the same?", "y\r"), ("The same again", "two\r"))
+            ("Use the short one anyway?", "y\r"), ("The same again", "two\r"))
         #expect(run.status == 65)
         #expect(run.errorText.contains("the two answers differ"))
         #expect(!FileManager.default.fileExists(atPath: directory / "data/latchkey/vault"))

@@ -89,7 +89,7 @@ internal import TestServices
             (
                 "vault init --vault second/vault", 0,
                 [
-                    ("New passphrase of the vault:", "orbit"), ("Use it all the same? [y/N]:", "n"),
+                    ("New passphrase of the vault:", "orbit"), ("Use the short one anyway? [y/N]:", "n"),
                     ("[y/N]: New passphrase of the vault:", Self.passphrase),
                     ("The same again:", Self.passphrase),
                 ]

@@ -256,15 +256,6 @@ import Testing
         #expect(gate.admit(forged) == .foreign)
     }
 
-    @Test func `a closed gate lets nobody through`() throws {
-        let pending = Sample.pending()
-        let state = try Sample.parameter("state", of: pending)
-        let gate = pending.responseGate()
-        gate.close()
-        let ours = try Sample.response("code=x&state=\(state)")
-        #expect(gate.admit(ours) == .repeated)
-    }
-
     @Test func `of many answers at once the gate lets one through`() async throws {
         let pending = Sample.pending()
         let state = try Sample.parameter("state", of: pending)

@@ -184,23 +184,15 @@ package struct PrivateBus: ~Copyable {
 /// dbus-daemon, as the child of a thread that lives as long: the kernel takes that thread's end for its parent's
 /// (prctl(2), PR_SET_PDEATHSIG).
 private final class BusProcess: Sendable {
-    private let process = Mutex<pid_t?>(nil)
+    private let process = Mutex<ChildProcess?>(nil)
 
     /// - Parameter output: what it writes its address to; closed here.
     func start(_ path: String, _ words: [String], _ output: Int32) throws(SystemErrorNumber) {
         try SystemThread.detach {
-            var child: pid_t = 0
-            let pointers = unsafe words.map { unsafe strdup($0) } + [nil]
-            let number = unsafe latchkey_spawn_detached(&child, path, pointers, environ, output)
-            unsafe pointers.forEach { unsafe free($0) }
-            if number == 0 { self.process.withLock { $0 = child } }
+            let child = try? unsafe ChildProcess(path, words, .detached(input: output))
+            self.process.withLock { $0 = child }
             close(output)
-            guard number == 0 else { return }
-            // Not reaped before nobody signals its number any more, which may be another's then.
-            var information = unsafe siginfo_t()
-            while unsafe waitid(P_PID, id_t(child), &information, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
-            self.process.withLock { $0 = nil }
-            waitpid(child, nil, 0)
+            _ = child?.wait { self.process.withLock { $0 = nil } }
         }
     }
 
@@ -209,5 +201,7 @@ private final class BusProcess: Sendable {
     /// One that doesn't work may not hear of anything else.
     func kill() { signal(SIGKILL) }
 
-    private func signal(_ number: Int32) { process.withLock { if let child = $0 { _ = Glibc.kill(child, number) } } }
+    private func signal(_ number: Int32) {
+        process.withLock { if let child = $0 { _ = Glibc.kill(child.processID, number) } }
+    }
 }

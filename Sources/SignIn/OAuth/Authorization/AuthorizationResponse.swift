@@ -41,11 +41,6 @@ public struct AuthorizationResponse: ~Copyable, Sendable {
         self.error = error
     }
 
-    /// Takes a query apart that is in guarded memory, as a loopback listener has it.
-    package init<Purpose: SecretPurpose>(query: borrowing Secret<Purpose>) throws(OAuthError) {
-        self = try query.withExposedBytes { (bytes) throws(OAuthError) in try AuthorizationResponse(query: bytes) }
-    }
-
     /// Takes an address apart that is in guarded memory, as a prompt has it; see `init(pasted:redirect:)`.
     ///
     /// Throws as `init(pasted:redirect:)` of a span.

@@ -35,9 +35,4 @@ package final class AuthorizationResponseGate: Sendable {
             return isOpen ? .admitted : .repeated
         }
     }
-
-    /// Ends the wait: whatever comes from now on is `.repeated` or `.foreign`.
-    package func close() {
-        isOpen.withLock { $0 = false }
-    }
 }

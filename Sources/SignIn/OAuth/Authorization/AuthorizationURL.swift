@@ -18,9 +18,6 @@ public struct AuthorizationURL: ~Copyable, Sendable {
         self.publicPart = publicPart
     }
 
-    /// In bytes.
-    package var byteCount: Int { whole.byteCount }
-
     /// Passes the whole URL, ASCII, to a named sink. Throws what the sink throws, and nothing else.
     public borrowing func pour<Sink: SecretSink & ~Copyable>(into sink: inout Sink) throws(Sink.Failure) {
         try whole.pour(into: &sink)

@@ -1,6 +1,7 @@
 internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Posts forms to a server's token and revocation endpoints, with the client's own proof.
 ///

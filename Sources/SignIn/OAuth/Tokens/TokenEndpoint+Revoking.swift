@@ -1,6 +1,7 @@
 internal import LatchkeyJSON
 internal import LatchkeyLog
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 // Tokens that are refused must not stay good at the server, where nobody would know of them (RFC 7009 section 1).
 

@@ -3,7 +3,7 @@ internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth
 public import LatchkeySecrets
-internal import LatchkeySystem
+package import LatchkeySystem
 
 extension SignInService {
     /// Returns an account's access token, refreshed first when it is about to end.
@@ -54,23 +54,16 @@ extension SignInService {
         }
     }
 
-    /// An access token that a server refused.
-    package final class RefusedToken: Sendable {
-        let token: Secret<AccessToken>
-
-        package init(_ token: consuming Secret<AccessToken>) {
-            self.token = token
-        }
-    }
-
     /// Refreshes a session, once for all tasks that ask meanwhile.
     ///
     /// The refresh is a task of its own. Cancelling a caller ends its wait alone: a rotated refresh token that has
     /// arrived is always stored.
     ///
-    /// - Parameter refused: refresh although the token has not ended, unless another process or task has refreshed it
-    ///   since.
-    package func refresh(_ account: String, refused: RefusedToken?, deadline: Deadline) async throws(SignInError) {
+    /// - Parameter refused: the access token that a server refused: refresh although it has not ended, unless another
+    ///   process or task has refreshed it since.
+    package func refresh(
+        _ account: String, refused: Box<Secret<AccessToken>>?, deadline: Deadline
+    ) async throws(SignInError) {
         let refresh: FirstValue<SignInError?>
         if let running = refreshes[Octets(account)] {
             refresh = running
@@ -96,12 +89,12 @@ extension SignInService {
 
     /// Under the lease, among all processes: reads again, refreshes, stores.
     private func refreshAlone(
-        _ account: String, refused: RefusedToken?, deadline: Deadline
+        _ account: String, refused: Box<Secret<AccessToken>>?, deadline: Deadline
     ) async throws(SignInError) {
         let lease = try await mapError(SignInError.store, awaiting: await sessions.lease(account, deadline: deadline))
         let session = try await session(of: account, deadline: deadline)
         let isStale =
-            if let refused { session.accessToken.matches(refused.token) } else { !session.isFresh(at: context.now()) }
+            if let refused { session.accessToken.matches(refused.value) } else { !session.isFresh(at: context.now()) }
         guard isStale else {
             log.debug("another process or task has refreshed the session")
             return

@@ -4,15 +4,6 @@ internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// A session as it was last handed out, without the token that refreshes it.
-final class HandedOutSession: Sendable {
-    let session: StoredSession
-
-    init(_ session: borrowing StoredSession) {
-        self.session = session.withoutRefreshToken
-    }
-}
-
 // A store that can't be reached, such as a database that is failing over, costs nobody a token that is still good.
 
 extension SignInService {
@@ -22,11 +13,11 @@ extension SignInService {
     /// The session as the store has it; while the store can't be reached, as it was last handed out, for as long as its
     /// token isn't about to end.
     func sessionOrMemory(of account: String, deadline: Deadline) async throws(SignInError) -> StoredSession {
-        let kept = handedOut[Octets(account)].flatMap { $0.session.isFresh(at: context.now()) ? $0 : nil }
+        let kept = handedOut[Octets(account)].flatMap { $0.value.isFresh(at: context.now()) ? $0 : nil }
         let soon = kept == nil ? deadline : Deadline(min(deadline.instant, Deadline.after(Self.patience).instant))
         switch await Result<StoredSession, SignInError>(awaiting: try await session(of: account, deadline: soon)) {
         case .success(let session):
-            handedOut[Octets(account)] = HandedOutSession(session)
+            handedOut[Octets(account)] = Box(session.withoutRefreshToken)
             return session
         case .failure(let error):
             guard case .store(let refusal) = error.code, refusal.code.isAbsenceOfStore else {
@@ -35,7 +26,7 @@ extension SignInService {
             }
             guard let kept else { throw error }
             log.warning("the store can't be reached; the access token is the one that was read before: \(error)")
-            return kept.session.withoutRefreshToken
+            return kept.value.withoutRefreshToken
         }
     }
 

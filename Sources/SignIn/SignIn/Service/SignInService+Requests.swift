@@ -33,7 +33,7 @@ extension SignInService {
         do throws(SignInError) {
             guard try await self.session(of: name).refreshToken != nil else { return response }
             log.info("the server refused the access token; the session is refreshed")
-            try await refresh(name, refused: RefusedToken(session.accessToken.duplicate()), deadline: .standard)
+            try await refresh(name, refused: Box(session.accessToken.duplicate()), deadline: .standard)
         } catch {
             switch error.code {
             case .sessionEnded, .refreshLost, .store, .tokensNotStored, .cancelled: throw error

@@ -80,30 +80,20 @@ extension SignInService {
     ) async -> SignOutReport.Revocation {
         let revoker = TokenRevoker(
             provider: provider, server: server, http: context.http, dpop: dpop, log: log, timeout: timeout)
-        let authentication: ClientAuthentication
+        let authentication: Box<ClientAuthentication>
         do throws(OAuthError) {
-            authentication = try self.authentication(secret, basicForm: basicForm)
+            authentication = Box(try self.authentication(secret, basicForm: basicForm))
         } catch {
             return .failed(.oauth(error))
         }
-        let proof = RevocationProof(authentication: authentication, secret: secret)
+        let secret = Box(secret)
         return await Task {
             do throws(OAuthError) {
                 return try await revoker.revoke(
-                    tokens, authentication: proof.authentication, secret: proof.secret)
+                    tokens, authentication: authentication.value, secret: secret.value)
             } catch {
                 return .failed(.oauth(error))
             }
         }.value
-    }
-
-    private final class RevocationProof: Sendable {
-        let authentication: ClientAuthentication
-        let secret: Secret<ClientSecret>?
-
-        init(authentication: consuming ClientAuthentication, secret: consuming Secret<ClientSecret>?) {
-            self.authentication = authentication
-            self.secret = secret
-        }
     }
 }

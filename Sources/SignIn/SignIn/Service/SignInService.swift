@@ -34,7 +34,7 @@ public actor SignInService {
     let signingKeys = SigningKeys()
     var signers: [Octets: DPoPProofSigner] = [:]
     /// What was read last, for when the store can't be reached.
-    var handedOut: [Octets: HandedOutSession] = [:]
+    var handedOut: [Octets: Box<StoredSession>] = [:]
     var lastAccount: String?
 
     /// Sends and reads nothing yet. Sessions have the service `latchkey:NAME` in the store, by the provider's name.

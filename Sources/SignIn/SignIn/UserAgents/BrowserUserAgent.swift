@@ -107,7 +107,7 @@ struct BrowserPrograms: Sendable {
         var error = UserAgentError.unavailable(.noDisplay)
         for (index, command) in browsers.commands(for: link).enumerated() {
             let program: DetachedProgram
-            do throws(DetachedProgram.StartFailure) {
+            do throws(SystemErrorNumber) {
                 program = try DetachedProgram(command, environment: browsers.environment)
             } catch let failure {
                 log.info("browser \(index + 1) can't be started (errno \(failure.number))")

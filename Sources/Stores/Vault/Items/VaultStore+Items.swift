@@ -1,6 +1,7 @@
 package import LatchkeyCredentials
 internal import LatchkeyLog
 package import LatchkeySecrets
+internal import LatchkeySystem
 internal import Synchronization
 
 /// The items of a vault: its credentials of the kind `password`, and items with other attributes.
@@ -133,7 +134,7 @@ extension VaultStore: CollectionStore {
         guard draft.contentType.utf8.count <= Row.maximumContentTypeByteCount else {
             throw StoreError(.tooLarge, "the content type is longer than \(Row.maximumContentTypeByteCount) bytes")
         }
-        let kept = KeptSecret(secret.duplicate())
+        let kept = Box(secret.duplicate())
         return try await changeItems(until: deadline) {
             (transaction, change) throws(StoreError) -> (item: Item, isNew: Bool)? in
             let old: OpenedRow?
@@ -156,8 +157,8 @@ extension VaultStore: CollectionStore {
             }
             try draft.condition.check(against: old?.row.version)
             let row = try self.write(
-                kept.secret, name, label: draft.label ?? old?.row.label ?? "",
-                contentType: name.contentType(draft.contentType, of: kept.secret), times: draft.times, replacing: old,
+                kept.value, name, label: draft.label ?? old?.row.label ?? "",
+                contentType: name.contentType(draft.contentType, of: kept.value), times: draft.times, replacing: old,
                 in: transaction, &change)
             guard let item = row.item(at: change.keys.lookup(of: row.name)) else { throw .damagedItem }
             return (item, old == nil)

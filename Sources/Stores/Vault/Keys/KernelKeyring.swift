@@ -71,7 +71,7 @@ enum KernelKeyring {
     /// What /proc/keys shows of a key's time, such as `14m` (proc(5)). No system call tells it.
     private static func remainingTime(of key: Int) -> Duration? {
         guard let bytes = try? PrivateFile.read("/proc/keys", limit: 1 << 20) else { return nil }
-        let number = Hexadecimal.encode((0..<4).map { UInt8(truncatingIfNeeded: key >> (24 - $0 * 8)) })
+        let number = Hexadecimal.encode(UInt32(truncatingIfNeeded: key))
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where line.hasPrefix(number) {
             let fields = line.split(separator: " ", maxSplits: 4)
             guard fields.count > 3, let unit = fields[3].last, let count = Int(fields[3].dropLast()) else { return nil }

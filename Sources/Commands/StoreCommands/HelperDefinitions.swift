@@ -9,7 +9,9 @@ package enum HelperDefinitions {
         details: """
             A credential helper of gitcredentials(7); latchkey setup git has git call it. What git stores is kept under
             git:PROTOCOL://HOST, as latchkey import --from git has it. Where nothing is stored for a host, and a session's
-            token may go there, that is the answer, refreshed when it has expired. A session is never erased by it.
+            token may go there, that is the answer, refreshed when it has expired. A session is never erased by it. Last
+            comes what git-credential-libsecret or Git Credential Manager saved in the desktop's keyring, or in a vault that
+            was served as one.
 
             Exit status 0: answered, or there is nothing.
             """)
@@ -21,8 +23,9 @@ package enum HelperDefinitions {
             A credential store of docker's configuration, where \"credsStore\": \"latchkey\" has docker and buildx call it;
             podman, skopeo and buildah call it by credential-helpers in a registries.conf. latchkey setup docker and
             latchkey setup podman write these. What they store is kept under docker:SERVER. Where nothing is stored for a
-            registry, and a session's token may go there, that is the answer. What goes wrong stands on standard output, as
-            docker wants it.
+            registry, and a session's token may go there, that is the answer. Last comes what docker-credential-secretservice
+            saved in the desktop's keyring, or in a vault that was served as one. What goes wrong stands on standard output,
+            as docker wants it.
 
             Exit status 1: there is nothing, or something went wrong.
             """)
@@ -32,7 +35,8 @@ package enum HelperDefinitions {
         "helper", "cargo", summary: "answer cargo, as cargo-credential-latchkey", options: [cargoPlugin],
         details: """
             A credential provider of cargo 1.74 and above: cargo login, publish and fetches from private registries call
-            it. Tokens are kept under cargo:INDEX-URL, with the account token. Errors are answers too, with exit status 0.
+            it. Tokens are kept under cargo:INDEX-URL, with the account token. What cargo:libsecret saved in the desktop's
+            keyring, or in a vault that was served as one, is found as well. Errors are answers too, with exit status 0.
             """)
     package static let mode = CommandOption.value(
         "--mode", "MODE", form: .choice(["password", "creds"]), help: "password, or creds: the user's name too")

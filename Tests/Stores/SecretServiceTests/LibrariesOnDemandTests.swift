@@ -87,7 +87,7 @@ struct LibrariesOnDemandTests {
         var missing: String {
             switch self {
             case .empty: "libsecret-1.so.0"
-            case .withoutFunctions: "g_error_free"
+            case .withoutFunctions: "secret_service_decode_dbus_secret"
             }
         }
     }

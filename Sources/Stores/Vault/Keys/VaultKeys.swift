@@ -81,7 +81,7 @@ enum IdentityRecord {
                 .unsupported, "the vault has format \(Int(first)), and this Latchkey knows \(Int(layout))",
                 hint: first > layout
                     ? "use a newer Latchkey"
-                    : "make a new vault, and copy the credentials with the Latchkey that made this one")
+                    : "use the Latchkey that made it, or make a new vault at another path")
         }
         guard record.count == 17 else { throw .vaultCorrupted("its identity has a wrong length") }
         return VaultID(bytes: Array(record[1...]))

@@ -20,6 +20,17 @@ extension Transfer {
         }.sorted { ($0.label, $0.collection, $0.id.element) < ($1.label, $1.collection, $1.id.element) }
     }
 
+    /// Whether the target keeps an item as one. A keyring would read one with a kind as a sign-in's.
+    package func takes(_ item: Item) -> Bool {
+        target.collections != nil || item.attributes[ItemAttributes.kind] == nil
+    }
+
+    /// The item that the target reads under a key, for `arrived`.
+    package func arrival(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> ItemID? {
+        try await target.items?.search(ItemAttributes(key), in: nil, deadline: deadline).filter { $0.key == key }
+            .min { $0.isNamed == $1.isNamed ? $0.precedes($1) : $0.isNamed }?.id
+    }
+
     /// Transfers one item: what has the same attributes in the target is the same one. A store that takes them keeps its
     /// collection and its times.
     ///
@@ -27,7 +38,7 @@ extension Transfer {
     ///
     /// - Parameters:
     ///   - onlyLooks: says what would become of it, and changes nothing.
-    ///   - arrived: the ids that this transfer's items have in the target; this one's is added. Several may have the same
+    ///   - arrived: the ids that what was transferred has in the target; this one's is added. Several may have the same
     ///     attributes.
     package func transfer(
         _ item: Item, onlyLooks: Bool, arrived: inout Set<ItemID>, deadline: Deadline
@@ -40,11 +51,19 @@ extension Transfer {
         let attributes = bare.exactKey == nil ? record.item.attributes : bare
         let isKept = source.collections != nil && target.collections != nil
         let collection = isKept ? item.collection : ItemCollection.first
-        let equal = try await items.search(
-            attributes, in: target.collections == nil ? nil : collection, deadline: deadline
-        ).filter { $0.attributes.isSame(as: attributes) }
-        // A vault has as many as there are; a keyring one, whose place none takes that comes later.
-        let present = target.collections == nil ? equal.first : equal.first { !arrived.contains($0.id) }
+        // A vault has as many as there are; a keyring one of those that are read as one credential, whose place none takes
+        // that comes later.
+        let present: Item?
+        if target.collections == nil {
+            let wanted = item.key.map(ItemAttributes.init) ?? attributes
+            let found = try await items.search(wanted, in: nil, deadline: deadline)
+            present =
+                found.first { $0.attributes.isSame(as: attributes) }
+                ?? found.first { $0.key != nil && $0.key == item.key }
+        } else {
+            present = try await items.search(attributes, in: collection, deadline: deadline)
+                .first { $0.attributes.isSame(as: attributes) && !arrived.contains($0.id) }
+        }
         var draft = ItemDraft(
             .attributes(attributes, in: collection, replacing: false), label: record.item.label,
             contentType: record.item.contentType)

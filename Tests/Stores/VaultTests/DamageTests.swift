@@ -136,6 +136,21 @@ import Testing
         }
     }
 
+    /// A vault of a newer version of SQLite's format could be read, and a save was told to look at the file's mode.
+    @Test(arguments: [(18, UInt8(3)), (18, 2), (19, 3), (19, 2), (20, 16), (17, 2)])
+    func `a header that says that pages are others, or written in another way, is damage`(
+        offset: Int, value: UInt8
+    ) async throws {
+        let (folder, sound) = try await sampleVault()
+        var page = Array(sound.prefix(4096))
+        page[offset] = value
+        var span = page.mutableSpan
+        PageSealedFiles.seal(page: 1, &span)
+        try folder.replace(with: page + sound.dropFirst(4096))
+        #expect(await refusal { () async throws(StoreError) in try await folder.store() }?.code == .corrupted)
+        #expect(try folder.contents() == page + sound.dropFirst(4096))
+    }
+
     @Test func `a newer format is named as such`() async throws {
         let folder = try VaultFolder()
         try await folder.store()

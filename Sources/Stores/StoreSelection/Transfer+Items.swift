@@ -53,30 +53,31 @@ extension Transfer {
         let collection = isKept ? item.collection : ItemCollection.first
         // A vault has as many as there are; a keyring one of those that are read as one credential, whose place none takes
         // that comes later.
-        let present: Item?
+        let present: [Item]
         if target.collections == nil {
             let wanted = item.key.map(ItemAttributes.init) ?? attributes
             let found = try await items.search(wanted, in: nil, deadline: deadline)
-            present =
+            let first =
                 found.first { $0.attributes.isSame(as: attributes) }
                 ?? found.first { $0.key != nil && $0.key == item.key }
+            present = first.map { [$0] } ?? []
         } else {
             present = try await items.search(attributes, in: collection, deadline: deadline)
-                .first { $0.attributes.isSame(as: attributes) && !arrived.contains($0.id) }
+                .filter { $0.attributes.isSame(as: attributes) && !arrived.contains($0.id) }
         }
         var draft = ItemDraft(
             .attributes(attributes, in: collection, replacing: false), label: record.item.label,
             contentType: record.item.contentType)
         draft.times = (record.item.created, record.item.modified)
         var outcome: Outcome = mode == .copy ? .copied : .moved
-        if let present, let old = try await items.read(present.id, as: ItemContent.self, deadline: deadline) {
-            let isLater = !arrived.insert(present.id).inserted
+        if let old = try await match(record, among: present, of: items, deadline) {
+            let isLater = !arrived.insert(old.item.id).inserted
             if old.secret.matches(record.secret) {
                 try await finish(record, onlyLooks: onlyLooks, deadline)
                 return .same
             }
             guard replaces && !isLater else { return .differs }
-            draft.place = .item(present.id)
+            draft.place = .item(old.item.id)
             draft.condition = .matches(old.version)
             outcome = .replaced
         }
@@ -98,6 +99,19 @@ extension Transfer {
         arrived.insert(saved.item.id)
         try await finish(record, onlyLooks: false, deadline)
         return outcome
+    }
+
+    /// The one with the same secret, or else the first.
+    private func match(
+        _ record: borrowing ItemRecord<ItemContent>, among present: [Item], of items: any ItemStore,
+        _ deadline: Deadline
+    ) async throws(StoreError) -> ItemRecord<ItemContent>? {
+        for item in present {
+            guard let found = try await items.read(item.id, as: ItemContent.self, deadline: deadline) else { continue }
+            if found.secret.matches(record.secret) { return found }
+        }
+        guard let first = present.first else { return nil }
+        return try await items.read(first.id, as: ItemContent.self, deadline: deadline)
     }
 
     private func finish(

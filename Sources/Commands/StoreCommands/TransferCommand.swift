@@ -54,9 +54,10 @@ package enum TransferCommand {
         else { throw sameStore() }
         let transfer = Transfer(
             from: source, to: target, mode: mode, replaces: arguments.has(replace))
-        let items = try await transfer.items(
+        let all = try await transfer.items(
             service: arguments.optionalOperand("SERVICE"), account: arguments.optionalOperand("ACCOUNT"),
             deadline: context.deadline)
+        let items = all.filter(transfer.takes)
         let keys = try await keys(of: source, besides: items, arguments, context)
         guard !keys.isEmpty || !items.isEmpty else {
             throw CommandFailure(
@@ -68,6 +69,10 @@ package enum TransferCommand {
             showsJSON: arguments.has(GlobalOptions.json))
         let isMoved = mode == .move && !arguments.has(dryRun)
         if !transfer.takesItems { await tellOfItems(in: source, arguments, context) }
+        if all.count > items.count {
+            let what = LogMessage.counted(all.count - items.count, "item", "items")
+            context.output.note("skipped \(what) with latchkey:kind, which the keyring would read as a sign-in")
+        }
         do {
             let status = try await run.run(keys, items: items, context)
             if isMoved { await tellStoreInUse(ends.0, ends.1, context) }

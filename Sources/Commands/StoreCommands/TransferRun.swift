@@ -63,20 +63,25 @@ package struct TransferRun {
         var rows: [Row] = []
         var itemRows: [ItemRow] = []
         var arrived: Set<ItemID> = []
-        // Items first: a credential that is deleted takes what is read in its place with it.
-        for item in items {
-            context.output.showProgress(work, percent: itemRows.count * 100 / count)
-            let outcome = try await transfer.transfer(
-                item, onlyLooks: isRehearsal, arrived: &arrived, deadline: context.deadline)
-            itemRows.append(ItemRow(item: item, outcome: outcome))
-        }
+        // Before the items that are read as the same: none of them takes a credential's place.
         for key in keys {
-            context.output.showProgress(work, percent: (items.count + rows.count) * 100 / count)
+            context.output.showProgress(work, percent: rows.count * 100 / count)
             let outcome =
                 isRehearsal
                 ? try await transfer.plan(key, deadline: context.deadline)
                 : try await transfer.transfer(key, deadline: context.deadline)
             rows.append(Row(key: key, outcome: outcome))
+            if items.contains(where: { $0.key == key }),
+                let id = try await transfer.arrival(key, deadline: context.deadline)
+            {
+                arrived.insert(id)
+            }
+        }
+        for item in items {
+            context.output.showProgress(work, percent: (keys.count + itemRows.count) * 100 / count)
+            let outcome = try await transfer.transfer(
+                item, onlyLooks: isRehearsal, arrived: &arrived, deadline: context.deadline)
+            itemRows.append(ItemRow(item: item, outcome: outcome))
         }
         return (rows, itemRows)
     }

@@ -56,8 +56,8 @@ extension ItemStore {
     /// Manager under the service `git:URL`, docker under `docker:URL`, cargo under `cargo:URL` with the account `token`,
     /// and whoever names items by `service` and `account` under these. The items stay as they are.
     ///
-    /// Of items that would be under one key it takes the one that is read first. What `target` had under a key is
-    /// replaced. Throws what either store throws; what was saved by then stays.
+    /// Of items that would be under one key it takes the one that is read first. The one that was changed last comes last.
+    /// What `target` had under a key is replaced. Throws what either store throws; what was saved by then stays.
     ///
     /// - Parameter attributes: only items that have these, among others.
     /// - Returns: how many items are of no such kind, nor this store's own.
@@ -67,11 +67,10 @@ extension ItemStore {
     ) async throws(StoreError) -> Int {
         let (found, unknownCount) = try await foreign(attributes, deadline)
         var keys: Set<CredentialKey> = []
-        for (item, reading) in found.sorted(by: { $0.item.precedes($1.item) }) {
-            guard keys.insert(reading.key).inserted,
-                // One that was deleted meanwhile is none.
-                let record = try await read(item.id, as: Password.self, deadline: deadline)
-            else { continue }
+        let first = found.sorted { $0.item.precedes($1.item) }.filter { keys.insert($0.reading.key).inserted }
+        for (item, reading) in first.reversed() {
+            // One that was deleted meanwhile is none.
+            guard let record = try await read(item.id, as: Password.self, deadline: deadline) else { continue }
             let type = SecretContentType(of: record.secret, named: record.item.contentType)
             try await target.save(
                 reading.secret(in: record.takeSecret()), for: reading.key,

@@ -84,6 +84,9 @@ package struct ItemAttributes: Sendable, Hashable {
     /// The attributes by which programs find a password.
     package static let service = "service"
     package static let account = "username"
+    /// By which a keyring tells credentials of other kinds: a password has exactly the attributes that other programs
+    /// use. In a vault it says nothing, as kinds are never items.
+    package static let kind = "latchkey:kind"
 
     /// Those of a credential of the kind `password`: exactly `service` and `username`.
     package init(_ key: CredentialKey) {

@@ -2,9 +2,6 @@ internal import LatchkeyCredentials
 
 /// The attributes by which the items of a keyring are found, and which of them make an item ours to read.
 extension ItemAttributes {
-    /// Only for kinds other than `password`, so that a password has exactly the attributes that other programs use.
-    static let kind = "latchkey:kind"
-
     /// The attributes of an item that we create.
     static func made(for key: CredentialKey) -> [(String, String)] {
         let pairs = [(service, key.service), (account, key.account)]

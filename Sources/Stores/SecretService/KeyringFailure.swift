@@ -125,6 +125,9 @@ extension StoreError {
     static let keyringStaysOpen = StoreError(
         .unsupported, "the keyring service did not lock the keyring", hint: "lock it in your keyring application")
 
+    static let keyringKind = StoreError(
+        .unsupported, "a keyring would read an item with the attribute latchkey:kind as a sign-in")
+
     static let keyringBrokeProtocol = StoreError(
         .protocolViolation, "the keyring service sent a reply of the wrong form",
         hint: "restart the keyring service; \(Recovery.diagnose)")

@@ -96,6 +96,7 @@ extension KeyringCollection {
             guard let found = try await item(id, session, interruption) else { return nil }
             (old, attributes) = (found, found.item.attributes)
         case .attributes(let given, _, let replacing):
+            guard given[ItemAttributes.kind] == nil else { throw .store(.keyringKind) }
             attributes = given
             if replacing { old = try await item(with: given, session, interruption) }
         }
@@ -154,12 +155,11 @@ extension KeyringCollection {
 
 extension KeyringItem {
     /// What sign-ins keep is none.
-    fileprivate var isItem: Bool { key.map { $0.kind == .password } ?? !item.attributes.hasKind }
+    fileprivate var isItem: Bool { key.map { $0.kind == .password } ?? (item.attributes[ItemAttributes.kind] == nil) }
 }
 
 extension ItemAttributes {
     fileprivate var pairs: [(String, String)] { all.map { ($0.name, $0.value) } }
-    fileprivate var hasKind: Bool { self[Self.kind] != nil }
 }
 
 extension Item {

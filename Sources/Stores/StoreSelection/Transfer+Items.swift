@@ -20,6 +20,17 @@ extension Transfer {
         }.sorted { ($0.label, $0.collection, $0.id.element) < ($1.label, $1.collection, $1.id.element) }
     }
 
+    /// Whether the target keeps an item as one. A keyring would read one with a kind as a sign-in's.
+    package func takes(_ item: Item) -> Bool {
+        target.collections != nil || item.attributes[ItemAttributes.kind] == nil
+    }
+
+    /// The item that the target reads under a key, for `arrived`.
+    package func arrival(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> ItemID? {
+        try await target.items?.search(ItemAttributes(key), in: nil, deadline: deadline).filter { $0.key == key }
+            .min { $0.isNamed == $1.isNamed ? $0.precedes($1) : $0.isNamed }?.id
+    }
+
     /// Transfers one item: what has the same attributes in the target is the same one. A store that takes them keeps its
     /// collection and its times.
     ///
@@ -27,7 +38,7 @@ extension Transfer {
     ///
     /// - Parameters:
     ///   - onlyLooks: says what would become of it, and changes nothing.
-    ///   - arrived: the ids that this transfer's items have in the target; this one's is added. Several may have the same
+    ///   - arrived: the ids that what was transferred has in the target; this one's is added. Several may have the same
     ///     attributes.
     package func transfer(
         _ item: Item, onlyLooks: Bool, arrived: inout Set<ItemID>, deadline: Deadline
@@ -40,24 +51,33 @@ extension Transfer {
         let attributes = bare.exactKey == nil ? record.item.attributes : bare
         let isKept = source.collections != nil && target.collections != nil
         let collection = isKept ? item.collection : ItemCollection.first
-        let equal = try await items.search(
-            attributes, in: target.collections == nil ? nil : collection, deadline: deadline
-        ).filter { $0.attributes.isSame(as: attributes) }
-        // A vault has as many as there are; a keyring one, whose place none takes that comes later.
-        let present = target.collections == nil ? equal.first : equal.first { !arrived.contains($0.id) }
+        // A vault has as many as there are; a keyring one of those that are read as one credential, whose place none takes
+        // that comes later.
+        let present: [Item]
+        if target.collections == nil {
+            let wanted = item.key.map(ItemAttributes.init) ?? attributes
+            let found = try await items.search(wanted, in: nil, deadline: deadline)
+            let first =
+                found.first { $0.attributes.isSame(as: attributes) }
+                ?? found.first { $0.key != nil && $0.key == item.key }
+            present = first.map { [$0] } ?? []
+        } else {
+            present = try await items.search(attributes, in: collection, deadline: deadline)
+                .filter { $0.attributes.isSame(as: attributes) && !arrived.contains($0.id) }
+        }
         var draft = ItemDraft(
             .attributes(attributes, in: collection, replacing: false), label: record.item.label,
             contentType: record.item.contentType)
         draft.times = (record.item.created, record.item.modified)
         var outcome: Outcome = mode == .copy ? .copied : .moved
-        if let present, let old = try await items.read(present.id, as: ItemContent.self, deadline: deadline) {
-            let isLater = !arrived.insert(present.id).inserted
+        if let old = try await match(record, among: present, of: items, deadline) {
+            let isLater = !arrived.insert(old.item.id).inserted
             if old.secret.matches(record.secret) {
                 try await finish(record, onlyLooks: onlyLooks, deadline)
                 return .same
             }
             guard replaces && !isLater else { return .differs }
-            draft.place = .item(present.id)
+            draft.place = .item(old.item.id)
             draft.condition = .matches(old.version)
             outcome = .replaced
         }
@@ -79,6 +99,19 @@ extension Transfer {
         arrived.insert(saved.item.id)
         try await finish(record, onlyLooks: false, deadline)
         return outcome
+    }
+
+    /// The one with the same secret, or else the first.
+    private func match(
+        _ record: borrowing ItemRecord<ItemContent>, among present: [Item], of items: any ItemStore,
+        _ deadline: Deadline
+    ) async throws(StoreError) -> ItemRecord<ItemContent>? {
+        for item in present {
+            guard let found = try await items.read(item.id, as: ItemContent.self, deadline: deadline) else { continue }
+            if found.secret.matches(record.secret) { return found }
+        }
+        guard let first = present.first else { return nil }
+        return try await items.read(first.id, as: ItemContent.self, deadline: deadline)
     }
 
     private func finish(

@@ -46,6 +46,59 @@ struct ForeignItemTests {
         #expect(try await scene.latchkey("vault", "verify").status == 0)
     }
 
+    @Test func `an item of git's is the answer for its own scheme, host, port, path and user alone`() async throws {
+        try await scene.shell(
+            """
+            latchkey keyring run -- python3 -c '
+            import secretstorage
+            collection = secretstorage.get_default_collection(secretstorage.dbus_init())
+            git = {"xdg:schema": "org.git.Password", "server": "git.example", "user": "ada", "protocol": "https"}
+            for label, others in [
+                ("Git: http", {"protocol": "http"}), ("Git: port", {"port": "8443"}), ("Git: path", {"object": "a/b"}),
+                ("Git: slash", {"server": "git.example/x"}), ("Git: host", {"server": "git.example.evil"}),
+                ("Git: port in the host", {"server": "git.example:9000"}),
+                ("Network", {"xdg:schema": "org.gnome.keyring.NetworkPassword", "port": "9001"}),
+                ("Git: docker", {"docker_cli": "1", "username": "ada", "port": "9002"}),
+                ("Git: cargo", {"xdg:schema": "org.rust-lang.cargo.registry", "url": "u", "port": "9003"}),
+                ("Git: keytar", {"service": "git:https://git.example:9004", "account": "ada", "port": "9005"}),
+            ]: collection.create_item(label, {**git, **others}, label.encode(), replace=False)'
+            """
+        ).successful("python")
+        func password(_ scheme: String, _ host: String, _ path: String = "") async throws -> String {
+            let more = path.isEmpty ? "" : "path=\(path)\n"
+            let run = try await helper("git", "get", input: "protocol=\(scheme)\nhost=\(host)\n\(more)\n")
+            return run.outputText.components(separatedBy: "password=").last ?? ""
+        }
+        #expect(try await password("http", "git.example") == "Git: http\n")
+        #expect(try await password("https", "git.example:8443") == "Git: port\n")
+        #expect(try await password("https", "git.example", "a/b") == "Git: path\n")
+        #expect(try await password("https", "git.example.evil") == "Git: host\n")
+        let ports = ["git.example", "evil", "git.example:8444", "git.example:443"]
+        for host in ports + (9000...9004).map({ "git.example:\($0)" }) {
+            #expect(try await password("https", host) == "", "\(host)")
+        }
+        for (host, path) in [("git.example", "x"), ("git.example", "a"), ("git.example:8443", "a/b")] {
+            #expect(try await password("https", host, path) == "", "\(host)/\(path)")
+        }
+        #expect(try await password("http", "git.example:8443") == "")
+    }
+
+    @Test func `of several users whose items another helper saved the last one is the answer`() async throws {
+        try await scene.shell(
+            """
+            latchkey keyring run -- python3 -c '
+            import secretstorage, time
+            collection = secretstorage.get_default_collection(secretstorage.dbus_init())
+            for user in ["ada", "eve", "bob"]:
+                collection.create_item("Git: x", {"xdg:schema": "org.git.Password", "protocol": "https",
+                    "server": "git.example", "user": user}, user.encode())
+                time.sleep(1.1)'
+            """
+        ).successful("python")
+        let found = try await helper("git", "get", input: "protocol=https\nhost=git.example\n\n")
+        #expect(found.outputText == "username=bob\npassword=bob\n", "\(found.errorText)")
+    }
+
     @Test func `docker's own helper`() async throws {
         let server = "https://registry.example/v1/"
         let login = "{\"ServerURL\":\"\(server)\",\"Username\":\"bob\",\"Secret\":\"theirs\"}"

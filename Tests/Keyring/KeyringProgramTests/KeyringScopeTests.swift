@@ -59,6 +59,72 @@ struct KeyringScopeTests {
         #expect(try await scene.latchkey("get", "other.example", "ada").outputText == "other.example/ada")
     }
 
+    /// By all methods of the interfaces, and as one that was never there.
+    @Test(arguments: ["", "--writable"])
+    func `a path to an item that isn't named gets the answers that a made-up one gets`(_ writable: String) async throws
+    {
+        try scene.directory.write("scope.py", Self.probe)
+        let path = try await scene.shell("latchkey keyring run -- python3 scope.py").outputText
+        let item = try #require(path.split(separator: "\n").first)
+        let run = try await scene.shell(
+            "latchkey keyring run --only mine.example \(writable) -- python3 scope.py \(item)")
+        #expect(run.outputText == "the same\nnothing\n", "\(run.outputText) \(run.errorText)")
+        #expect(try await scene.latchkey("get", "other.example", "ada").outputText == "other.example/ada")
+        #expect(try await scene.latchkey("list", "--items").outputText.contains("latchkey:kind") == !writable.isEmpty)
+        #expect(try await scene.latchkey("token", "mine.example").status != 0)
+    }
+
+    private static let probe = """
+        import sys
+        from jeepney import DBusAddress, HeaderFields, MessageType, new_method_call
+        from jeepney.io.blocking import open_dbus_connection
+        root = "/org/freedesktop/secrets"
+        login, bus = root + "/collection/login", open_dbus_connection("SESSION")
+        def call(path, interface, member, signature="", *body):
+            address = DBusAddress(path, "org.freedesktop.secrets", "org.freedesktop." + interface)
+            reply = bus.send_and_get_reply(new_method_call(address, member, signature, body), timeout=20)
+            if reply.header.message_type == MessageType.error: return reply.header.fields[HeaderFields.error_name]
+            return reply.body
+        session = call(root, "Secret.Service", "OpenSession", "sv", "plain", ("s", ""))[1]
+        item = call(root, "Secret.Service", "SearchItems", "a{ss}", {"service": "other.example"})
+        if len(sys.argv) < 2: sys.exit(print(item[0][0]))
+        secret = (session, b"", b"changed", "text/plain")
+        properties, prefix = "DBus.Properties", "org.freedesktop.Secret."
+        def answers(path):
+            yield call(root, "Secret.Service", "GetSecrets", "aoo", [path], session)
+            yield call(root, "Secret.Service", "Lock", "ao", [path])
+            yield call(root, "Secret.Service", "Unlock", "ao", [path])
+            yield call(path, "Secret.Item", "GetSecret", "o", session)
+            yield call(path, "Secret.Item", "SetSecret", "(oayays)", secret)
+            yield call(path, "Secret.Item", "Delete")
+            for name in ["Label", "Attributes", "Created", "Modified", "Locked"]:
+                yield call(path, properties, "Get", "ss", prefix + "Item", name)
+            yield call(path, properties, "GetAll", "s", prefix + "Item")
+            yield call(path, properties, "Set", "ssv", prefix + "Item", "Label", ("s", "x"))
+            attributes = ("a{ss}", {"service": "mine.example"})
+            yield call(path, properties, "Set", "ssv", prefix + "Item", "Attributes", attributes)
+            yield call(path, "DBus.Introspectable", "Introspect")
+            yield call(path.replace("login", "session"), "Secret.Item", "GetSecret", "o", session)
+        made_up = login + "/" + "0123456789abcdef" * 2
+        one, other = (repr(list(answers(path))).replace(path, "") for path in (sys.argv[1], made_up))
+        print("the same" if one == other else one + other)
+        # What may be made is an item of the scope; a kind makes none of it.
+        def create(attributes, replace):
+            made = {prefix + "Item.Label": ("s", "x"), prefix + "Item.Attributes": ("a{ss}", attributes)}
+            return call(login, "Secret.Collection", "CreateItem", "a{sv}(oayays)b", made, secret, replace)
+        create({"service": "mine.example", "username": "ada", "latchkey:kind": "session"}, True)
+        denied = [create(attributes, replace) for replace in (True, False) for attributes in (
+            {}, {"service": "other.example", "username": "ada"}, {"username": "ada"}, {"service": "other"})]
+        denied += [
+            call(root, "Secret.Service", "CreateCollection", "a{sv}s", {prefix + "Collection.Label": ("s", "x")}, ""),
+            call(root, "Secret.Service", "SetAlias", "so", "mine", login), call(login, "Secret.Collection", "Delete"),
+            call(login, properties, "Set", "ssv", prefix + "Collection", "Label", ("s", "x"))]
+        found = [call(login, "Secret.Collection", "SearchItems", "a{ss}", {"service": "other.example"}), item,
+            call(root, "Secret.Service", "SearchItems", "a{ss}", {"service": "other.example"})]
+        print("nothing" if not any(isinstance(d, tuple) for d in denied) and found == [([],), ([], []), ([], [])]
+            else (denied, found))
+        """
+
     @Test func `nothing can be changed unless that is allowed, and then only what is named`() async throws {
         let store = "printf new | secret-tool store --label=x service $1 username $2"
         let refused = try await search("--only mine.example", store.replacing("$1", "mine.example", "$2", "ada"))

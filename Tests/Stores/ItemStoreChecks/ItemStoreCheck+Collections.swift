@@ -122,6 +122,28 @@ extension ItemStoreCheck {
             try expect(longType == .tooLarge)
             try expect(await store.found(["a": "1"]) == [])
         },
+        ItemStoreCheck("attributes past the limits find nothing, and none are saved with them") { store in
+            let long = String(repeating: "n", count: 70_000)
+            let many = Dictionary(uniqueKeysWithValues: (0..<65).map { ("name \($0)", "") })
+            for past in [[long: ""], ["n": long], many].map(ItemAttributes.init(ofOthers:)) {
+                for collection in ["login", nil] {
+                    try expect(await store.search(past, in: collection) == [])
+                }
+                let made = try await store.create("kept", attributes(["a": "1"])).item
+                for replacing in [false, true] {
+                    let saved = await code { () async throws(StoreError) in
+                        try await store.create("x", past, replacing: replacing)
+                    }
+                    try expect(saved == .tooLarge)
+                }
+                let updated = await code { () async throws(StoreError) in
+                    try await store.update(made.id, label: nil, attributes: past, deadline: .standard)
+                }
+                try expect(updated == .tooLarge)
+                try expect(await store.delete(made.id, deadline: .standard) == made)
+            }
+            try expect(await store.search(ItemAttributes()) == [])
+        },
         ItemStoreCheck("a secret of eight megabytes is taken") { store in
             let bytes = [UInt8](repeating: 0x5A, count: 8 << 20)
             let made = try await store.create(

@@ -110,6 +110,43 @@ internal import Testing
         }
     }
 
+    @Test(arguments: [Transfer.Mode.copy, .move])
+    func `items keep their collections and times, whatever these are called`(_ mode: Transfer.Mode) async throws {
+        let other = try #require(ItemAttributes([ItemAttributes.Attribute(name: "a", value: "1")]))
+        let times = (created: UnixTime(seconds: -5), modified: UnixTime(seconds: 7))
+        for label in [
+            String(repeating: "a", count: 64), "Wörk", "W__rk", "Wörk", String(repeating: "b", count: 65), "",
+        ] {
+            let made = try await source.createCollection(label: label, alias: nil, deadline: .standard)
+            for text in ["one", "two"] {
+                let place = ItemDraft.Place.attributes(other, in: made.name, replacing: false)
+                var draft = ItemDraft(place, label: text, contentType: "text/plain")
+                draft.times = times
+                _ = try await source.save(secret(text), draft, deadline: .standard)
+            }
+        }
+        let names = try await source.collections(deadline: .standard).map { [$0.name, $0.label] }
+        // What is in the target's collection of this name goes on being there.
+        _ = try await target.createCollection(label: "W__rk", alias: nil, deadline: .standard)
+        for expected in [mode == .copy ? Transfer.Outcome.copied : .moved] + (mode == .copy ? [.same] : []) {
+            var arrived: Set<ItemID> = []
+            for item in try await transfer(mode).items(service: nil, account: nil, deadline: .standard) {
+                let outcome = try await transfer(mode).transfer(
+                    item, onlyLooks: false, arrived: &arrived, deadline: .standard)
+                #expect(outcome == expected, "\(item.collection)")
+            }
+            #expect(arrived.count == 12)
+        }
+        let there = try await target.collections(deadline: .standard)
+        #expect(there.map { [$0.name, $0.label] } == names.map { $0[0] == "W__rk" ? ["W__rk", "W__rk"] : $0 })
+        for collection in there where collection.name != ItemCollection.first {
+            let items = try await target.search(other, in: collection.name, deadline: .standard)
+            #expect(Set(items.map(\.label)) == ["one", "two"], "\(collection.name)")
+            #expect(items.allSatisfy { $0.created == times.created && $0.modified == times.modified })
+        }
+        #expect(try await source.search(other, in: nil, deadline: .standard).isEmpty == (mode == .move))
+    }
+
     /// It was called corrupted, in a sound store.
     @Test func `a copy that others change before it is read back is a conflict, and stays theirs`() async throws {
         try await source.save(secret("one"), for: key)

@@ -61,15 +61,17 @@ import Testing
         }
     }
 
-    /// Its 16th, 17th and 20th bytes.
+    /// Its 16th to 20th bytes. With another version of the format a save was told to look at the file's mode.
     @Test(
         arguments: [
-            [16, 0, 0], [16, 0, 7], [16, 0, 9], [16, 0, 16], [2, 0, 8], [8, 0, 8], [32, 0, 8], [0, 1, 8],
+            [16, 0, 1, 1, 0], [16, 0, 1, 1, 7], [16, 0, 1, 1, 9], [16, 0, 1, 1, 16], [2, 0, 1, 1, 8],
+            [8, 0, 1, 1, 8], [32, 0, 1, 1, 8], [0, 1, 1, 1, 8], [16, 0, 3, 1, 8], [16, 0, 2, 1, 8], [16, 0, 1, 3, 8],
+            [16, 0, 2, 2, 8],
         ] as [[UInt8]])
     func `a header that says that pages are others is refused`(_ forged: [UInt8]) async throws {
         let (folder, sound) = try await sampleVault()
         var page = Array(sound.prefix(4096))
-        for (index, byte) in zip([16, 17, 20], forged) { page[index] = byte }
+        for (index, byte) in zip(16..., forged) { page[index] = byte }
         var span = page.mutableSpan
         PageSealedFiles.seal(page: 1, &span)
         try folder.replace(with: page + sound.dropFirst(4096))

@@ -245,6 +245,29 @@ import TestServices
         #expect(try await store.verify().isSound == false)
     }
 
+    /// As in a large vault, where nothing is compared before.
+    @Test(arguments: ["swaprows", "swapsecrets"])
+    func `a session and an item whose rows were exchanged are served as neither`(_ kind: String) async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        let session = key("ada", kind: .session)
+        try await store.save(secret("session"), for: session)
+        let item = try await store.create("item", attributes(["a": "1"])).item
+        try await attack(folder, kind)
+        let unchecked = try await VaultStore.open(
+            at: folder.vault, unlockedBy: .keyFile(folder.keyFile), itemCheck: .never)
+        let hidden = ItemID.vault(ItemHandle(of: store.keys.lookup(of: session)))
+        #expect((try? await unchecked.text(hidden)) == nil)
+        let refusals = [
+            await refusal { () async throws(StoreError) in _ = try await unchecked.text(item.id) },
+            await refusal { () async throws(StoreError) in _ = try await unchecked.text(session) },
+        ]
+        #expect(refusals.map(\.?.code) == [.corrupted, .corrupted])
+        let listed = try? await unchecked.search(ItemAttributes()).map(\.id)
+        #expect(listed == (kind == "swapsecrets" ? [item.id] : nil))
+        #expect(try await unchecked.verify().problems.count == 2)
+    }
+
     @Test func `a damaged item is named by its label`() async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()

@@ -3,6 +3,7 @@
     attack_vault.py VAULT delete|double|move|misdirect [PLACE]   changes the row in a place, or the first
     attack_vault.py VAULT replay|reinsert OLD                    puts rows of an older copy in the place of newer ones, or
                                                                  back where they were deleted
+    attack_vault.py VAULT swaprows|swapsecrets                   lets two rows exchange all that is sealed, or their secrets
     attack_vault.py VAULT damage                                 changes a byte of the first row's secret
     attack_vault.py VAULT unlink|relink|swaplinks|doublelink|emptyindex|misdirectindex [OLD]
                                                                  changes the rows of the index: takes one away, puts
@@ -129,6 +130,11 @@ def attack(path, kind, arguments):
         database.execute("UPDATE items SET place = place + 8 WHERE place = ?", (first,))
     elif kind == "damage":
         database.execute("UPDATE items SET secret = zeroblob(length(secret)) WHERE place = ?", (first,))
+    elif kind in ("swaprows", "swapsecrets"):
+        (one, *first), (other, *second) = database.execute("SELECT place, metadata, secret FROM items LIMIT 2").fetchall()
+        if kind == "swapsecrets": first[0], second[0] = second[0], first[0]
+        for place, sealed in ((one, second), (other, first)):
+            database.execute("UPDATE items SET metadata = ?, secret = ? WHERE place = ?", (*sealed, place))
     elif kind in ("replay", "reinsert"):
         old = sqlite3.connect(arguments[0]).execute("SELECT * FROM items").fetchall()
         here = dict(database.execute("SELECT lookup, metadata FROM items"))

@@ -11,6 +11,7 @@ extension VaultStore: CollectionStore {
     package func search(
         _ attributes: ItemAttributes, in collection: String?, deadline: Deadline
     ) async throws(StoreError) -> [Item] {
+        guard attributes.areWithinLimits else { return [] }
         let isElsewhere = collection != nil && collection != CollectionsRecord.first
         var found: [Item] = []
         if attributes.all.isEmpty && !isElsewhere {
@@ -131,6 +132,7 @@ extension VaultStore: CollectionStore {
         _ secret: borrowing Secret<Purpose>, _ draft: ItemDraft, deadline: Deadline
     ) async throws(StoreError) -> (item: Item, isNew: Bool)? {
         try Self.check(secretByteCount: secret.byteCount, label: draft.label)
+        if case .attributes(let attributes, _, _) = draft.place { try Self.check(attributes) }
         guard draft.contentType.utf8.count <= Row.maximumContentTypeByteCount else {
             throw StoreError(.tooLarge, "the content type is longer than \(Row.maximumContentTypeByteCount) bytes")
         }
@@ -169,6 +171,7 @@ extension VaultStore: CollectionStore {
         _ id: ItemID, label: String?, attributes: ItemAttributes?, deadline: Deadline
     ) async throws(StoreError) -> Item? {
         try Self.check(secretByteCount: 0, label: label)
+        if let attributes { try Self.check(attributes) }
         guard let handle = ItemHandle(id) else { return nil }
         return try await changeItems(until: deadline) { (transaction, change) throws(StoreError) -> Item? in
             guard let old = try Self.row(handle, in: transaction, change.keys), let item = old.item else { return nil }
@@ -212,6 +215,12 @@ extension VaultStore: CollectionStore {
         }
     }
 
+    private static func check(_ attributes: ItemAttributes) throws(StoreError) {
+        guard attributes.areWithinLimits else {
+            throw StoreError(.tooLarge, "the item has more attributes than a vault takes")
+        }
+    }
+
     // MARK: - Names
 
     /// The item in a collection that has these attributes and no others.
@@ -240,9 +249,6 @@ extension VaultStore: CollectionStore {
         _ attributes: ItemAttributes, in collection: String, replacing old: OpenedRow?, in view: any RowTransaction,
         _ change: borrowing Change
     ) throws(StoreError) -> Row.Name {
-        guard attributes.areWithinLimits else {
-            throw StoreError(.tooLarge, "the item has more attributes than a vault takes")
-        }
         if collection == CollectionsRecord.first, let key = attributes.exactKey,
             try view.heading(change.keys.lookup(of: key)) == nil
         {

@@ -51,10 +51,12 @@ enum PageSealedFiles {
         return magic.indices.allSatisfy { magic[$0] == page[$0] } && identifier == SQLiteRowTable.applicationID
     }
 
-    /// Whether a first page says that pages are as large as ours, with room for the seals: a forged one can't have
-    /// SQLite put rows where they go (fileformat2, sections 1.3.2 and 1.3.4).
+    /// Whether a first page says that pages are as large as ours, with room for the seals, and written with a rollback
+    /// journal: a forged one can't have SQLite put rows where they go, nor keep it from writing (fileformat2, sections
+    /// 1.3.2 to 1.3.4).
     private static func hasOurPages(_ page: Span<UInt8>) -> Bool {
-        Int(page[16]) << 8 | Int(page[17]) == pageByteCount && Int(page[20]) == sealByteCount
+        Int(page[16]) << 8 | Int(page[17]) == pageByteCount && page[18] == 1 && page[19] == 1
+            && Int(page[20]) == sealByteCount
     }
 
     /// Zeroes the unused room between a b-tree page's cell pointers and its cells (fileformat2, section 1.6).

@@ -44,7 +44,9 @@ struct CollectionsRecord: Sendable, Equatable {
         guard all.count < Self.maximumCount else {
             throw StoreError(.conflict, "the vault has \(all.count) collections, and takes no more")
         }
-        let added = ItemCollection(name: ItemCollection.name(for: label, besides: all.map(\.name) + [Self.reserved]), label: label, aliases: [], created: now, modified: now)
+        let added = ItemCollection(
+            name: ItemCollection.name(for: label, besides: all.map(\.name) + [Self.reserved]), label: label,
+            aliases: [], created: now, modified: now)
         all.append(added)
         all.sort { $0.name < $1.name }
         if let alias { try setAlias(alias, to: added.name) }

@@ -138,7 +138,7 @@ internal import Testing
             #expect(arrived.count == 12)
         }
         let there = try await target.collections(deadline: .standard)
-        #expect(there.map { [$0.name, $0.label] } == names.map { $0[0] == "W__rk" ? ["W__rk", "W__rk"] : $0 })
+        #expect(there.map { [$0.name, $0.label] } == names.map { $0[0] == "w__rk" ? ["w__rk", "W__rk"] : $0 })
         for collection in there where collection.name != ItemCollection.first {
             let items = try await target.search(other, in: collection.name, deadline: .standard)
             #expect(Set(items.map(\.label)) == ["one", "two"], "\(collection.name)")

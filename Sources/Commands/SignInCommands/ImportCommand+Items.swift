@@ -36,7 +36,9 @@ extension ImportCommand {
         // What sign-ins have stored isn't an item.
         let transfer = Transfer(
             from: collection, to: vault, mode: .copy, replaces: arguments.has(TransferCommand.replace))
-        for entry in try await collection.list(deadline: context.deadline).all() where entry.key.kind != .password {
+        // A vault's own key would open nothing in the vault.
+        for entry in try await collection.list(deadline: context.deadline).all()
+        where entry.key.kind != .password && !VaultKeyring.isVaultKey(entry.key) {
             let outcome =
                 isRehearsal
                 ? try await transfer.plan(entry.key, deadline: context.deadline)

@@ -149,7 +149,8 @@ enum ImportCommand {
             let store = try InMemoryStore()
             let skipped = try await collection.copyForeign(to: store, deadline: context.deadline)
             let own = Transfer(from: collection, to: store, mode: .copy, replaces: true)
-            for entry in try await collection.list(deadline: context.deadline).all() {
+            for entry in try await collection.list(deadline: context.deadline).all()
+            where !VaultKeyring.isVaultKey(entry.key) {
                 _ = try await own.transfer(entry.key, deadline: context.deadline)
             }
             return Read(store: store, skippedCount: skipped)

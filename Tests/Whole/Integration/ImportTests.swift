@@ -253,6 +253,8 @@ struct ImportTests {
         for past in [many, ["long": String(repeating: "v", count: 40_000)]] {
             try await session.createItem("Past", past, "past")
         }
+        let vaultKey = ["service": "latchkey vault", "username": "v/s", "latchkey:kind": "private-key"]
+        try await session.createItem("Key", vaultKey, "key")
         let importing = ["import", "--from", "gnome-keyring-collection", "Login", "--items"]
         let plan = try await latchkey(importing + ["--dry-run"])
         #expect(
@@ -264,6 +266,9 @@ struct ImportTests {
         let again = try await latchkey(importing + ["--json"])
         #expect(again.outputText.components(separatedBy: #""result": "same""#).count == 5, "\(again.outputText)")
         #expect(try await latchkey(["get", "s", "ada"]).outputText == "hunter2")
+        // The key of a vault stays in the keyring.
+        let listed = try await latchkey(["list", "--all"]).outputText + latchkey(["list", "--items"]).outputText
+        #expect(!listed.contains("latchkey vault"), "\(listed)")
 
         let vault = try await VaultStore.open(
             at: session.directory / "data/latchkey/vault", unlockedBy: .keyFile(session.directory / "key"))

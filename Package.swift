@@ -25,9 +25,7 @@ let package = Package(
         .library(name: "LatchkeyStoreContract", targets: ["LatchkeyStoreContract"]),
         .library(name: "LatchkeyLeakAudit", targets: ["LatchkeyLeakAudit"]),
         .library(name: "LatchkeySwiftLog", targets: ["LatchkeySwiftLog"]),
-        .executable(name: "latchkey", targets: ["LatchkeyCommand"]),
-        .executable(name: "latchkey-auth", targets: ["LatchkeyAuthCommand"]),
-        .executable(name: "latchkey-keyring", targets: ["LatchkeyKeyringCommand"]),
+        .executable(name: "latchkey", targets: ["LatchkeyMain"]),
     ],
     traits: [
         .trait(name: "Fuzzing", description: "A fuzzer of the parsers; see Tests/Fuzz."),
@@ -89,12 +87,6 @@ let package = Package(
             uses: [
                 "LatchkeyCredentials", "LatchkeyCrypto", "LatchkeyDBus", "LatchkeyLog", "LatchkeySecrets",
                 "LatchkeySystem",
-            ]),
-        module(
-            "LatchkeyImporting", at: "Commands/Importing",
-            uses: [
-                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyJSON", "LatchkeyCrypto", "LatchkeyLog",
-                "LatchkeySecrets",
             ]),
 
         // MARK: Sign-in
@@ -168,51 +160,21 @@ let package = Package(
 
         // MARK: The command line
         module(
-            "LatchkeyTerminal", at: "Commands/Terminal",
+            "LatchkeyCommandLine", at: "Commands/CommandLine",
             uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "LatchkeyProcess"]),
         module(
-            "LatchkeyStoreCommands", at: "Commands/StoreCommands",
+            "LatchkeyCommands", at: "Commands/Commands",
             uses: [
-                "LatchkeySystem", "LatchkeyTerminal", "LatchkeyStoreSelection", "LatchkeyDBus", "LatchkeyLog",
-                "LatchkeyProcess", "LatchkeyCredentials", "LatchkeySecretService", "LatchkeyVault",
-                "CLatchkeyProgramMemory",
-            ]),
-        module(
-            "LatchkeySignInCommands", at: "Commands/SignInCommands",
-            uses: [
-                "LatchkeySystem", "LatchkeyTerminal", "LatchkeyStoreCommands", "LatchkeyStoreSelection",
-                "LatchkeyATProtocol", "LatchkeySignIn", "LatchkeyOAuth", "LatchkeyHTTP", "LatchkeyTestServer",
-                "LatchkeyLoopback", "LatchkeyLeakAudit", "LatchkeyCredentials", "LatchkeyVault", "LatchkeyImporting",
-                "LatchkeySecretService", "LatchkeyProcess", "LatchkeyJSON",
-            ]),
-        module(
-            "LatchkeyHelperCommands", at: "Commands/HelperCommands",
-            uses: [
-                "LatchkeySystem", "LatchkeyTerminal", "LatchkeyStoreCommands", "LatchkeyStoreSelection",
-                "LatchkeyCredentials", "LatchkeyProcess", "LatchkeyJSON", "LatchkeyLog", "LatchkeySecretService",
-                "LatchkeySecrets",
+                "LatchkeyATProtocol", "LatchkeyCommandLine", "LatchkeyCredentials", "LatchkeyCrypto", "LatchkeyDBus",
+                "LatchkeyHTTP", "LatchkeyJSON", "LatchkeyKeyringService", "LatchkeyLeakAudit", "LatchkeyLog",
+                "LatchkeyLoopback", "LatchkeyOAuth", "LatchkeyProcess", "LatchkeySecretService", "LatchkeySecrets",
+                "LatchkeySignIn", "LatchkeyStoreSelection", "LatchkeySystem", "LatchkeyTestServer", "LatchkeyVault",
+                "CLatchkeyLinux", "CLatchkeyProgramMemory",
             ]),
         // Modules that differ from `Latchkey` in case only would share a file where case is ignored.
         .executableTarget(
-            name: "LatchkeyCommand",
-            dependencies: ["LatchkeyHelperCommands", "LatchkeyStoreCommands", "LatchkeyStoreSelection"],
-            path: "Sources/Commands/Command"),
-        .executableTarget(
-            name: "LatchkeyAuthCommand",
-            dependencies: ["LatchkeySignInCommands", "LatchkeyStoreCommands", "LatchkeyStoreSelection"],
-            path: "Sources/Commands/AuthCommand"),
-
-        module(
-            "LatchkeyKeyringProgram", at: "Keyring/KeyringProgram",
-            uses: [
-                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyDBus", "LatchkeyProcess", "LatchkeyKeyringService",
-                "LatchkeyLog", "LatchkeySecrets", "LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeyTerminal",
-                "LatchkeyVault", "CLatchkeyLinux",
-            ]),
-        .executableTarget(
-            name: "LatchkeyKeyringCommand",
-            dependencies: ["LatchkeyKeyringProgram", "LatchkeyStoreCommands", "LatchkeyStoreSelection"],
-            path: "Sources/Commands/KeyringCommand"),
+            name: "LatchkeyMain", dependencies: ["LatchkeyCommands", "LatchkeyStoreSelection"],
+            path: "Sources/Commands/Main"),
 
         // MARK: Tests
         .systemLibrary(name: "CTestProcess", path: "Tests/Kit/CTestProcess"),
@@ -258,8 +220,7 @@ let package = Package(
             name: "PostgreSQLTests",
             dependencies: [
                 "LatchkeyVault", "LatchkeyCredentials", "LatchkeySecrets", "LatchkeyLog", "LatchkeyStoreContract",
-                "TestServices", "ItemStoreChecks", "LatchkeyTestServer", "LatchkeyCommand", "LatchkeyAuthCommand",
-                "vault-writer",
+                "TestServices", "ItemStoreChecks", "LatchkeyTestServer", "LatchkeyMain", "vault-writer",
             ],
             path: "Tests/Stores/PostgreSQLTests", exclude: ["hostile_database.py", "rekey_hosts.py"]),
         .executableTarget(
@@ -268,7 +229,7 @@ let package = Package(
         .testTarget(
             name: "SecretServiceTests",
             dependencies: [
-                "LatchkeySecretService", "LatchkeyStoreContract", "TestServices", "keyring-probe", "LatchkeyCommand",
+                "LatchkeySecretService", "LatchkeyStoreContract", "TestServices", "keyring-probe", "LatchkeyMain",
                 "ItemStoreChecks",
             ], path: "Tests/Stores/SecretServiceTests"),
         // Serves items in memory on the bus of its environment.
@@ -284,7 +245,7 @@ let package = Package(
             dependencies: [
                 "LatchkeyKeyringService", "LatchkeyCredentials", "LatchkeyCrypto", "LatchkeyDBus", "LatchkeyLog",
                 "LatchkeySecrets", "LatchkeyStoreContract", "TestServices", "keyring-fixture", "keyring-probe",
-                "LatchkeyCommand", "LatchkeyKeyringCommand", "vault-writer", "ItemStoreChecks",
+                "LatchkeyMain", "vault-writer", "ItemStoreChecks",
             ],
             path: "Tests/Keyring/KeyringServiceTests",
             exclude: [
@@ -292,7 +253,7 @@ let package = Package(
                 "stand_in.py", "writer.py",
             ]),
         .testTarget(
-            name: "ImportingTests", dependencies: ["LatchkeyImporting", "TestServices"],
+            name: "ImportingTests", dependencies: ["LatchkeyCommands", "TestServices"],
             path: "Tests/Commands/ImportingTests"),
         .testTarget(
             name: "StoreSelectionTests",
@@ -361,27 +322,24 @@ let package = Package(
             path: "Tests/Extras/RedactionAuditTests"),
         .testTarget(
             name: "TerminalTests",
-            dependencies: ["LatchkeyTerminal", "LatchkeyProcess", "LatchkeyLog", "TestServices"],
+            dependencies: ["LatchkeyCommandLine", "LatchkeyProcess", "LatchkeyLog", "TestServices"],
             path: "Tests/Commands/TerminalTests"),
         // A third store, in a folder and a line of its own.
         .executableTarget(
             name: "sample-store",
-            dependencies: ["LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeyCredentials", "LatchkeyLog"],
+            dependencies: ["LatchkeyCommands", "LatchkeyStoreSelection", "LatchkeyCredentials", "LatchkeyLog"],
             path: "Tests/Stores/SampleStore"),
         // A service to sign in at, in a file and a line of its own.
         .executableTarget(
             name: "sample-provider",
-            dependencies: [
-                "LatchkeySignInCommands", "LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeySignIn",
-                "LatchkeyOAuth",
-            ],
+            dependencies: ["LatchkeyCommands", "LatchkeyStoreSelection", "LatchkeySignIn", "LatchkeyOAuth"],
             path: "Tests/SignIn/SampleProvider"),
         .testTarget(
             name: "CommandTests",
             dependencies: [
                 "sample-store", "sample-provider", "TestServices", "LatchkeyTestServer", "LatchkeyLoopback",
-                "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyCommand", "LatchkeyAuthCommand",
-                "LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeyTerminal", "vault-writer",
+                "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyMain", "LatchkeyCommands", "LatchkeyStoreSelection",
+                "LatchkeyCommandLine", "vault-writer",
             ],
             path: "Tests/Commands/CommandTests",
             exclude: [
@@ -391,30 +349,29 @@ let package = Package(
         .testTarget(
             name: "HelperTests",
             dependencies: [
-                "TestServices", "LatchkeyTestServer", "LatchkeyHelperCommands", "LatchkeyCommand",
-                "LatchkeyAuthCommand", "LatchkeyHTTP", "LatchkeyOAuth", "LatchkeySystem", "LatchkeyVault",
+                "TestServices", "LatchkeyTestServer", "LatchkeyCommands", "LatchkeyMain", "LatchkeyHTTP",
+                "LatchkeyOAuth", "LatchkeySystem", "LatchkeyVault",
             ],
             path: "Tests/Commands/HelperTests", exclude: ["Fixtures"]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "TestServices", "LatchkeyTestServer", "LatchkeyCredentials", "LatchkeySecretService", "LatchkeyVault",
-                "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyCommand", "LatchkeyAuthCommand", "ItemStoreChecks",
-                "keyring-probe",
+                "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyMain", "ItemStoreChecks", "keyring-probe",
             ],
             path: "Tests/Whole/Integration", exclude: ["Fixtures"]),
         .testTarget(
             name: "KeyringProgramTests",
             dependencies: [
-                "TestServices", "LatchkeyCommand", "LatchkeyAuthCommand", "LatchkeyKeyringCommand",
-                "LatchkeyCredentials", "LatchkeySecrets", "LatchkeyTestServer", "LatchkeyVault",
+                "TestServices", "LatchkeyMain", "LatchkeyCredentials", "LatchkeySecrets", "LatchkeyTestServer",
+                "LatchkeyVault",
             ], path: "Tests/Keyring/KeyringProgramTests", exclude: ["portal.py"]),
         // The cases import these modules; nothing here does.
         .testTarget(
             name: "DoesNotCompileTests",
             dependencies: [
                 "Latchkey", "LatchkeyLog", "LatchkeyATProtocol", "LatchkeyAuthenticator", "LatchkeyFoundation",
-                "LatchkeySignIn", "LatchkeyStoreCommands", "LatchkeyTerminal", "LatchkeyStoreSelection",
+                "LatchkeySignIn", "LatchkeyCommands", "LatchkeyCommandLine", "LatchkeyStoreSelection",
                 "LatchkeyTestServer", "LatchkeyStoreContract", "LatchkeyLeakAudit",
             ],
             path: "Tests/Whole/DoesNotCompile", exclude: ["Cases", "taken-names.txt"]),
@@ -425,15 +382,14 @@ let package = Package(
                 "LatchkeyTestServer", "CAllocations", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyJSON",
                 "LatchkeyLoopback", "LatchkeyLog", "LatchkeyOAuth", "LatchkeyLeakAudit", "LatchkeySecrets",
                 "LatchkeySignIn", "TestServices", "LatchkeyVault", "LatchkeySecretService", "CLatchkeySQLite",
-                "CLatchkeyGLib", "CLatchkeyLibpq", "LatchkeyCommand", "LatchkeyKeyringCommand",
+                "CLatchkeyGLib", "CLatchkeyLibpq", "LatchkeyMain",
             ],
             path: "Tests/Whole/Benchmarks"),
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
                 "TestServices", "Latchkey", "LatchkeyVault", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets",
-                "LatchkeySignIn", "LatchkeyStoreCommands", "LatchkeyStoreSelection", "LatchkeyTerminal",
-                "LatchkeyCommand", "LatchkeyAuthCommand",
+                "LatchkeySignIn", "LatchkeyCommands", "LatchkeyStoreSelection", "LatchkeyCommandLine", "LatchkeyMain",
             ], path: "Tests/Whole/DocumentationTests"),
     ],
     swiftLanguageModes: [.v6]

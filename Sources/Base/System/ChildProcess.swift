@@ -26,6 +26,13 @@ package struct ChildProcess: Sendable {
 
         package init() {}
 
+        /// For a program that has nothing to read or to write to.
+        package static var quiet: Settings {
+            var settings = Settings()
+            settings.descriptors = (0...2).map { .opens($0, path: "/dev/null", flags: O_RDWR) }
+            return settings
+        }
+
         /// For a program on its own, which may outlive this process: it has a session of its own, no descriptor of ours,
         /// and the default effect of each signal.
         ///

@@ -1,7 +1,7 @@
 import LatchkeyLog
-import LatchkeyStoreCommands
+import LatchkeyCommands
 import LatchkeyStoreSelection
-import LatchkeyTerminal
+import LatchkeyCommandLine
 import Testing
 
 /// The command lines that help shows are ones that the program takes, and the words that people try lead to commands.
@@ -29,7 +29,7 @@ import Testing
 
     @Test func `every command has an example, and the program takes each of them`() throws {
         for command in grammar.commands {
-            let examples = grammar.examples(of: command)
+            let examples = command.examples
             #expect(!examples.isEmpty, "\(command.name) has no example")
             for example in examples {
                 let lines = Self.commandLines(in: example.description)

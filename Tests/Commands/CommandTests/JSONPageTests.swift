@@ -1,7 +1,7 @@
 import Foundation
-import LatchkeyStoreCommands
+import LatchkeyCommands
 import LatchkeyStoreSelection
-import LatchkeyTerminal
+import LatchkeyCommandLine
 import Testing
 import TestServices
 

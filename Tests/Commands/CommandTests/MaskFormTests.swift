@@ -1,6 +1,6 @@
 import Foundation
 import LatchkeySecrets
-import LatchkeyStoreCommands
+import LatchkeyCommands
 import Testing
 import TestServices
 

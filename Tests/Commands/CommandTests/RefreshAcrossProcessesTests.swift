@@ -185,10 +185,9 @@ import TestServices
     /// nobody.
     @Test func `a worker whose starter ended before it could ask ends too`() async throws {
         let latchkey = try BuiltProducts.latchkey().path
-        let worker = URL(fileURLWithPath: latchkey).deletingLastPathComponent().path + "/latchkey-auth"
         func run(starter: String) async throws -> ProgramRun {
             try await Program("bash").run(
-                ["-c", "(exec -a \"latchkey-worker \(starter)\" '\(worker)' accounts); exit $?"],
+                ["-c", "(exec -a \"latchkey-worker \(starter)\" '\(latchkey)' accounts); exit $?"],
                 environment: environment)
         }
         #expect(try await run(starter: "1").status == 128 + SIGTERM)

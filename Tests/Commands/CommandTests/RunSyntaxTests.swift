@@ -1,7 +1,7 @@
 import Foundation
 import LatchkeyCredentials
 import LatchkeySecrets
-import LatchkeyStoreCommands
+import LatchkeyCommands
 import TestServices
 import Testing
 

@@ -3,7 +3,7 @@ import LatchkeySecrets
 import Testing
 import TestServices
 
-@testable import LatchkeyHelperCommands
+@testable import LatchkeyCommands
 
 /// What tools write to helpers, damaged 20,000 times each. The seed is fixed: a failure names the input and comes back.
 @Suite struct HelperFuzzTests {

@@ -3,7 +3,7 @@ import LatchkeySystem
 import Testing
 
 @testable import LatchkeyHTTP
-@testable import LatchkeyHelperCommands
+@testable import LatchkeyCommands
 @testable import LatchkeyVault
 
 /// Three places had three rules of what this machine is, and the helper's took `[::1].evil.example` for it.

@@ -1,6 +1,6 @@
 import Foundation
 import LatchkeyCredentials
-import LatchkeyImporting
+import LatchkeyCommands
 import LatchkeyLog
 import Testing
 import TestServices

@@ -1,5 +1,5 @@
 import LatchkeyCredentials
-import LatchkeyImporting
+import LatchkeyCommands
 import LatchkeySecrets
 import Testing
 import TestServices

@@ -1,5 +1,5 @@
 import LatchkeyCredentials
-import LatchkeyImporting
+import LatchkeyCommands
 import LatchkeySecrets
 
 /// What suites about tools' files ask of a reader.

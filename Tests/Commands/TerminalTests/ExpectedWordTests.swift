@@ -1,5 +1,5 @@
 internal import LatchkeyLog
-@testable internal import LatchkeyTerminal
+@testable internal import LatchkeyCommandLine
 internal import Testing
 
 /// What a shell may offer at the end of an unfinished command line.

@@ -1,5 +1,5 @@
 internal import LatchkeyLog
-@testable internal import LatchkeyTerminal
+@testable internal import LatchkeyCommandLine
 internal import Testing
 
 @Suite struct GrammarTests {
@@ -12,26 +12,25 @@ internal import Testing
         program: "tool", summary: "does things", version: "1", globalOptions: [store, timeout],
         commands: [
             CommandDefinition(
-                "get", summary: "get it",
+                ["get"], summary: "get it",
                 operands: [.required("SERVICE", help: "what"), .optional("ACCOUNT", help: "whose")],
-                options: [json, scope]),
+                options: [json, scope], examples: ["tool get it"]),
             CommandDefinition(
-                "run", summary: "run it",
+                ["run"], summary: "run it",
                 operands: [.required("SERVICE", help: "what"), .rest("COMMAND", help: "a program")],
                 options: [.value("--env", "NAME", form: .variable, help: "a variable")]),
-            CommandDefinition("vault", "init", summary: "make it"),
-            CommandDefinition("vault", "verify", summary: "check it"),
+            CommandDefinition(["vault", "init"], summary: "make it"),
+            CommandDefinition(["vault", "verify"], summary: "check it"),
             CommandDefinition(
-                "send", topic: .signIns, summary: "send it",
+                ["send"], topic: .signIns, summary: "send it",
                 operands: [
                     .required("PROVIDER", help: "whose"), .optional("METHOD", help: "how"),
                     .required("URL", help: "where"),
                 ]),
             CommandDefinition(
-                "paint", topic: .program, summary: "paint it",
+                ["paint"], topic: .program, summary: "paint it",
                 operands: [.choice("COLOUR", ["red", "green"], help: "which")]),
         ],
-        examples: ["get": ["tool get it"]],
         synonyms: [("show", "get"), ("vault make", "vault init"), ("check", "vault verify")],
         pages: [.exitStatuses])
 

@@ -2,7 +2,7 @@ internal import Foundation
 import LatchkeyProcess
 internal import LatchkeyLog
 internal import LatchkeySecrets
-@testable internal import LatchkeyTerminal
+@testable internal import LatchkeyCommandLine
 internal import Testing
 internal import TestServices
 

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import LatchkeyLog
 internal import LatchkeySecrets
-@testable internal import LatchkeyTerminal
+@testable internal import LatchkeyCommandLine
 internal import Testing
 internal import TestServices
 

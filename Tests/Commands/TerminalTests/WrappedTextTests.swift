@@ -1,6 +1,6 @@
 internal import Testing
 
-@testable internal import LatchkeyTerminal
+@testable internal import LatchkeyCommandLine
 
 struct WrappedTextTests {
     @Test func `text breaks at spaces, and a word that is too wide stays whole`() {
@@ -22,13 +22,13 @@ struct WrappedTextTests {
         globalOptions: [.value("--store", "STORE", help: "where the things are that it does everything with")],
         commands: [
             CommandDefinition(
-                "get", summary: "get one thing or another", operands: [.required("THING", help: "which of them")],
+                ["get"], summary: "get one thing or another", operands: [.required("THING", help: "which of them")],
                 details: """
                     These lines are as long as the
                     source has them, which is shorter than a wide terminal is, but together they make a line that
                     nobody reads with ease.
-                    """)
-        ], examples: ["get": ["tool get something --store somewhere"]],
+                    """, examples: ["tool get something --store somewhere"])
+        ],
         introduction: """
             tool does things, and more than you think.
 

@@ -28,7 +28,7 @@ struct KeyringEnableTests {
             """)
         let errors = try text(scene, "errors")
         #expect(run.outputText.contains("nobody yet; the bus starts one\nstatus 1\n"), "\(run.outputText) \(errors)")
-        #expect(run.outputText.contains("s3cret\n") && run.outputText.contains("latchkey-keyring (process "))
+        #expect(run.outputText.contains("s3cret\n") && run.outputText.contains("latchkey (process "))
         #expect(try await scene.latchkey("get", "a.example", "ada").outputText == "s3cret")
         for name in [unit, activation, portal] {
             #expect(!FileManager.default.fileExists(atPath: scene.directory / name), "\(name)")
@@ -46,7 +46,7 @@ struct KeyringEnableTests {
                     --method org.freedesktop.DBus.StartServiceByName org.freedesktop.secrets 0 > /dev/null
                 latchkey keyring status' 2>&1
             """)
-        #expect(run.outputText.contains("latchkey-keyring (process "), "\(run.outputText)")
+        #expect(run.outputText.contains("latchkey (process "), "\(run.outputText)")
     }
 
     @Test func `what is written names the programs and the vault, and systemd takes it`() async throws {
@@ -57,7 +57,7 @@ struct KeyringEnableTests {
         #expect(object["change"] as? String == "enabled" && (object["files"] as? [String])?.count == 3)
         let written = try text(scene, activation)
         #expect(written.contains("Name=org.freedesktop.secrets\n") && written.contains("--vault \(vault)"))
-        #expect(written.contains("/latchkey-keyring keyring serve --no-prompt"))
+        #expect(written.contains("/latchkey keyring serve --no-prompt"))
         for line in [
             "Type=dbus", "BusName=org.freedesktop.secrets", "LimitCORE=0", "UMask=0077", "NoNewPrivileges=yes",
             "MemoryDenyWriteExecute=yes", "RestrictAddressFamilies=AF_UNIX", "Restart=on-failure",

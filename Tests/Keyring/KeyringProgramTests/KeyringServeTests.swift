@@ -30,7 +30,7 @@ struct KeyringServeTests {
             environment: scene.environment)
         try await reader.wait(for: "a client") { reader.outputSoFar.contains("read") }
         let status = try await scene.latchkey("keyring", "status")
-        #expect(status.status == 0 && status.outputText.contains("latchkey-keyring (process "), "\(status.errorText)")
+        #expect(status.status == 0 && status.outputText.contains("latchkey (process "), "\(status.errorText)")
         #expect(status.outputText.contains(scene.directory / "data/latchkey/vault"))
         #expect(status.outputText.contains("python3") && status.outputText.contains("(process \(reader.pid))"))
         let json = try await scene.latchkey("keyring", "status", "--json").output

@@ -12,7 +12,7 @@ struct KilledServiceTests {
             """
             [D-BUS Service]
             Name=org.freedesktop.secrets
-            Exec=\(try BuiltProducts.program("latchkey-keyring").path) keyring serve
+            Exec=\(try BuiltProducts.latchkey().path) keyring serve
 
             """)
         try await session.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus.ReloadConfig")

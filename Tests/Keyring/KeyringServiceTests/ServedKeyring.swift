@@ -41,7 +41,7 @@ final class ServedKeyring: Sendable {
                     ["fill", vault, session.directory / "key", "40", "10000"], environment: session.environment
                 ).successful("fill")
             }
-            let running = try BuiltProducts.program("latchkey-keyring").start(
+            let running = try BuiltProducts.latchkey().start(
                 ["keyring", "serve"], environment: session.environment)
             service = running
             try await running.wait(for: "the service's name") { try await session.hasOwner() }

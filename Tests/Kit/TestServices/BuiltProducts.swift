@@ -28,5 +28,4 @@ public enum BuiltProducts {
     }
 
     public static func latchkey() throws -> Program { try program("latchkey") }
-    public static func latchkeyAuth() throws -> Program { try program("latchkey-auth") }
 }

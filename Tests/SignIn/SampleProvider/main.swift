@@ -1,6 +1,7 @@
-import LatchkeySignInCommands
-import LatchkeyStoreCommands
+import LatchkeyCommands
+import LatchkeySignIn
 import LatchkeyStoreSelection
 
 // The one line: everything else about the service is in its file.
-await CommandProgram(commands: SignInCommandTable.adding(.forge), catalogue: .standard).main()
+BuiltInProvider.add(.forge)
+CommandProgram(commands: CommandTable.all, catalogue: .standard).main()

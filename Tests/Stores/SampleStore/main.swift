@@ -1,5 +1,5 @@
-import LatchkeyStoreCommands
+import LatchkeyCommands
 import LatchkeyStoreSelection
 
 // The one line: everything else about the store is in this folder.
-CommandProgram(commands: StoreCommandTable.all, catalogue: .standard.adding(.shelf)).mainOnThisThread()
+CommandProgram(commands: CommandTable.all, catalogue: .standard.adding(.shelf)).main()

@@ -134,11 +134,10 @@ struct LibrariesOnDemandTests {
         #expect(try await probe.read("s", "u") == "kept")
     }
 
-    // MARK: - The programs themselves
+    // MARK: - The program itself
 
-    @Test(arguments: ["latchkey", "latchkey-auth", "latchkey-keyring"])
-    func `the programs are linked to neither, and give nobody functions of these names`(_ name: String) async throws {
-        let path = try BuiltProducts.program(name).path
+    @Test func `the program is linked to neither, and gives nobody functions of these names`() async throws {
+        let path = try BuiltProducts.latchkey().path
         let dynamic = try await Program("readelf").run(["-dW", path]).successful("readelf").outputText
         #expect(dynamic.contains("(NEEDED)") && dynamic.contains("[libsodium.so"))
         for library in Self.names { #expect(!dynamic.contains("[\(library)"), "\(library)") }

@@ -57,12 +57,12 @@ enum KeyringServices {
             guard let both = times[name] else { continue }
             let (theirs, own) = (both.gnome.sorted()[rounds / 2], both.ours.sorted()[rounds / 2])
             print(
-                "  \(name), \(count) items: gnome-keyring \(Int(theirs)) µs, latchkey-keyring \(Int(own)) µs: \(String(format: "%.2f", own / theirs)) ×"
+                "  \(name), \(count) items: gnome-keyring \(Int(theirs)) µs, latchkey \(Int(own)) µs: \(String(format: "%.2f", own / theirs)) ×"
             )
         }
         let status = try String(contentsOfFile: "/proc/\(service.pid)/status", encoding: .utf8)
         let memory = status.split(separator: "\n").filter { $0.hasPrefix("VmHWM") || $0.hasPrefix("RssAnon") }
-        print("  latchkey-keyring: \(memory.joined(separator: ", "))")
+        print("  latchkey: \(memory.joined(separator: ", "))")
     }
 
     private static func fill(_ path: String, _ keyFile: String, _ count: Int) async throws {

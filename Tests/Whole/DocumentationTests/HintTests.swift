@@ -3,38 +3,34 @@ import LatchkeyCredentials
 import LatchkeyLog
 import LatchkeyOAuth
 @testable import LatchkeySignIn
-import LatchkeyStoreCommands
+import LatchkeyCommands
 import LatchkeyStoreSelection
-import LatchkeyTerminal
+import LatchkeyCommandLine
 import Testing
 
 /// What the command line tells people to do can be done: every command and option that one of its texts names is there,
 /// and there for that command. An error without a hint is one that nothing but itself explains.
 struct HintTests {
     private static let grammar = LatchkeyGrammar.grammar(.standard)
-    private static let folders = [
-        "Commands/StoreCommands/", "Commands/SignInCommands/", "Commands/HelperCommands/", "Commands/Terminal/",
-    ]
     private static let global = Set(
         grammar.globalOptions.map(\.name.text) + ["--help", "--version"])
 
     /// Options of other programs, in the files that name them.
     private static let foreign = [
-        "Commands/StoreCommands/VaultNewKeyCommand.swift": ["--name"],
-        "Commands/StoreCommands/LatchkeyGrammar+Examples.swift": ["--name"],
-        "Commands/StoreCommands/Doctor/ProcessCheck.swift": ["--ulimit"],
-        "Commands/StoreCommands/StoreSettings+Hints.swift": ["--unlock"],
-        "Commands/HelperCommands/Setup/KubectlSetup.swift": [
+        "Commands/Commands/Vault/VaultNewKeyCommand.swift": ["--name"],
+        "Commands/Commands/Doctor/ProcessCheck.swift": ["--ulimit"],
+        "Commands/Commands/Program/StoreSettings+Hints.swift": ["--unlock"],
+        "Commands/Commands/Setup/KubectlSetup.swift": [
             "--exec-api-version", "--exec-command", "--exec-interactive-mode", "--exec-arg", "--kubeconfig",
             "--current",
             "--user",
         ],
-        "Commands/StoreCommands/Clipboard.swift": ["--clear", "--foreground", "--type"],
+        "Commands/Commands/Secrets/Clipboard.swift": ["--clear", "--foreground", "--type"],
     ]
 
     /// The command line's sources, a line with the text of each literal in it.
     private static func texts() throws -> [(path: String, texts: [String])] {
-        try SinksTests.sources().filter { source in folders.contains { source.path.hasPrefix($0) } }.map { source in
+        try SinksTests.sources().filter { source in source.path.hasPrefix("Commands/") }.map { source in
             var texts: [String] = []
             var isLong = false
             for line in source.code.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -53,19 +49,10 @@ struct HintTests {
     /// The commands that a file defines.
     private static func commands(of path: String) throws -> [CommandDefinition] {
         let code = try Repository.text("Sources/" + path)
-        let definitions = try Repository.text("Sources/Commands/StoreCommands/SignInDefinitions.swift")
         var names: [String] = []
-        let direct = /CommandDefinition\(\s*"([a-z-]+)"(?:, "([a-z-]+)")?/
+        let direct = /Command\(\s*"([a-z-]+)"(?:, "([a-z-]+)")?/
         for found in code.matches(of: direct) {
             names.append([found.output.1, found.output.2].compactMap { $0 }.joined(separator: " "))
-        }
-        for found in code.matches(of: /Command\(SignInDefinitions\.(\w+)\)/) {
-            let pattern = try Regex(
-                "static let \(found.output.1) = CommandDefinition\\(\\s*\"([a-z-]+)\"(?:, \"([a-z-]+)\")?")
-            guard let definition = definitions.firstMatch(of: pattern) else { continue }
-            names.append(
-                [definition.output[1].substring, definition.output[2].substring].compactMap { $0.map(String.init) }
-                    .joined(separator: " "))
         }
         return names.compactMap { grammar.command(named: $0) }
     }
@@ -107,7 +94,7 @@ struct HintTests {
 
     @Test func `every command and option that a text names is there`() throws {
         var count = 0
-        for (path, texts) in try Self.texts() where path != "Commands/StoreCommands/LatchkeyGrammar+Synonyms.swift" {
+        for (path, texts) in try Self.texts() where path != "Commands/Commands/Program/LatchkeyGrammar+Synonyms.swift" {
             let own = try Self.commands(of: path)
             for text in texts where text.contains("latchkey ") || text.contains("--") {
                 // Prose about the program, and what a page of the help is called.
@@ -119,10 +106,9 @@ struct HintTests {
                     continue
                 }
                 count += 1
-                let mistakes = Self.mistakes(
-                    in: text, about: path == "Commands/StoreCommands/SignInDefinitions.swift" ? [] : own
-                )
-                .filter { mistake in !(Self.foreign[path] ?? []).contains { mistake.contains($0) } }
+                let mistakes = Self.mistakes(in: text, about: own).filter { mistake in
+                    !(Self.foreign[path] ?? []).contains { mistake.contains($0) }
+                }
                 #expect(mistakes.isEmpty, "\(path): \(text)")
             }
         }
@@ -166,11 +152,11 @@ struct HintTests {
         var statuses: Set<Int32> = []
 
         mutating func insert(
-            _ kinds: some Sequence<Explanation.Kind>, endingWith status: LatchkeyTerminal.ExitStatus? = nil
+            _ kinds: some Sequence<Explanation.Kind>, endingWith status: LatchkeyCommandLine.ExitStatus? = nil
         ) {
             for kind in kinds {
                 self.kinds.insert(kind)
-                statuses.insert((status ?? LatchkeyTerminal.ExitStatus(Probe(kind: kind))).rawValue)
+                statuses.insert((status ?? LatchkeyCommandLine.ExitStatus(Probe(kind: kind))).rawValue)
             }
         }
 
@@ -214,14 +200,14 @@ struct HintTests {
                 let kinds = found.output.1.matches(of: /\.([a-zA-Z]+)/).compactMap { names[String($0.output.1)] }
                 let call = call(in: code[found.range.lowerBound...].dropFirst())
                 let status = call.firstMatch(of: /exitStatus: \.(\w+)/).flatMap { match in
-                    LatchkeyTerminal.ExitStatus.allCases.first { "\($0)" == match.output.1 }
+                    LatchkeyCommandLine.ExitStatus.allCases.first { "\($0)" == match.output.1 }
                 }
                 outcomes[String(found.output.2), default: Outcomes()].insert(kinds, endingWith: status)
             }
         }
         for error in values { outcomes[error.codeName.description, default: Outcomes()].insert([error.kind]) }
         for (code, kinds) in reworded { outcomes[code, default: Outcomes()].insert(kinds) }
-        outcomes["request.status"]?.statuses.insert(LatchkeyTerminal.ExitStatus.otherStatus.rawValue)
+        outcomes["request.status"]?.statuses.insert(LatchkeyCommandLine.ExitStatus.otherStatus.rawValue)
         return outcomes
     }
 
@@ -288,7 +274,7 @@ struct HintTests {
 
     @Test func `every error of a command has a hint, or a reason to have none`() throws {
         var codes: Set<String> = []
-        for (path, code) in try SinksTests.sources() where Self.folders.contains(where: path.hasPrefix) {
+        for (path, code) in try SinksTests.sources() where path.hasPrefix("Commands/") {
             for start in code.ranges(of: "CommandFailure(") {
                 let call = Self.call(in: code[start.upperBound...])
                 guard let name = call.firstMatch(of: /"([a-z-]+\.[a-z0-9-]+)"/)?.output.1 else { continue }

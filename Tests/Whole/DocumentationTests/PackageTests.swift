@@ -1,9 +1,9 @@
 import Foundation
-import LatchkeyStoreCommands
+import LatchkeyCommands
 import Testing
 import TestServices
 
-/// The Debian package, made of the programs that the tests use. The one for release is installed in a bare Debian by
+/// The Debian package, made of the program that the tests use. The one for release is installed in a bare Debian by
 /// Tests/debian-package.
 struct PackageTests {
     private static let script = Repository.root.appendingPathComponent(".packaging/deb").path
@@ -14,8 +14,6 @@ struct PackageTests {
     private struct Made {
         let directory: TestDirectory
         let file: String
-        /// latchkey-keyring's.
-        let keyring: String
         /// Where its files were unpacked.
         let root: String
         /// systemd's units, but for what is after their name.
@@ -23,13 +21,13 @@ struct PackageTests {
 
         init() async throws {
             directory = try TestDirectory()
-            (file, keyring) = try await PackageTests.make(in: directory)
+            file = try await PackageTests.make(in: directory)
             root = directory / "root"
             try await Program("dpkg-deb").run(["--extract", file, root]).successful("dpkg-deb")
         }
     }
 
-    private static func make(_ options: String..., in directory: TestDirectory) async throws -> (String, String) {
+    private static func make(_ options: String..., in directory: TestDirectory) async throws -> String {
         let environment = [
             "PATH": Program.searchPath, "HOME": directory.path, "DEBFULLNAME": "Ada", "DEBEMAIL": "ada@example.org",
             "SOURCE_DATE_EPOCH": "1763884800", "DPKG_DEB_COMPRESSOR_LEVEL": "0",
@@ -38,59 +36,49 @@ struct PackageTests {
             ["--programs", try BuiltProducts.folder(), "--output", directory.path] + options, environment: environment
         ).successful(".packaging/deb")
         let files = run.outputText.split(separator: "\n").map(String.init)
-        guard files.count == 2 else { throw ServiceFailure("\(files)") }
-        return (files[0], files[1])
+        guard files.count == 1 else { throw ServiceFailure("\(files)") }
+        return files[0]
     }
 
-    private func field(_ name: String, ofKeyring: Bool = false) async throws -> String {
-        let made = try await Self.made.value
-        let file = ofKeyring ? made.keyring : made.file
-        return try await Program("dpkg-deb").run(["--field", file, name]).successful("dpkg-deb").outputText
+    private func field(_ name: String) async throws -> String {
+        try await Program("dpkg-deb").run(["--field", Self.made.value.file, name]).successful("dpkg-deb").outputText
             .trimmingCharacters(in: .newlines)
     }
 
-    @Test func `it has the program's version, and depends on what the programs link`() async throws {
+    @Test func `it has the program's version, and depends on what the program links and loads`() async throws {
         let version = try await BuiltProducts.latchkey().run(["version"]).successful("version").outputText
         #expect(try await "latchkey \(field("Version"))\n" == version)
         #expect(try await field("Maintainer") == "Ada <ada@example.org>")
         let depends = try await field("Depends")
-        for library in ["libc6", "libcurl4", "libmicrohttpd12", "libsodium23", "libsqlite3-0", "libssl3"] {
+        for library in ["libc6", "libsodium23", "libsqlite3-0"] {
             #expect(depends.contains("\(library) (>= "), "\(depends)")
         }
-        // Loaded when the keyring is first used.
-        #expect(!depends.contains("libsecret"))
-        #expect(try await field("Recommends").contains("libsecret-1-0"))
+        let listed = try await depends + field("Recommends") + field("Suggests")
+        for package in ["libcurl4", "libmicrohttpd12", "libssl3", "libglib2.0-0", "libsecret-1-0", "libpq5"] {
+            #expect(listed.contains(package), "\(package)")
+        }
     }
 
-    @Test func `the served keyring is a package of its own, which alone needs GLib`() async throws {
-        #expect(try await !field("Depends").contains("glib"))
-        let depends = try await field("Depends", ofKeyring: true)
-        let version = try await field("Version")
-        for wanted in ["libglib2.0-0 (>= ", "latchkey (= \(version))", "dbus-daemon", "libc6"] {
-            #expect(depends.contains(wanted), "\(depends)")
+    /// Of 0.1.0, whose units name a program of its own.
+    @Test func `it takes the place of the keyring's package`() async throws {
+        for name in ["Provides", "Conflicts", "Replaces"] {
+            #expect(try await field(name).hasPrefix("latchkey-keyring"), "\(name)")
         }
-        let made = try await Self.made.value
-        let listed = try await Program("dpkg-deb").run(["--contents", made.keyring]).successful("dpkg-deb").outputText
-        let files = listed.split(separator: "\n").filter { !$0.hasPrefix("d") }.compactMap {
-            $0.split(separator: " ").last
-        }
-        #expect(
-            Set(files) == [
-                "./usr/lib/latchkey/latchkey-keyring", "./usr/share/lintian/overrides/latchkey-keyring",
-                "./usr/share/doc/latchkey-keyring/changelog.gz", "./usr/share/doc/latchkey-keyring/copyright",
-                "./usr/share/xdg-desktop-portal/portals/latchkey.portal",
-            ])
+        let former = try await Self.made.value.root + "/usr/lib/latchkey/latchkey-keyring"
+        let run = try await Program(former).run(["keyring", "serve", "--help"]).successful("latchkey-keyring")
+        #expect(run.outputText.hasPrefix("latchkey keyring serve: "))
     }
 
-    @Test func `it holds the programs, the helpers' names, the manual and the completions, and nothing else`()
+    @Test func `it holds the program, the helpers' names, the manual and the completions, and nothing else`()
         async throws
     {
         let pages = try FileManager.default.contentsOfDirectory(
             atPath: Repository.root.appendingPathComponent("Docs/man").path)
-        let helpers = HelperDefinitions.programs.map(\.name.description)
+        let helpers = CommandTable.all.compactMap { $0.calledAs?.description }
         var expected = Set(
             [
-                "usr/bin/latchkey", "usr/lib/latchkey/latchkey-auth", "usr/share/lintian/overrides/latchkey",
+                "usr/bin/latchkey", "usr/lib/latchkey/latchkey-keyring", "usr/share/lintian/overrides/latchkey",
+                "usr/share/xdg-desktop-portal/portals/latchkey.portal",
                 "usr/share/doc/latchkey/changelog.gz", "usr/share/doc/latchkey/copyright",
                 "usr/share/bash-completion/completions/latchkey", "usr/share/zsh/vendor-completions/_latchkey",
                 "usr/share/fish/vendor_completions.d/latchkey.fish",
@@ -132,10 +120,7 @@ struct PackageTests {
         let made = try await Self.made.value
         let environment = try TestDirectory().environment()
         let latchkey = try Program("\(made.root)/usr/bin/latchkey")
-        // By latchkey-auth, which is in ../lib/latchkey.
         #expect(try await latchkey.run(["provider", "list"], environment: environment).status == 0)
-        let doctor = try await latchkey.run(["doctor"], environment: environment).outputText
-        #expect(doctor.contains(", with latchkey-auth"))
         let git = try Program("\(made.root)/usr/bin/git-credential-latchkey")
         #expect(try await git.run(["capability"], environment: environment).outputText.hasPrefix("version 0\n"))
     }
@@ -144,10 +129,8 @@ struct PackageTests {
         let made = try await Self.made.value
         let directory = try TestDirectory()
         let again = try await Self.make(in: directory)
-        for (one, other) in [(again.0, made.file), (again.1, made.keyring)] {
-            #expect(try Data(contentsOf: URL(fileURLWithPath: one)) == Data(contentsOf: URL(fileURLWithPath: other)))
-        }
-        let (newer, _) = try await Self.make("--version", "99.1", in: directory)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: again)) == Data(contentsOf: URL(fileURLWithPath: made.file)))
+        let newer = try await Self.make("--version", "99.1", in: directory)
         #expect(newer.contains("/latchkey_99.1_"))
 
         // Installed, upgraded and purged below a folder. No library is there: what it needs is not installed with it.
@@ -172,7 +155,7 @@ struct PackageTests {
 
     @Test func `lintian finds nothing that isn't explained`() async throws {
         let made = try await Self.made.value
-        let run = try await Program("lintian").run(["--allow-root", "--display-info", made.file, made.keyring])
+        let run = try await Program("lintian").run(["--allow-root", "--display-info", made.file])
         // The toolchain's libraries are not in programs that are built for tests, but where those are; and functions are
         // bound at the start by the release build's flag.
         let found = run.outputText.split(separator: "\n").filter { line in

@@ -1,5 +1,5 @@
 import Foundation
-import LatchkeyStoreCommands
+import LatchkeyCommands
 import Testing
 
 /// Docs/Reference/promises.md and Docs/Changes.md: what they promise is held somewhere.

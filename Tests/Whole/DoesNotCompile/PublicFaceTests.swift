@@ -31,8 +31,8 @@ import Testing
 
     /// Swift modules of ours that nobody outside sees.
     private static let internalModules = [
-        "LatchkeySystem", "LatchkeyCrypto", "LatchkeyLoopback", "LatchkeyImporting", "LatchkeyTerminal",
-        "LatchkeyStoreCommands", "LatchkeySignInCommands",
+        "LatchkeySystem", "LatchkeyCrypto", "LatchkeyLoopback", "LatchkeyCommands", "LatchkeyCommandLine",
+        "LatchkeyCommands", "LatchkeyCommands",
     ]
 
     @Test func `every module that a product reaches has a name that nobody else has`() throws {

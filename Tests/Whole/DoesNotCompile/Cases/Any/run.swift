@@ -1,5 +1,5 @@
 // Compiled as a part of the package: outside it these have no names.
-import LatchkeyStoreCommands
+import LatchkeyCommands
 
 func leak(_ value: consuming ChildProgram) {
     let hidden: Any = value  // expected-error {{value of type 'ChildProgram' does not conform to specified type 'Copyable'}}

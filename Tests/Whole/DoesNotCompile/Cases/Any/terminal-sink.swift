@@ -1,5 +1,5 @@
 // Compiled as a part of the package: some of these modules have nothing public.
-import LatchkeyTerminal
+import LatchkeyCommandLine
 
 func leak(_ value: consuming TerminalSecretSink) {
     let hidden: Any = value  // expected-error {{value of type 'TerminalSecretSink' does not conform to specified type 'Copyable'}}

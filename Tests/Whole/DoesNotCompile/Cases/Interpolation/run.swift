@@ -1,5 +1,5 @@
 // Compiled as a part of the package: outside it these have no names.
-import LatchkeyStoreCommands
+import LatchkeyCommands
 
 func leak(_ value: consuming ChildProgram) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}

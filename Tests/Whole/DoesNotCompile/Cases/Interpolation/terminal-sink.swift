@@ -1,5 +1,5 @@
 // Compiled as a part of the package: some of these modules have nothing public.
-import LatchkeyTerminal
+import LatchkeyCommandLine
 
 func leak(_ value: consuming TerminalSecretSink) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}

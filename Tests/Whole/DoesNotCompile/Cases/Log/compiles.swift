@@ -7,7 +7,7 @@ import LatchkeyOAuth
 import LatchkeyLog
 import LatchkeySecrets
 import LatchkeySignIn
-import LatchkeyTerminal
+import LatchkeyCommandLine
 import LatchkeyVault
 
 func show(

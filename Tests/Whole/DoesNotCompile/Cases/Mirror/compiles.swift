@@ -6,7 +6,7 @@ import LatchkeyLoopback
 import LatchkeyOAuth
 import LatchkeySecrets
 import LatchkeySignIn
-import LatchkeyTerminal
+import LatchkeyCommandLine
 import LatchkeyVault
 
 func show(_ token: borrowing Secret<AccessToken>) -> Int {

@@ -1,5 +1,5 @@
 // Compiled as a part of the package: outside it these have no names.
-import LatchkeyStoreCommands
+import LatchkeyCommands
 
 func leak(_ value: consuming ChildProgram) {
     print(value)  // expected-error {{argument type 'ChildProgram' does not conform to expected type 'Copyable'}}

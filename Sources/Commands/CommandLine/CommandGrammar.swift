@@ -1,0 +1,51 @@
+/// All commands of a program, with the options that each of them takes.
+package struct CommandGrammar: Sendable {
+    package let program: StaticString
+    package let summary: StaticString
+    package let version: StaticString
+    package let globalOptions: [CommandOption]
+    package let commands: [CommandDefinition]
+    /// What the program's name alone shows: whole lines. Empty where that is an error like any other.
+    package let introduction: StaticString
+    /// Words that people try, and the command that each one means.
+    package let synonyms: [(word: StaticString, command: StaticString)]
+    // Made when they are shown: most calls of a program show none.
+    private let makePages: @Sendable () -> [HelpPage]
+
+    package init(
+        program: StaticString, summary: StaticString, version: StaticString, globalOptions: [CommandOption],
+        commands: [CommandDefinition],
+        introduction: StaticString = "",
+        synonyms: [(word: StaticString, command: StaticString)] = [],
+        pages: @escaping @autoclosure @Sendable () -> [HelpPage] = []
+    ) {
+        self.program = program
+        self.summary = summary
+        self.version = version
+        self.globalOptions = globalOptions
+        self.commands = commands + [Self.helpCommand, Self.versionCommand]
+        self.introduction = introduction
+        self.synonyms = synonyms
+        makePages = pages
+    }
+
+    package var pages: [HelpPage] { makePages() }
+
+    static let help = CommandOption.flag("--help", help: "show this help and end")
+    static let versionOption = CommandOption.flag("--version", help: "show the version and end")
+
+    /// The same as words: many programs have them.
+    static let helpCommand = CommandDefinition(
+        ["help"], topic: .program, summary: "list the commands, or explain one",
+        operands: [.optional("COMMAND", help: "a command, the first word of several, or a page of the help")],
+        examples: ["latchkey help", "latchkey help vault", "latchkey help vault init"])
+    static let versionCommand = CommandDefinition(
+        ["version"], topic: .program, summary: "show the version", examples: ["latchkey version"])
+
+    func commands(startingWith word: String) -> [CommandDefinition] {
+        commands.filter { $0.words[0].description == word }
+    }
+
+    /// The command whose words these are.
+    package func command(named name: String) -> CommandDefinition? { commands.first { $0.name == name } }
+}

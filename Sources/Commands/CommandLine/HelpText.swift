@@ -1,0 +1,154 @@
+internal import LatchkeyLog
+
+/// The help of a program, a group of commands or a command, made from the definitions alone.
+package struct HelpText: Sendable {
+    private enum Part {
+        /// Paragraphs, whose lines are as long as the source's where nothing else is known.
+        case text(String)
+        case title(String)
+        /// Two columns, the left one as wide as its longest entry, or as `left`.
+        case columns([(String, String)], left: Int? = nil)
+        /// Command lines to copy.
+        case examples([StaticString])
+        case space
+    }
+
+    private let parts: [Part]
+
+    /// Takes paragraphs, of which some are rows with two spaces before and in between.
+    init(_ text: StaticString) {
+        parts = Array(
+            text.description.split(separator: "\n\n").map { paragraph in
+                [paragraph.hasPrefix("  ") ? Self.columns(of: paragraph) : .text(String(paragraph))]
+            }.joined(separator: [.space]))
+    }
+
+    private static func columns(of paragraph: Substring) -> Part {
+        var left = 0
+        let rows = paragraph.split(separator: "\n").map { row in
+            let row = row.dropFirst(2)
+            let name = row.split(separator: "  ", maxSplits: 1).first ?? row
+            let meaning = row.dropFirst(name.count).drop { $0 == " " }
+            left = row.count - meaning.count - 2
+            return (String(name), String(meaning))
+        }
+        return .columns(rows, left: left)
+    }
+
+    init(grammar: CommandGrammar, group: String?, command: CommandDefinition?) {
+        if let command {
+            parts = Self.help(of: command, in: grammar)
+        } else if let group {
+            parts = Self.help(ofGroup: group, in: grammar)
+        } else {
+            parts = Self.overview(of: grammar)
+        }
+    }
+
+    init(_ page: HelpPage) {
+        parts = Array(
+            page.sections.map { section in
+                [.title(section.title.description), .columns(section.rows.map { ($0.name.text, $0.meaning.text) })]
+            }.joined(separator: [.space]))
+    }
+
+    // MARK: - What stands in it
+
+    /// What a command can be, by what it is about; then the options that all of them take.
+    private static func overview(of grammar: CommandGrammar) -> [Part] {
+        var parts: [Part] = [
+            .text("\(grammar.program): \(grammar.summary)"), .space,
+            .text("usage: \(grammar.program) COMMAND [OPTIONS]"),
+        ]
+        let width = grammar.commands.map(\.name.count).max() ?? 0
+        for topic in CommandTopic.allCases {
+            let commands = grammar.commands.filter { $0.topic == topic }
+            if commands.isEmpty { continue }
+            parts += [
+                .space, .title(topic.rawValue),
+                .columns(commands.map { ($0.name, $0.summary.description) }, left: width),
+            ]
+        }
+        let pages = grammar.pages.map { ("\(grammar.program) help \($0.name)", $0.summary.description) }
+        return parts + [
+            .space, .title("options of every command"), .columns(everywhere(grammar)),
+            .space, .title("more"),
+            .columns([("\(grammar.program) help COMMAND", "explains a command, with examples")] + pages),
+        ]
+    }
+
+    private static func help(ofGroup group: String, in grammar: CommandGrammar) -> [Part] {
+        let commands = grammar.commands(startingWith: group)
+        return [
+            .text("usage: \(grammar.program) \(group) COMMAND [OPTIONS]"), .space, .title("commands"),
+            .columns(commands.map { ($0.name, $0.summary.description) }), .space,
+            .text("\(grammar.program) help \(group) COMMAND explains one, with examples."),
+        ]
+    }
+
+    private static func help(of command: CommandDefinition, in grammar: CommandGrammar) -> [Part] {
+        var parts: [Part] = [
+            .text("\(grammar.program) \(command.name): \(command.summary)"), .space,
+            .text("usage: \(grammar.program) \(command.usage)"),
+        ]
+        if !command.operands.isEmpty {
+            parts += [.space, .columns(command.operands.map { ($0.name.description, $0.help.description) })]
+        }
+        if !command.options.isEmpty {
+            parts += [.space, .title("options"), .columns(command.options.map { ($0.usage, $0.help.text) })]
+        }
+        let examples = command.examples
+        if !examples.isEmpty { parts += [.space, .title("examples"), .examples(examples)] }
+        if command.details.utf8CodeUnitCount > 0 { parts += [.space, .text("\(command.details)")] }
+        return parts + [
+            .space, .text("\(grammar.program) help lists the options of every command, such as --store."),
+        ]
+    }
+
+    private static func everywhere(_ grammar: CommandGrammar) -> [(String, String)] {
+        (grammar.globalOptions + [CommandGrammar.help, CommandGrammar.versionOption]).map {
+            ($0.usage, $0.help.text)
+        }
+    }
+
+    // MARK: - As lines
+
+    package var text: String { text(width: nil) }
+
+    /// Whole lines.
+    ///
+    /// - Parameter width: how many columns a line may have; `nil`: any number.
+    func text(width: Int?) -> String {
+        parts.map { part in
+            switch part {
+            // Longer lines are hard to read, however wide the terminal is.
+            case .text(let text): (width.map { WrappedText.paragraphs(text, width: min($0, 100)) } ?? text) + "\n"
+            case .title(let title): "\(title):\n"
+            case .columns(let rows, let left): Self.columns(rows, left: left, width: width)
+            case .examples(let examples):
+                examples.map { example in
+                    "  \(width.map { WrappedText.command("\(example)", width: $0 - 2) } ?? "\(example)")\n"
+                }.joined()
+            case .space: "\n"
+            }
+        }.joined()
+    }
+
+    private static func columns(_ rows: [(String, String)], left: Int?, width: Int?) -> String {
+        let left = left ?? rows.map(\.0.count).max() ?? 0
+        guard let width else { return rows.map { line($0, left) + $1 + "\n" }.joined() }
+        // Where the right column would be a thin one, it stands below the left.
+        let isBelow = width - left - 4 < 24
+        let margin = isBelow ? 6 : left + 4
+        let indentation = String(repeating: " ", count: margin)
+        return rows.map { name, meaning in
+            let lines = WrappedText.lines(meaning, width: width - margin)
+            let first = isBelow ? "  \(name)\n\(indentation)" : line(name, left)
+            return first + lines.joined(separator: "\n" + indentation) + "\n"
+        }.joined()
+    }
+
+    private static func line(_ name: String, _ left: Int) -> String {
+        "  " + name + String(repeating: " ", count: left - name.count + 2)
+    }
+}

@@ -1,0 +1,116 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyProcess
+internal import LatchkeySecretService
+internal import LatchkeyStoreSelection
+internal import LatchkeyCommandLine
+internal import LatchkeyVault
+
+/// `latchkey doctor [--json] [--repair-duplicates]`.
+enum DoctorCommand {
+    private static let repair = CommandOption.flag(
+        "--repair-duplicates", help: "first delete the keyring's items that another one makes superfluous")
+
+    static let command = Command(
+        "doctor", topic: .stores, summary: "say how the stores are, which is used and why, and what to mend",
+        options: [repair],
+        details: """
+            Nobody is asked for anything, and nothing is changed but for a throw-away secret that is saved, read
+            and deleted in the store that is used. Every line can be pasted into a public issue. A configuration that can't be
+            read is a problem of its own, and the other checks go on without it.
+
+            Exit status 0: nothing is wrong; otherwise the status that the first problem has in other commands.
+            """,
+        examples: ["latchkey doctor", "latchkey doctor --json"]
+    ) { arguments, context in
+        if arguments.has(repair) { try await repairDuplicates(context) }
+        let findings = try await findings(context).map { $0.withoutHome(context.environment.home) }
+        if arguments.has(GlobalOptions.json) {
+            try context.output.write(.array(findings.map(\.json)))
+        } else {
+            try context.output.write(findings.table)
+        }
+        return findings.status
+    }
+
+    private static func findings(_ context: CommandContext) async throws -> [Finding] {
+        let settings = context.settings.askingNobody
+        var findings = ProcessCheck(context: context).findings
+        let check = ChoiceCheck(context: context, settings: settings)
+        let (choice, reasons) = await check.findings()
+        findings += reasons
+        let chosen = choice?.backend.name.description
+        findings += try await KeyringCheck(
+            settings: settings, matters: chosen == "secret-service"
+        ).findings()
+        let (vaultFindings, vault) = try await VaultCheck(
+            settings: settings, matters: chosen == "vault"
+        ).findings()
+        findings += vaultFindings
+        findings += try await examined(context.selector.catalogue, settings, chosen: chosen)
+        // A vault is opened once: its passphrase may come through a pipe.
+        var store: (any CredentialStore)? = vault
+        if let choice, chosen != "vault" { store = try? await choice.backend.open(settings) }
+        findings += try await PlacesCheck(
+            stores: try await storesToLookInto(vault, context, settings), usesAllStores: context.usesAllStores,
+            deadline: settings.deadline
+        ).findings()
+        if chosen != nil, let store {
+            findings.append(try await RoundTrip(store: store, deadline: settings.deadline).finding())
+        }
+        return findings
+    }
+
+    /// What the other stores say about themselves.
+    private static func examined(
+        _ catalogue: StoreCatalogue, _ settings: StoreSettings, chosen: String?
+    ) async throws(StoreError) -> [Finding] {
+        var findings: [Finding] = []
+        for backend in catalogue.backends {
+            guard let examine = backend.examine else { continue }
+            let matters = chosen == backend.name.description
+            do throws(StoreError) {
+                findings += try await examine(settings).map { Finding($0, of: backend.name, matters: matters) }
+            } catch {
+                if error.code == .cancelled { throw error }
+                findings.append(.refusal(backend.name, error, matters: matters))
+            }
+        }
+        return findings
+    }
+
+    /// Every store that can be opened without asking anybody. The vault comes last: it may be large.
+    private static func storesToLookInto(
+        _ vault: VaultStore?, _ context: CommandContext, _ settings: StoreSettings
+    ) async throws -> [any CredentialStore] {
+        var stores: [any CredentialStore] = []
+        for backend in context.selector.catalogue.backends
+        where backend.isPersistent && backend.name.description != "vault" && backend.exists(settings) {
+            do throws(StoreError) {
+                if let store = try await backend.openBeside(settings) { stores.append(store) }
+            } catch {
+                if error.code == .cancelled { throw error }
+                context.logger.info("\(backend.name) was not looked into: \(error)")
+            }
+        }
+        if let vault { stores.append(vault) }
+        return stores
+    }
+
+    private static func repairDuplicates(_ context: CommandContext) async throws {
+        let store = SecretServiceStore(
+            SecretServiceConfiguration(
+                collection: context.settings.collection, mayPrompt: context.settings.mayPrompt,
+                coordination: context.settings.leases))
+        var deleted = 0
+        var left = 0
+        for duplicates in try await store.duplicates(deadline: context.deadline) {
+            let repair = try await store.repairDuplicates(of: duplicates.key, deadline: context.deadline)
+            deleted += repair.deleted
+            left += repair.left
+        }
+        let items = LogMessage.counted(deleted, "item", "items")
+        context.output.note(
+            "deleted \(items) of the keyring; left \(left), for other programs or with other secrets")
+    }
+}

@@ -1,0 +1,100 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyStoreSelection
+internal import LatchkeyCommandLine
+
+/// One line of what the doctor found. Every part may be pasted into a public issue: no service, no account, no home.
+struct Finding {
+    enum State {
+        /// As it should be.
+        case good
+        /// Worth knowing, and nothing to mend.
+        case note
+        /// Wrong, with the status that the doctor ends with when it is the first one.
+        case problem(ExitStatus)
+    }
+
+    let topic: StaticString
+    let state: State
+    let text: LogMessage
+    /// The command or the act that mends it.
+    let remedy: LogMessage?
+
+    static func good(_ topic: StaticString, _ text: LogMessage) -> Finding {
+        Finding(topic: topic, state: .good, text: text, remedy: nil)
+    }
+
+    static func note(_ topic: StaticString, _ text: LogMessage, remedy: LogMessage? = nil) -> Finding {
+        Finding(topic: topic, state: .note, text: text, remedy: remedy)
+    }
+
+    static func problem(
+        _ topic: StaticString, _ status: ExitStatus, _ text: LogMessage, remedy: LogMessage
+    ) -> Finding {
+        Finding(topic: topic, state: .problem(status), text: text, remedy: remedy)
+    }
+
+    /// An error of a store, as a problem or only worth knowing.
+    static func refusal(_ topic: StaticString, _ error: some RedactedError, matters: Bool) -> Finding {
+        let text: LogMessage = "\(error.cause) [\(error.codeName)]"
+        let remedy = error.hint?.worded ?? "look into the manual page, latchkey(1)"
+        return matters
+            ? .problem(topic, ExitStatus(error), text, remedy: remedy) : .note(topic, text, remedy: remedy)
+    }
+
+    var stateName: StaticString {
+        switch state {
+        case .good: "ok"
+        case .note: "note"
+        case .problem: "PROBLEM"
+        }
+    }
+
+    var json: JSONValue {
+        .object([
+            ("topic", .message("\(topic)")), ("state", .message("\(stateName)")), ("text", .message(text)),
+            ("remedy", remedy.map { .message($0) } ?? .null),
+        ])
+    }
+
+    /// The same, with the home directory as `~` wherever it is named, as errors do.
+    func withoutHome(_ home: String) -> Finding {
+        guard home != "/" else { return self }
+        let shorten = { (message: LogMessage) -> LogMessage in
+            let text = message.text.split(separator: home + "/", omittingEmptySubsequences: false)
+                .joined(separator: "~/")
+            return "\(LoggableText(reviewed: "what was a log message, with a shorter path", unredacted: text))"
+        }
+        return Finding(topic: topic, state: state, text: shorten(text), remedy: remedy.map(shorten))
+    }
+}
+
+extension [Finding] {
+    /// The status of the first problem, or success.
+    var status: ExitStatus {
+        for finding in self { if case .problem(let status) = finding.state { return status } }
+        return .success
+    }
+
+    var table: TextTable {
+        var table = TextTable("STATE", "ABOUT", "FOUND", wrapping: true)
+        for finding in self {
+            table.append("\(finding.stateName)", "\(finding.topic)", finding.text)
+            if let remedy = finding.remedy { table.append("", "", "to mend it: \(remedy)") }
+        }
+        return table
+    }
+}
+
+extension Finding {
+    /// What a store says about itself.
+    init(_ finding: StoreFinding, of store: StaticString, matters: Bool) {
+        let state: State =
+            switch finding.state {
+            case .good: .good
+            case .problem(let code) where matters: .problem(ExitStatus(StoreError(code, finding.text)))
+            case .note, .problem: .note
+            }
+        self.init(topic: store, state: state, text: finding.text, remedy: finding.remedy?.worded)
+    }
+}

@@ -1,0 +1,99 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecretService
+internal import LatchkeyStoreSelection
+internal import LatchkeyCommandLine
+
+/// How the keyring is. Nobody is asked for anything.
+struct KeyringCheck {
+    let settings: StoreSettings
+    /// Whether the keyring is the chosen store, so that what is wrong with it matters.
+    let matters: Bool
+
+    func findings() async throws(StoreError) -> [Finding] {
+        let store = SecretServiceStore(
+            SecretServiceConfiguration(
+                collection: settings.collection, mayPrompt: false, coordination: settings.leases))
+        do throws(StoreError) {
+            let report = try await store.report(deadline: .after(min(settings.timeout, .seconds(10))))
+            return [service(report), prompter(report), collection(report)] + (try await duplicates(store, report))
+        } catch {
+            if error.code == .cancelled { throw error }
+            return [.refusal("keyring", error, matters: matters)]
+        }
+    }
+
+    private func service(_ report: SecretServiceReport) -> Finding {
+        let name = LoggableText(
+            reviewed: "the kernel's name of the keyring's process", unredacted: report.processName ?? "unknown")
+        let number: LogMessage = report.processIdentifier.map { "process \($0)" } ?? "process unknown"
+        guard report.isSessionEncrypted else {
+            return .problem(
+                "keyring", .protocolError, "\(name), \(number): secrets would cross the bus unencrypted",
+                remedy: "restart the keyring service")
+        }
+        let aliases: LogMessage =
+            report.aliases.isEmpty ? "no alias" : "aliases: \(LogMessage.joined(report.aliases.map(shown)))"
+        return .good(
+            "keyring",
+            """
+            \(name), \(number), collections: \(report.collectionCount), locked: \(report.lockedCount), \(aliases); secrets \
+            cross the bus encrypted
+            """)
+    }
+
+    private func shown(_ alias: SecretServiceReport.Alias) -> LogMessage {
+        switch alias {
+        case .standard: "default"
+        case .login: "login"
+        case .session: "session"
+        }
+    }
+
+    private func prompter(_ report: SecretServiceReport) -> Finding {
+        let isGNOME = report.processName?.hasPrefix("gnome-keyring") ?? false
+        switch (settings.hasDisplay, report.hasSystemPrompter || !isGNOME) {
+        case (true, true): return .good("prompts", "the keyring can ask for its password")
+        case (true, false):
+            return .note(
+                "prompts", "no program shows the keyring's prompts",
+                remedy: "install gcr (gcr-prompter), or unlock the keyring at login")
+        case (false, _):
+            return .note("prompts", "without a display the keyring can't ask for its password")
+        }
+    }
+
+    private func collection(_ report: SecretServiceReport) -> Finding {
+        switch report.collection {
+        case .open(let count): return .good("collection", "open, items: \(count)")
+        case .locked:
+            let text: LogMessage = "locked"
+            let isReachable = settings.hasDisplay
+            let remedy: LogMessage =
+                isReachable
+                ? "unlock it in your keyring application, or log in again" : StoreSettings.unlockingWithoutDisplay
+            return matters && !isReachable
+                ? .problem("collection", .refused, text, remedy: remedy) : .note("collection", text, remedy: remedy)
+        case .missing:
+            let remedy: LogMessage = "latchkey set --create-collection makes it"
+            return matters
+                ? .problem("collection", .unavailable, "there is none of that name", remedy: remedy)
+                : .note("collection", "there is none of that name", remedy: remedy)
+        }
+    }
+
+    private func duplicates(
+        _ store: SecretServiceStore, _ report: SecretServiceReport
+    ) async throws(StoreError) -> [Finding] {
+        guard case .open = report.collection else { return [] }
+        let found = try await store.duplicates(deadline: settings.deadline)
+        guard !found.isEmpty else { return [.good("duplicates", "no credential is kept twice")] }
+        let credentials = LogMessage.counted(found.count, "credential is", "credentials are")
+        return [
+            .note(
+                "duplicates",
+                "\(credentials) kept in several items, of which the newest is read",
+                remedy: "latchkey doctor --repair-duplicates")
+        ]
+    }
+}

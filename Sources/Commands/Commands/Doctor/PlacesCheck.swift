@@ -1,0 +1,90 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+
+/// Whether a credential is in two stores at once, of those that can be looked into without asking anybody.
+struct PlacesCheck {
+    let stores: [any CredentialStore]
+    /// Whether commands look for credentials in every store: then one that has two secrets can't be used.
+    let usesAllStores: Bool
+    let deadline: Deadline
+
+    /// How many credentials' secrets are compared.
+    private static let mostCompared = 1000
+
+    /// Nothing where there is but one store.
+    func findings() async throws(StoreError) -> [Finding] {
+        guard stores.count > 1 else { return [] }
+        var findings: [Finding] = []
+        var duplicates: [CredentialKey: [any CredentialStore]] = [:]
+        var places: [CredentialKey: Int] = [:]
+        for index in stores.indices {
+            if let error = await failure(StoreError.self, awaiting: try await look(into: index, &places, &duplicates)) {
+                if error.code == .cancelled { throw error }
+                let name = LoggableText(
+                    reviewed: "a word of the program", unredacted: stores[index].identity.backend)
+                findings.append(
+                    .note(
+                        "stores", "what is in \(name) was not compared: \(error.cause) [\(error.codeName)]",
+                        remedy: error.hint?.worded))
+            }
+        }
+        guard !duplicates.isEmpty else { return findings + [.good("stores", "no credential is in two of them")] }
+        return findings + [try await report(duplicates)]
+    }
+
+    private func look(
+        into index: Int, _ places: inout [CredentialKey: Int],
+        _ duplicates: inout [CredentialKey: [any CredentialStore]]
+    ) async throws(StoreError) {
+        var entries = stores[index].list(deadline: deadline).makeAsyncIterator()
+        while let entry = try await entries.next() {
+            if let first = places[entry.key] {
+                // A listing may show one twice.
+                if first == index { continue }
+                // A vault beside the keyring that it is served as: all of it is one.
+                if try await ServedVault.hasSame(
+                    entry.key, in: stores[first], and: stores[index], deadline: deadline)
+                {
+                    return
+                }
+                duplicates[entry.key, default: [stores[first]]].append(stores[index])
+            } else if index < stores.count - 1 {
+                // Nothing comes after the last store, which may be a large one.
+                places[entry.key] = index
+            }
+        }
+    }
+
+    private func report(_ duplicates: [CredentialKey: [any CredentialStore]]) async throws(StoreError) -> Finding {
+        var differing = 0
+        for (key, stores) in duplicates.prefix(Self.mostCompared) {
+            if try await !holdSame(key, stores) { differing += 1 }
+        }
+        let text: LogMessage = "credentials in two of them: \(duplicates.count), with different secrets: \(differing)"
+        let remedy: LogMessage =
+            """
+            latchkey list --all --all-stores names them; latchkey move joins those with the same secret, and latchkey delete \
+            --store STORE takes one of two that differ away
+            """
+        return usesAllStores && differing > 0
+            ? .problem("stores", .usage, text, remedy: remedy) : .note("stores", text, remedy: remedy)
+    }
+
+    private func holdSame(_ key: CredentialKey, _ stores: [any CredentialStore]) async throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            guard let first = try await stores[0].read(key, as: Password.self, deadline: deadline) else { return true }
+            for store in stores.dropFirst() {
+                guard let other = try await store.read(key, as: Password.self, deadline: deadline) else { continue }
+                if !other.secret.matches(first.secret) { return false }
+            }
+            return true
+        } catch {
+            if error.code == .cancelled { throw error }
+            return false
+        }
+    }
+}

@@ -1,0 +1,107 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyStoreSelection
+internal import LatchkeyCommandLine
+internal import LatchkeyVault
+
+/// How the vault is.
+struct VaultCheck {
+    let settings: StoreSettings
+    /// Whether the vault is the chosen store, so that what is wrong with it matters.
+    let matters: Bool
+
+    /// Returns the vault too where it could be opened without asking anybody.
+    func findings() async throws(StoreError) -> (findings: [Finding], vault: VaultStore?) {
+        let path = LoggableText(reviewed: "the path of the vault", unredacted: settings.vaultPath)
+        guard matters || (StoreCatalogue.standard["vault"]?.exists(settings) ?? false) else {
+            return ([.note("vault", "there is none at \(path)")], nil)
+        }
+        let locked: LockedVault
+        do throws(StoreError) {
+            locked = try await settings.lockedVault()
+        } catch {
+            if error.code == .cancelled { throw error }
+            // A vault that is there and can't be used is wrong, whatever store is chosen.
+            let isWrong = matters || error.code != .unavailable
+            let explained = settings.explained(error, wasUsed: matters)
+            return (
+                [
+                    explained.map { .refusal("vault", $0, matters: isWrong) }
+                        ?? .refusal("vault", error, matters: isWrong)
+                ], nil
+            )
+        }
+        let kinds = locked.slots.map { "\($0.kind)" as LogMessage }
+        let isDatabase = VaultLocation.isDatabase(settings.vaultPath)
+        let whose: LogMessage = isDatabase ? "in a database" : "yours alone"
+        let file = Finding.good("vault", "\(path), \(whose); key slots: \(LogMessage.joined(kinds))")
+        do throws(StoreError) {
+            let database =
+                isDatabase
+                ? try await VaultStore.databaseState(at: settings.vaultPath, deadline: settings.deadline).findings : []
+            let vault = try await settings.unlock(locked)
+            return ([file] + database + [try await integrity(of: vault)], vault)
+        } catch {
+            switch error.code {
+            case .cancelled: throw error
+            case .locked where matters && locked.opensWithKeyFileAlone:
+                // Nobody can be asked for it: until its key is named, the vault is of no use.
+                return ([file, .refusal("integrity", error, matters: true)], nil)
+            case .locked:
+                return (
+                    [
+                        file,
+                        .note(
+                            "integrity", "not checked: no key was given, and the doctor asks for none",
+                            remedy: "latchkey vault verify"),
+                    ], nil
+                )
+            default: return ([file, .refusal("integrity", error, matters: true)], nil)
+            }
+        }
+    }
+
+    private func integrity(of vault: VaultStore) async throws(StoreError) -> Finding {
+        let found = try await vault.verify(deadline: .after(.seconds(600)))
+        guard found.isSound else {
+            return .problem(
+                "integrity", .badData, LogMessage.counted(found.problems.count, "problem", "problems"),
+                remedy: "latchkey vault verify names them")
+        }
+        return .good("integrity", "\(LogMessage.credentials(found.itemCount)), all sound")
+    }
+}
+
+extension DatabaseState {
+    /// What is weaker than it should be.
+    fileprivate var findings: [Finding] {
+        var findings: [Finding] = []
+        let connection: LogMessage = isEncrypted ? "with TLS" : "without TLS"
+        if isLocal || isEncrypted && checksServer {
+            findings.append(.good("database", isLocal ? "on this machine" : "reached with TLS, its name checked"))
+        } else {
+            findings.append(
+                .problem(
+                    "database", .configuration,
+                    "reached over the network \(connection), and nobody checks that it is the right one",
+                    remedy:
+                        "add sslmode=verify-full to the vault's URI, and sslrootcert where its authority isn't known"))
+        }
+        if !isDurable {
+            findings.append(
+                .problem(
+                    "database", .configuration, "a save can be lost: its synchronous_commit or fsync is off",
+                    remedy: "turn them on for this database or role"))
+        } else if !hasStandby {
+            findings.append(.note("database", "no standby commits with it: what its disk loses is lost"))
+        }
+        if isPooled {
+            findings.append(.note("database", "behind a pool of connections: changes by others are not reported"))
+        }
+        return findings
+    }
+}
+
+extension LockedVault {
+    fileprivate var opensWithKeyFileAlone: Bool { slots.allSatisfy { $0.kind == .keyFile } }
+}

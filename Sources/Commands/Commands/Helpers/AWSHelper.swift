@@ -1,0 +1,37 @@
+internal import LatchkeyCredentials
+internal import LatchkeyJSON
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyCommandLine
+
+/// `latchkey helper aws PROFILE`: a `credential_process` of the AWS tools, version 1. An access key is kept under the
+/// service `aws:PROFILE`, with its id as account.
+enum AWSHelper {
+    static let command = Command(
+        "helper", "aws", summary: "answer the AWS tools with an access key",
+        operands: [.required("PROFILE", help: "a profile's name")],
+        details: """
+            For AWS's configuration: credential_process = latchkey helper aws PROFILE. The key is kept under aws:PROFILE; its
+            id is the account, and the secret access key the secret. Where there are several, the one that was changed last
+            is the answer.
+            """,
+        examples: ["latchkey helper aws default"], reportsError: reportInOneLine
+    ) { arguments, context in
+        let service = "aws:" + arguments.operand("PROFILE")
+        let view = try await context.openView()
+        guard
+            let record = try await view.credential(services: [service], account: nil, deadline: context.deadline)
+        else {
+            let shown = LoggableText(reviewed: "a service name is what a listing shows", unredacted: service)
+            throw CommandFailure(
+                .notFound, "credential.not-found", "there is no access key for \(shown)",
+                hint: "latchkey set \(shown) ACCESS-KEY-ID saves one, and asks for the secret")
+        }
+        var answer = JSONWriter()
+        try answer.member("Version", integer: 1)
+        try answer.member("AccessKeyId", publicText: record.metadata.key.account)
+        try answer.member("SecretAccessKey", secret: record.secret.withoutLineBreak())
+        try context.output.write(secret: answer.finish(as: MessageBody.self))
+        return .success
+    }
+}

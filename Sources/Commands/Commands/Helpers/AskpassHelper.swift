@@ -1,0 +1,52 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyProcess
+internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
+internal import LatchkeyCommandLine
+
+/// `latchkey helper askpass QUESTION`, also as `latchkey-askpass`: SSH_ASKPASS of ssh(1). It answers the question for a
+/// key's passphrase, and no other: a server words its own questions as it likes.
+enum AskpassHelper {
+    /// A key's passphrase is kept under `ssh:PATH`.
+    private static let account = "passphrase"
+
+    static let command = Command(
+        "helper", "askpass", summary: "answer ssh for the passphrase of a key, as latchkey-askpass",
+        operands: [.required("QUESTION", help: "what ssh, ssh-add or ssh-keygen asks")],
+        details: """
+            For SSH_ASKPASS. The passphrase of the key PATH is kept under ssh:PATH, with the account passphrase. Any other
+            question, such as a server's or sudo's, gets no answer, with exit status 1: nothing else may ask for these.
+            """,
+        examples: ["latchkey helper askpass QUESTION"],
+        calledAs: "latchkey-askpass", reportsError: reportInOneLine
+    ) { arguments, context in
+        // A confirmation or a notice (SSH_ASKPASS_PROMPT) has no passphrase for an answer.
+        guard context.environment["SSH_ASKPASS_PROMPT"] == nil,
+            let path = keyPath(in: arguments.operand("QUESTION"))
+        else { return .notFound }
+        let view = try await context.openView()
+        let record = try await view.credential(
+            services: ["ssh:" + path], account: account, deadline: context.deadline)
+        guard let record else { return .notFound }
+        var answer = SecretBuilder()
+        try answer.append(record.takeSecret().withoutLineBreak())
+        try answer.append(publicText: "\n")
+        try context.output.write(secret: answer.finish(as: MessageBody.self))
+        return .success
+    }
+
+    /// The key in a question of ssh, ssh-add or ssh-keygen; the whole text has to be theirs. A question that comes again
+    /// because the passphrase was wrong is another text, and isn't answered.
+    private static func keyPath(in question: String) -> String? {
+        let begin = "Enter passphrase for "
+        guard question.hasPrefix(begin) else { return nil }
+        var path = question.dropFirst(begin.count)
+        while path.last == " " || path.last == ":" { path.removeLast() }
+        if path.hasPrefix("key ") { path = path.dropFirst(4) }
+        for quote in ["'", "\""] where path.hasPrefix(quote) && path.hasSuffix(quote) && path.count > 1 {
+            path = path.dropFirst().dropLast()
+        }
+        return path.hasPrefix("/") ? String(path) : nil
+    }
+}

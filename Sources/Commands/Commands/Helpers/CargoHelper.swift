@@ -1,0 +1,177 @@
+internal import LatchkeyCredentials
+internal import LatchkeyJSON
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+internal import Synchronization
+
+/// `latchkey helper cargo`, also as `cargo-credential-latchkey`: cargo's Credential Provider Protocol, version 1.
+enum CargoHelper {
+    private static let cargoPlugin = CommandOption.flag(
+        "--cargo-plugin", help: "given by cargo; makes no difference")
+
+    static let command = Command(
+        "helper", "cargo", summary: "answer cargo, as cargo-credential-latchkey", options: [cargoPlugin],
+        details: """
+            A credential provider of cargo 1.74 and above: cargo login, publish and fetches from private registries call
+            it. Tokens are kept under cargo:INDEX-URL, with the account token. What cargo:libsecret saved in the desktop's
+            keyring, or in a vault that was served as one, is found as well. Errors are answers too, with exit status 0.
+            """,
+        examples: ["latchkey helper cargo"],
+        calledAs: "cargo-credential-latchkey", reportsError: report
+    ) { arguments, context in
+        try greet(context.output)
+        let request = try CargoRequest(
+            SecretInput.readAll(
+                as: MessageBody.self, limit: 1 << 20, until: { $0.index(of: UInt8(ascii: "\n")) != nil }))
+        switch request.kind {
+        case "get": try await get(request, context)
+        case "login": try await login(request, mayAsk: !arguments.has(GlobalOptions.noPrompt), context)
+        case "logout": try await logout(request, context)
+        default:
+            throw CommandFailure(
+                .badData, "cargo.operation-not-supported", "this operation isn't known here",
+                hint: "another provider in cargo's configuration may know it")
+        }
+        return .success
+    }
+
+    /// Whether the versions that are spoken here were said, which comes before an error too.
+    private static let hasGreeted = Mutex(false)
+
+    private static func greet(_ output: TerminalOutput) throws(CommandFailure) {
+        let isFirst = hasGreeted.withLock { hasGreeted in
+            defer { hasGreeted = true }
+            return !hasGreeted
+        }
+        if isFirst { try output.write("{\"v\":[1]}") }
+    }
+
+    /// cargo reads an error from standard output, with exit status 0: another status hides it.
+    @Sendable private static func report(_ error: any RedactedError, _ output: TerminalOutput) -> ExitStatus {
+        let kind =
+            switch error.codeName.description {
+            case "cargo.not-found": "not-found"
+            case "cargo.operation-not-supported": "operation-not-supported"
+            default: "other"
+            }
+        var json = JSONWriter()
+        try? json.member("kind", publicText: kind)
+        try? json.member("message", publicText: error.line.text)
+        try? json.member("caused-by", publicTexts: [])
+        try? greet(output)
+        try? answer("Err", json, output)
+        return .success
+    }
+
+    /// Writes a line with an object of one member.
+    private static func answer(
+        _ name: StaticString, _ value: consuming JSONWriter, _ output: TerminalOutput
+    ) throws {
+        var line = SecretBuilder()
+        try line.append(publicText: "{\"\(name)\":")
+        try line.append(value.finish(as: MessageBody.self))
+        try line.append(publicText: "}\n")
+        try output.write(secret: line.finish(as: MessageBody.self))
+    }
+
+    private static let notFound = CommandFailure(
+        .notFound, "cargo.not-found", "there is no token for this registry", hint: "cargo login stores one")
+
+    /// A registry has one token.
+    private static let account = "token"
+
+    private static func key(_ request: borrowing CargoRequest) throws -> CredentialKey {
+        try CredentialKey(service: "cargo:" + request.indexURL, account: account)
+    }
+
+    private static func get(_ request: borrowing CargoRequest, _ context: CommandContext) async throws {
+        let key = try key(request)
+        let view = try await context.openView()
+        let found = try await view.credential(services: [key.service], account: account, deadline: context.deadline)
+        if let found { return try answer(found.secret, context) }
+        let shape = ItemAttributes(ofOthers: ["url": request.indexURL, "xdg:schema": "org.rust-lang.cargo.registry"])
+        let others = try await view.foreign(having: [shape], deadline: context.deadline)
+        let other = try await others.credential(
+            services: [key.service], account: account, deadline: context.deadline)
+        guard let other else { throw notFound }
+        try answer(other.secret, context)
+    }
+
+    private static func answer(_ token: borrowing Secret<Password>, _ context: CommandContext) throws {
+        var json = JSONWriter()
+        try json.member("kind", publicText: "get")
+        try json.member("token", secret: token)
+        try json.member("cache", publicText: "session")
+        try json.member("operation_independent", boolean: true)
+        try answer("Ok", json, context.output)
+    }
+
+    private static func login(
+        _ request: borrowing CargoRequest, mayAsk: Bool, _ context: CommandContext
+    ) async throws {
+        let key = try key(request)
+        let view = try await context.openView()
+        let store = try await view.store(for: key, deadline: context.deadline)
+        let token = try token(request, mayAsk, context)
+        try await store.save(
+            token, for: key, options: SaveOptions(label: "cargo: \(request.indexURL)", contentType: .text),
+            deadline: context.deadline)
+        try context.output.write("{\"Ok\":{\"kind\":\"login\"}}")
+    }
+
+    /// The token that cargo was given, or that the person types: standard input is the protocol's.
+    private static func token(
+        _ request: borrowing CargoRequest, _ mayAsk: Bool, _ context: CommandContext
+    ) throws -> Secret<Password> {
+        switch request.token {
+        case .some(let token): return token.duplicate()
+        case .none: break
+        }
+        if let page = request.loginURL { context.output.note("get a token at \(page)") }
+        return try SecretPrompt(isAllowed: mayAsk).ask("Token for \(request.name)", as: Password.self)
+    }
+
+    private static func logout(_ request: borrowing CargoRequest, _ context: CommandContext) async throws {
+        let key = try key(request)
+        let view = try await context.openView()
+        let store = try await view.store(for: key, deadline: context.deadline)
+        guard try await store.delete(key, condition: .none, deadline: context.deadline) else { throw notFound }
+        try context.output.write("{\"Ok\":{\"kind\":\"logout\"}}")
+    }
+}
+
+/// One line of cargo's.
+struct CargoRequest: ~Copyable {
+    let kind: String
+    let indexURL: String
+    /// What the registry is called, for people.
+    let name: LoggableText
+    let loginURL: LoggableText?
+    let token: Secret<Password>?
+
+    init(_ line: consuming Secret<MessageBody>) throws(CommandFailure) {
+        let malformed = CommandFailure(
+            .badData, "cargo.malformed", "what stands on standard input is no request of cargo's",
+            hint: "cargo starts this itself, where its configuration names it as a credential provider")
+        guard let document = try? JSONDocument(line) else { throw malformed }
+        func text(_ member: LatchkeyJSON.JSONValue?) -> String? {
+            member.flatMap { try? document.publicText($0, limit: 8192) }
+        }
+        guard let version = document.member("v"), (try? document.integer(version)) == 1,
+            let kind = text(document.member("kind")), let registry = document.member("registry"),
+            let index = text(document.member("index-url", of: registry))
+        else { throw malformed }
+        self.kind = kind
+        indexURL = index
+        name = LoggableText(
+            reviewed: "a registry's name from cargo's configuration",
+            unredacted: text(document.member("name", of: registry)) ?? index)
+        loginURL = text(document.member("login-url")).map {
+            LoggableText(reviewed: "a page that the registry names", unredacted: $0)
+        }
+        token = document.member("token").flatMap { try? document.secret($0, as: Password.self) }
+    }
+}

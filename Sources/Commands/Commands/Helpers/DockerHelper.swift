@@ -1,0 +1,166 @@
+internal import LatchkeyCredentials
+internal import LatchkeyJSON
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+
+/// `latchkey helper docker`, also as `docker-credential-latchkey`: the protocol of docker-credential-helpers. What goes
+/// wrong stands on standard output, with exit status 1; some of its texts are part of the protocol.
+enum DockerHelper {
+    static let command = Command(
+        "helper", "docker", summary: "answer docker and podman, as docker-credential-latchkey",
+        operands: [.required("VERB", help: "get, store, erase, list or version")],
+        details: """
+            A credential store of docker's configuration, where \"credsStore\": \"latchkey\" has docker and buildx call it;
+            podman, skopeo and buildah call it by credential-helpers in a registries.conf. latchkey setup docker and
+            latchkey setup podman write these. What they store is kept under docker:SERVER. Where nothing is stored for a
+            registry, and a session's token may go there, that is the answer. Last comes what docker-credential-secretservice
+            saved in the desktop's keyring, or in a vault that was served as one. What goes wrong stands on standard output,
+            as docker wants it.
+
+            Exit status 1: there is nothing, or something went wrong.
+            """,
+        examples: ["latchkey helper docker list"],
+        calledAs: "docker-credential-latchkey", reportsError: report
+    ) { arguments, context in
+        switch arguments.operand("VERB") {
+        case "get": try await get(context)
+        case "store": try await store(context)
+        case "erase": try await erase(context)
+        case "list": try await list(context)
+        case "version":
+            try context.output.write("docker-credential-latchkey (latchkey) \(LatchkeyGrammar.version)")
+        default:
+            throw CommandFailure(
+                .usage, "helper.unknown-verb", "there is no such verb",
+                hint: "the verbs are get, store, erase, list and version")
+        }
+        return .success
+    }
+
+    @Sendable private static func report(_ error: any RedactedError, _ output: TerminalOutput) -> ExitStatus {
+        // Clients compare some of these texts, and show others to the person.
+        try? output.write(error.codeName.description.hasPrefix("docker.") ? error.cause : error.line)
+        return .notFound
+    }
+
+    private static let notFound = CommandFailure(
+        .notFound, "docker.not-found", "credentials not found in native keychain")
+    private static let noServer = CommandFailure(.badData, "docker.no-server", "no credentials server URL")
+    private static let noUser = CommandFailure(.badData, "docker.no-user", "no credentials username")
+
+    private static let servicePrefix = "docker:"
+
+    // MARK: - Get
+
+    private static func get(_ context: CommandContext) async throws {
+        let registry = try registry()
+        let view = try await context.openView()
+        let services = registry.candidates.map { servicePrefix + $0 }
+        if let found = try await view.credential(services: services, account: nil, deadline: context.deadline) {
+            return try answer(registry.text, found.metadata.key.account, found.secret, context)
+        }
+        if let session = try await context.session(at: registry.origin, user: nil, view) {
+            return try answer(registry.text, HostSession.user, session.accessToken, context)
+        }
+        let others = try await view.foreign(having: [shape], deadline: context.deadline)
+        let found = try await others.credential(services: services, account: nil, deadline: context.deadline)
+        guard let found else { throw notFound }
+        try answer(registry.text, found.metadata.key.account, found.secret, context)
+    }
+
+    /// The attribute of docker-credential-secretservice's items.
+    private static let shape = ItemAttributes(ofOthers: ["docker_cli": "1"])
+
+    private static func answer<Purpose: SecretPurpose>(
+        _ server: String, _ user: String, _ secret: borrowing Secret<Purpose>, _ context: CommandContext
+    ) throws {
+        var json = JSONWriter()
+        try json.member("ServerURL", publicText: server)
+        try json.member("Username", publicText: user)
+        try json.member("Secret", secret: secret)
+        try context.output.write(secret: json.finish(as: MessageBody.self))
+    }
+
+    /// The registry that standard input names.
+    private static func registry() throws -> RegistryName {
+        let input = try SecretInput.readAll(as: MessageBody.self, limit: 8192)
+        guard let text = input.withExposedBytes({ $0.publicText() }), let registry = RegistryName(text) else {
+            throw noServer
+        }
+        return registry
+    }
+
+    // MARK: - Store and erase
+
+    private static func store(_ context: CommandContext) async throws {
+        let input = try SecretInput.readAll(as: MessageBody.self, limit: 256 << 10)
+        guard let document = try? JSONDocument(input) else {
+            throw CommandFailure(
+                .badData, "helper.malformed", "what stands on standard input is no request of docker's",
+                hint: "an object with ServerURL, Username and Secret")
+        }
+        func text(_ name: StaticString) -> String? {
+            document.member(name).flatMap { try? document.publicText($0, limit: 8192) }
+        }
+        guard let server = text("ServerURL"), let registry = RegistryName(server) else { throw noServer }
+        guard let user = text("Username"), !user.isEmpty else { throw noUser }
+        guard let member = document.member("Secret"), let secret = try? document.secret(member, as: Password.self)
+        else {
+            throw CommandFailure(.badData, "docker.no-secret", "no credentials secret")
+        }
+        let key = try CredentialKey(service: servicePrefix + registry.text, account: user)
+        let view = try await context.openView()
+        let store = try await view.store(for: key, deadline: context.deadline)
+        // A registry has one login: another user's would be what `get` finds.
+        let others = try await store.keys([key.service], nil, context.deadline).filter { $0 != key }
+        try await store.save(
+            secret, for: key, options: SaveOptions(label: "Registry: \(registry.text)", contentType: .text),
+            deadline: context.deadline)
+        for other in others { try await store.delete(other, condition: .none, deadline: context.deadline) }
+    }
+
+    private static func erase(_ context: CommandContext) async throws {
+        let registry = try registry()
+        let view = try await context.openView()
+        var isErased = false
+        for store in view.stores {
+            for key in try await store.keys([servicePrefix + registry.text], nil, context.deadline) {
+                if try await store.delete(key, condition: .none, deadline: context.deadline) { isErased = true }
+            }
+        }
+        for store in view.stores.compactMap(\.items) {
+            let service = servicePrefix + registry.text
+            let isFound = try await store.deleteForeign(having: shape, deadline: context.deadline) { key, _ in
+                key.service.hasSameOctets(as: service)
+            }
+            if isFound { isErased = true }
+        }
+        if !isErased { throw notFound }
+    }
+
+    // MARK: - List
+
+    /// One object with a member for each registry, whose value is the user.
+    private static func list(_ context: CommandContext) async throws {
+        let view = try await context.openView()
+        let others = try await view.foreign(having: [shape], deadline: context.deadline)
+        var users: [String: String] = [:]
+        // The one that `get` finds stands last.
+        for store in others.stores + view.stores.reversed() {
+            var listing = store.list(deadline: context.deadline).makeAsyncIterator()
+            while let entry = try await listing.next() {
+                guard entry.key.kind == .password, entry.key.service.hasPrefix(servicePrefix) else { continue }
+                users[String(entry.key.service.dropFirst(servicePrefix.count))] = entry.key.account
+            }
+        }
+        try context.output.write(
+            texts: users.sorted { $0.key < $1.key }.map { (Self.shown($0.key), Self.shown($0.value)) })
+    }
+
+    private static func shown(_ name: String) -> LoggableText {
+        LoggableText(reviewed: "services and accounts are what a listing shows", unredacted: name)
+    }
+}

@@ -1,0 +1,106 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+
+/// What git says of a credential: lines `KEY=VALUE` up to an empty one (git-credential(1), "Input/output format").
+struct GitExchange: ~Copyable {
+    static let maximumByteCount = 1 << 20
+    /// Of a line without its end: git reads no longer ones.
+    private static let maximumLineByteCount = 65_535
+
+    private(set) var scheme = ""
+    private(set) var host = ""
+    private(set) var path = ""
+    private(set) var user: String?
+    private(set) var password: Secret<Password>?
+    /// When the password ends, in seconds since 1970.
+    private(set) var passwordExpiry: String?
+    private(set) var refreshToken: Secret<Password>?
+    /// What git can take (`capability[]`), such as `authtype`.
+    private(set) var capabilities: Set<String> = []
+    /// The schemes of the server's challenges (`wwwauth[]`), in lower case.
+    private(set) var challenges: Set<String> = []
+
+    /// Throws for lines that are not git's. Keys that aren't known are passed over, as git asks.
+    init(_ content: borrowing Secret<MessageBody>) throws(CommandFailure) {
+        try content.withExposedBytes { (bytes) throws(CommandFailure) in
+            var start = 0
+            while start < bytes.count {
+                // A line ends with LF alone: a CR that counted as an end would let an address name another host.
+                let end = bytes.index(of: 0x0A, from: start) ?? bytes.count
+                if end == start { return }
+                try take(bytes.extracting(start..<end))
+                start = end + 1
+            }
+        }
+    }
+
+    /// Whether a request is there whole.
+    static func isWhole(_ bytes: Span<UInt8>) -> Bool {
+        bytes.starts(with: "\n") || bytes.count > 1 && bytes.starts(with: "\n\n", at: bytes.count - 2)
+    }
+
+    /// The service under which git's credentials are kept; `nil` where it isn't said for what one is.
+    var service: String? {
+        // A host with a slash or a user in it, which git has from %2f and %40, would have the name of another place.
+        guard !scheme.isEmpty, host.isEmpty ? !path.isEmpty : HostName.isSound(host) else { return nil }
+        let place = path.isEmpty ? host : "\(host)/\(path)"
+        return "git:\(scheme)://\(place.hasSuffix("/") ? String(place.dropLast()) : place)"
+    }
+
+    /// The account under which a user's credential is kept; `nil` where git doesn't say whose.
+    var account: String? { user.map { $0.isEmpty ? Self.accountOfNobody : $0 } }
+
+    /// The user whose credential an account is.
+    static func user(ofAccount account: String) -> String { account == accountOfNobody ? "" : account }
+
+    /// In place of a user without a name, who signs in by other means than a password (RFC 4559).
+    private static let accountOfNobody = "(no user)"
+
+    /// The attributes by which other helpers' items are found in a keyring: git's own, and Git Credential Manager's.
+    var shapes: [ItemAttributes] {
+        guard let service else { return [] }
+        let name = host.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        return [["protocol": scheme, "server": String(name.first ?? "")], ["service": service]]
+            .map(ItemAttributes.init(ofOthers:))
+    }
+
+    /// The origin whose sessions may be used. Tokens go over HTTPS, or to a loopback address, which `provider add`
+    /// sees to.
+    var origin: String { ASCII.lowercased("\(scheme)://\(host)") }
+
+    private mutating func take(_ line: Span<UInt8>) throws(CommandFailure) {
+        guard line.count <= Self.maximumLineByteCount, line.index(of: 0) == nil,
+            let equals = line.index(of: UInt8(ascii: "="))
+        else { throw Self.malformed }
+        let value = line.extracting((equals + 1)..<line.count)
+        switch line.extracting(0..<equals).publicText() {
+        case "password": password = Secret(copying: value)
+        case "oauth_refresh_token": refreshToken = Secret(copying: value)
+        case "protocol": scheme = try Self.text(value)
+        case "host": host = try Self.text(value)
+        case "path": path = try Self.text(value)
+        case "username": user = try Self.text(value)
+        case "password_expiry_utc": passwordExpiry = try Self.text(value)
+        case "capability[]": capabilities.insert(try Self.text(value))
+        case "wwwauth[]":
+            // An empty value takes back what was listed before it.
+            if value.isEmpty { challenges = [] }
+            challenges.insert(ASCII.lowercased(try Self.text(value).prefix { $0 != " " }))
+        default: break
+        }
+    }
+
+    private static func text(_ value: Span<UInt8>) throws(CommandFailure) -> String {
+        guard let text = value.publicText() else { throw malformed }
+        return text
+    }
+
+    private static var malformed: CommandFailure {
+        CommandFailure(
+            .badData, "helper.malformed", "what stands on standard input is no request of git's",
+            hint: "lines KEY=VALUE of at most \(maximumLineByteCount) bytes; gitcredentials(7)")
+    }
+}

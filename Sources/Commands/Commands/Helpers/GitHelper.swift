@@ -1,0 +1,182 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
+internal import LatchkeyCommandLine
+
+/// `latchkey helper git`, also as `git-credential-latchkey` (gitcredentials(7)).
+enum GitHelper {
+    static let command = Command(
+        "helper", "git", summary: "answer git, as git-credential-latchkey",
+        operands: [.optional("VERB", help: "get, store, erase or capability")],
+        details: """
+            A credential helper of gitcredentials(7); latchkey setup git has git call it. What git stores is kept under
+            git:PROTOCOL://HOST, as latchkey import --from git has it. Where nothing is stored for a host, and a session's
+            token may go there, that is the answer, refreshed when it has expired. A session is never erased by it. Last
+            comes what git-credential-libsecret or Git Credential Manager saved in the desktop's keyring, or in a vault that
+            was served as one.
+
+            Exit status 0: answered, or there is nothing.
+            """,
+        examples: ["latchkey helper git get"],
+        calledAs: "git-credential-latchkey", reportsError: reportInOneLine
+    ) { arguments, context in
+        switch arguments.optionalOperand("VERB") {
+        case "capability":
+            try context.output.write("version 0")
+            try context.output.write("capability authtype")
+        case "get": try await get(try request(), context)
+        case "store": try await store(try request(), context)
+        case "erase": try await erase(try request(), context)
+        default:
+            // What git asks of helpers some day is no error of today's.
+            break
+        }
+        return .success
+    }
+
+    private static func request() throws -> GitExchange {
+        try GitExchange(
+            SecretInput.readAll(
+                as: MessageBody.self, limit: GitExchange.maximumByteCount, until: GitExchange.isWhole))
+    }
+
+    // MARK: - Get
+
+    private static func get(_ request: borrowing GitExchange, _ context: CommandContext) async throws {
+        guard let service = request.service else { return }
+        let view = try await context.openView()
+        if try await answer(request, service, from: view, context) { return }
+        if let session = try await context.session(at: request.origin, user: request.user, view) {
+            return try answer(session, request, context)
+        }
+        let others = try await view.foreign(having: request.shapes, deadline: context.deadline)
+        _ = try await answer(request, service, from: others, context)
+    }
+
+    /// Answers with what is stored, and returns whether there is anything.
+    private static func answer(
+        _ request: borrowing GitExchange, _ service: String, from view: StoreView, _ context: CommandContext
+    ) async throws -> Bool {
+        let record = try await view.credential(
+            services: [service], account: request.account, deadline: context.deadline)
+        guard let record, let secret = GitSecret(record.secret), !secret.hasEnded(at: .now()) else { return false }
+        try answer(GitExchange.user(ofAccount: record.metadata.key.account), secret, context)
+        return true
+    }
+
+    private static func answer(_ user: String, _ secret: borrowing GitSecret, _ context: CommandContext) throws {
+        var answer = SecretBuilder()
+        try answer.append(publicText: "username=\(user)\npassword=")
+        try answer.append(secret.password)
+        if let expiry = secret.expiry { try answer.append(publicText: "\npassword_expiry_utc=\(expiry)") }
+        switch secret.refreshToken {
+        case .some(let token):
+            try answer.append(publicText: "\noauth_refresh_token=")
+            try answer.append(token)
+        case .none: break
+        }
+        try answer.append(publicText: "\n")
+        try context.output.write(secret: answer.finish(as: MessageBody.self))
+    }
+
+    /// A server that takes bearer tokens alone gets one, where git can send it; others take the token as a password.
+    private static func answer(
+        _ session: borrowing HostSession, _ request: borrowing GitExchange, _ context: CommandContext
+    ) throws {
+        let isBearer =
+            request.capabilities.contains("authtype") && request.challenges.contains("bearer")
+            && !request.challenges.contains("basic")
+        var answer = SecretBuilder()
+        try answer.append(
+            publicText: isBearer
+                ? "capability[]=authtype\nauthtype=Bearer\nephemeral=1\ncredential="
+                : "username=\(request.user ?? HostSession.user)\npassword=")
+        try answer.append(session.accessToken)
+        if let expiry = session.expiry { try answer.append(publicText: "\npassword_expiry_utc=\(expiry.seconds)") }
+        try answer.append(publicText: "\n")
+        try context.output.write(secret: answer.finish(as: MessageBody.self))
+    }
+
+    // MARK: - Store and erase
+
+    private static func store(_ request: borrowing GitExchange, _ context: CommandContext) async throws {
+        guard let service = request.service, let account = request.account, let secret = GitSecret.kept(request) else {
+            return
+        }
+        let key = try CredentialKey(service: service, account: account)
+        let view = try await context.openView()
+        let store = try await view.store(for: key, deadline: context.deadline)
+        // git stores each credential that worked, those that it has from here too.
+        if let present = try await store.read(key, as: Password.self, deadline: context.deadline) {
+            if present.secret.matches(secret) { return }
+        } else {
+            if try await provider(of: request, view, context) != nil { return }
+            let others = try await view.foreign(having: request.shapes, deadline: context.deadline)
+            let other = try await others.credential(services: [service], account: account, deadline: context.deadline)
+            if let other, other.secret.matches(secret) { return }
+        }
+        try await store.save(
+            secret, for: key, options: SaveOptions(label: "Git: \(service.dropFirst(4))", contentType: .text),
+            deadline: context.deadline)
+    }
+
+    /// The provider whose session has the password as its access token, or `nil`.
+    private static func provider(
+        of request: borrowing GitExchange, _ view: StoreView, _ context: CommandContext
+    ) async throws -> LoggableText? {
+        guard let session = try? await context.session(at: request.origin, user: request.user, view) else { return nil }
+        switch request.password {
+        case .some(let password): return password.matches(session.accessToken) ? session.shownProvider : nil
+        case .none: return nil
+        }
+    }
+
+    /// Deletes what was refused: without a password in the request, all that it names; else only what has that password,
+    /// as another one may have been stored meanwhile.
+    private static func erase(_ request: borrowing GitExchange, _ context: CommandContext) async throws {
+        guard let service = request.service else { return }
+        let view = try await context.openView()
+        for store in view.stores {
+            for key in try await store.keys([service], request.account, context.deadline) {
+                guard let record = try await store.read(key, as: Password.self, deadline: context.deadline) else {
+                    continue
+                }
+                switch request.password {
+                case .some(let password):
+                    guard let kept = GitSecret(record.secret), kept.password.matches(password) else { continue }
+                case .none: break
+                }
+                try await store.delete(key, condition: .matches(record.version), deadline: context.deadline)
+            }
+        }
+        try await eraseForeign(request, service, view, context)
+        if let provider = try await provider(of: request, view, context) {
+            context.output.note(
+                "the server refused your session at \(provider), which stays; latchkey sign-in \(provider) makes a new one"
+            )
+        }
+    }
+
+    /// What another helper keeps would be the answer again and again: it is deleted as well, where it is exactly what was
+    /// refused.
+    private static func eraseForeign(
+        _ request: borrowing GitExchange, _ service: String, _ view: StoreView, _ context: CommandContext
+    ) async throws {
+        let account = request.account
+        for store in view.stores.compactMap(\.items) {
+            for attributes in request.shapes {
+                switch request.password {
+                case .some(let password):
+                    _ = try await store.deleteForeign(having: attributes, deadline: context.deadline) {
+                        key, secret in
+                        key.service.hasSameOctets(as: service)
+                            && (account ?? key.account).hasSameOctets(as: key.account)
+                            && secret.matches(password)
+                    }
+                case .none: break
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
+internal import LatchkeyCommandLine
+
+/// `latchkey helper go [URL]`: a command of GOAUTH (`go help goauth`). What git has for a host is what Go gets.
+enum GoHelper {
+    static let command = Command(
+        "helper", "go", summary: "answer Go for private modules",
+        operands: [.optional("URL", help: "what was refused; without it there is no answer")],
+        details: """
+            A command of GOAUTH, for Go 1.24 and above. What git has for the host is what Go gets: a stored password, the
+            one with the longest path, or a session's token.
+            """,
+        examples: ["latchkey helper go https://example.org/module"], reportsError: reportInOneLine
+    ) { arguments, context in
+        // Before its first request Go asks for everything at once; it asks again for what it is refused.
+        guard let address = arguments.optionalOperand("URL"), let origin = IndexName(address).origin,
+            origin.hasPrefix("https://")
+        else { return .success }
+        let view = try await context.openView()
+        let services = IndexName(address).candidates.map { "git:" + $0 }
+        if let record = try await view.credential(services: services, account: nil, deadline: context.deadline) {
+            guard let secret = GitSecret(record.secret), !secret.hasEnded(at: .now()) else { return .success }
+            let place = record.metadata.key.service.dropFirst("git:".count)
+            let user = GitExchange.user(ofAccount: record.metadata.key.account)
+            try answer(String(place), user, secret.password, context)
+        } else if let session = try await context.session(at: origin, user: nil, view) {
+            try answer(origin, HostSession.user, session.accessToken, context)
+        }
+        return .success
+    }
+
+    /// Writes one set: the prefix of the addresses, and the field to send there (RFC 7617, 2).
+    private static func answer<Purpose: SecretPurpose>(
+        _ prefix: String, _ user: String, _ password: borrowing Secret<Purpose>, _ context: CommandContext
+    ) throws {
+        var login = SecretBuilder()
+        try login.append(publicText: user + ":")
+        try login.append(password)
+        var answer = SecretBuilder()
+        try answer.append(publicText: prefix + "\n\nAuthorization: Basic ")
+        try answer.append(login.finish(as: Password.self).base64Encoded())
+        try answer.append(publicText: "\n\n")
+        try context.output.write(secret: answer.finish(as: MessageBody.self))
+    }
+}

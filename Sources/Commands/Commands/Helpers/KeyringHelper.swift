@@ -1,0 +1,172 @@
+internal import LatchkeyCredentials
+internal import LatchkeyJSON
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+
+/// `latchkey helper keyring`, also as `keyring`: as much of Python keyring's command as pip, uv and twine call. Where
+/// there is nothing, it says nothing, with exit status 1: they ask for several names in a row.
+enum KeyringHelper {
+    private static let mode = CommandOption.value(
+        "--mode", "MODE", form: .choice(["password", "creds"]), help: "password, or creds: the user's name too")
+    private static let output = CommandOption.value(
+        "--output", "FORMAT", form: .choice(["plain", "json"]), help: "plain or json (plain)")
+
+    static let command = Command(
+        "helper", "keyring", summary: "answer pip, uv and twine, as keyring",
+        operands: [
+            .choice("VERB", ["get", "set", "del"], help: "get, set or del"),
+            .required("SERVICE", help: "an index's address, or any other service"),
+            .optional("USER", help: "the user's name; get --mode creds finds it"),
+        ],
+        options: [mode, output],
+        details: """
+            As much of Python keyring's command as others call. get looks for the address, then for each path above it,
+            then for the host, but not for an http address that leaves this machine. A secret to set comes from standard
+            input; one line break at its end is no part of it.
+
+            Python's package has a command of this name, so the link for pip, uv and twine that the Debian package brings is
+            /usr/lib/latchkey/helpers/keyring.
+
+            Exit status 1: there is nothing, which is not said, or something went wrong.
+            """,
+        examples: ["latchkey helper keyring get --mode creds https://pypi.example.org/simple"],
+        calledAs: "keyring", reportsError: report
+    ) { arguments, context in
+        let service = arguments.operand("SERVICE")
+        let user = arguments.optionalOperand("USER")
+        switch arguments.operand("VERB") {
+        case "get":
+            let wantsLogin = arguments.value(mode) == "creds"
+            guard user != nil || wantsLogin else { throw missingUser }
+            return try await get(service, user, wantsLogin, arguments, context) ? .success : .notFound
+        case "set":
+            try await set(try key(service, user), context)
+            return .success
+        default:
+            let view = try await context.openView()
+            let key = try key(service, user)
+            let store = try await view.store(for: key, deadline: context.deadline)
+            return try await store.delete(key, condition: .none, deadline: context.deadline) ? .success : .notFound
+        }
+    }
+
+    /// Clients look at whether it is 0 alone.
+    @Sendable private static func report(_ error: any RedactedError, _ output: TerminalOutput) -> ExitStatus {
+        output.note(error.line)
+        return .notFound
+    }
+
+    private static let missingUser = CommandFailure(
+        .usage, "usage.missing-operand", "USER is missing", hint: "keyring get SERVICE USER")
+
+    private static func key(_ service: String, _ user: String?) throws -> CredentialKey {
+        guard let user else { throw missingUser }
+        return try CredentialKey(service: service, account: user)
+    }
+
+    // MARK: - Get
+
+    private static func get(
+        _ service: String, _ user: String?, _ wantsLogin: Bool, _ arguments: ParsedArguments, _ context: CommandContext
+    ) async throws -> Bool {
+        let view = try await context.openView()
+        let index = IndexName(service)
+        let wantsJSON = arguments.value(output) == "json"
+        let found = try await view.credential(services: index.candidates, account: user, deadline: context.deadline)
+        if let found {
+            try answer(found.metadata.key.account, found.secret, wantsLogin, wantsJSON, context)
+            return true
+        }
+        guard let origin = index.origin, let session = try await context.session(at: origin, user: user, view) else {
+            return false
+        }
+        try answer(user ?? HostSession.user, session.accessToken, wantsLogin, wantsJSON, context)
+        return true
+    }
+
+    private static func answer<Purpose: SecretPurpose>(
+        _ user: String, _ secret: borrowing Secret<Purpose>, _ wantsLogin: Bool, _ wantsJSON: Bool,
+        _ context: CommandContext
+    ) throws {
+        var answer = SecretBuilder()
+        if wantsJSON {
+            var json = JSONWriter()
+            if wantsLogin { try json.member("username", publicText: user) }
+            try json.member("password", secret: secret)
+            try answer.append(json.finish(as: MessageBody.self))
+        } else {
+            if wantsLogin { try answer.append(publicText: user + "\n") }
+            try answer.append(secret)
+        }
+        try answer.append(publicText: "\n")
+        try context.output.write(secret: answer.finish(as: MessageBody.self))
+    }
+
+    // MARK: - Set
+
+    private static func set(_ key: CredentialKey, _ context: CommandContext) async throws {
+        let view = try await context.openView()
+        let store = try await view.store(for: key, deadline: context.deadline)
+        let given = try SecretInput.readAll(as: Password.self, limit: store.capabilities.maximumSecretByteCount)
+        try await store.save(
+            given.withoutLineBreak(), for: key, options: SaveOptions(contentType: .text), deadline: context.deadline)
+    }
+}
+
+/// What pip and uv ask for: the address of an index or of a package on it, or a host.
+struct IndexName {
+    private let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+
+    /// The scheme with its slashes, and the host with its port; `nil` for a name that is no address.
+    private var parts: (scheme: Substring, host: Substring, path: Substring)? {
+        guard let start = HostName.endOfScheme(in: text) else { return nil }
+        let rest = text[start...]
+        // A host ends at a query too: what stands behind it is no other host's.
+        let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
+        // A user in an address isn't part of the index's name.
+        let host = rest[..<end].split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        // A backslash ends a host to some readers, and not to others.
+        guard HostName.isSound(host), !rest[..<end].contains("\\") else { return nil }
+        return (text[..<start], host, rest[end...].prefix { $0 != "?" && $0 != "#" })
+    }
+
+    var origin: String? { parts.map { ASCII.lowercased("\($0.scheme)\($0.host)") } }
+
+    /// The names to look for, the longest first: the address as it is, each path above it with and without its slash, as
+    /// written and with scheme and host in lower case, and for HTTPS and this machine the host: it may have been stored
+    /// for HTTPS.
+    var candidates: [String] {
+        guard let (scheme, host, path) = parts else { return [text] }
+        let roots = ["\(scheme)\(host)", ASCII.lowercased("\(scheme)\(host)")]
+        var names = [text]
+        var pieces = path.split(separator: "/")
+        while pieces.count <= Self.mostPathParts {
+            let place = pieces.map { "/\($0)" }.joined()
+            names += roots.flatMap { [$0 + place + "/", $0 + place] }
+            if pieces.popLast() == nil { break }
+        }
+        if ASCII.lowercased(scheme) == "https://" || HostName.isLoopback(HostName.withoutPort(host)) {
+            names += [String(host), ASCII.lowercased(host)]
+        }
+        var seen: Set<String> = []
+        return names.filter { seen.insert($0).inserted }
+    }
+
+    /// An address with more is looked up as it is, and by its host.
+    private static let mostPathParts = 16
+}
+
+extension Secret where Purpose: SecretPurpose {
+    /// Without one line break at the end, which `echo` and Python's `getpass` put there.
+    borrowing func withoutLineBreak() -> Secret<Purpose> {
+        let count = withExposedBytes { $0.count > 0 && $0[$0.count - 1] == 0x0A ? $0.count - 1 : $0.count }
+        return withExposedBytes { Secret(copying: $0.extracting(0..<count)) }
+    }
+}

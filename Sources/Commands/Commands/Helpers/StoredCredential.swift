@@ -1,0 +1,80 @@
+internal import LatchkeyCredentials
+internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
+
+extension StoreView {
+    /// Returns the credential of the first of these services that has one; of several accounts' the one that was
+    /// changed last. `nil` for none, and for names that no store takes.
+    func credential(
+        services: [String], account: String?, deadline: Deadline
+    ) async throws -> CredentialRecord<Password>? {
+        for store in stores {
+            // One listing for all, or a look at one after the other.
+            for services in store.capabilities.listsAllForOneService ? [services] : services.map({ [$0] }) {
+                if let record = try await store.credential(services, account, deadline) { return record }
+            }
+        }
+        return nil
+    }
+
+    /// What other programs keep in their own ways, in the desktop's keyring or in a vault that was served as one, under
+    /// the names that it has here.
+    ///
+    /// - Parameter shapes: the attributes by which the items are found.
+    func foreign(having shapes: [ItemAttributes], deadline: Deadline) async throws -> StoreView {
+        let found = try InMemoryStore()
+        // What the chosen store has stays.
+        for store in stores.reversed().compactMap(\.items) {
+            for attributes in shapes {
+                try await store.copyForeign(to: found, having: attributes, deadline: deadline)
+            }
+        }
+        return StoreView([found])
+    }
+}
+
+extension CredentialStore {
+    fileprivate func credential(
+        _ services: [String], _ account: String?, _ deadline: Deadline
+    ) async throws -> CredentialRecord<Password>? {
+        if account == nil, let items, services.allSatisfy(CredentialKey.isName) {
+            for service in services {
+                if let record = try await items.readLatest(service: service, deadline: deadline) { return record }
+            }
+            return nil
+        }
+        for key in try await keys(services, account, deadline) {
+            if let record = try await read(key, as: Password.self, deadline: deadline) { return record }
+        }
+        return nil
+    }
+
+    /// The keys of the services' credentials that there may be: by the order of the services, then the one first that
+    /// was changed last.
+    func keys(_ services: [String], _ account: String?, _ deadline: Deadline) async throws -> [CredentialKey] {
+        let services = services.filter(CredentialKey.isName)
+        if let account {
+            return services.compactMap { try? CredentialKey(service: $0, account: account) }
+        }
+        var entries: [CredentialMetadata] = []
+        if capabilities.listsAllForOneService && services.count > 1 {
+            let wanted = Set(services.map(Octets.init))
+            var listing = list(deadline: deadline).makeAsyncIterator()
+            while let entry = try await listing.next() {
+                if wanted.contains(Octets(entry.key.service)) { entries.append(entry) }
+            }
+        } else {
+            for service in services { entries += try await list(service: service, deadline: deadline).all() }
+        }
+        let rank = Dictionary(services.enumerated().map { (Octets($1), $0) }, uniquingKeysWith: min)
+        return entries.filter { $0.key.kind == .password }.sorted { one, other in
+            let (first, second) = (rank[Octets(one.key.service)] ?? 0, rank[Octets(other.key.service)] ?? 0)
+            return first == second ? one.modified > other.modified : first < second
+        }.map(\.key)
+    }
+}
+
+extension CredentialKey {
+    /// Whether a text can be a service's name.
+    static func isName(_ text: String) -> Bool { (try? CredentialKey(service: text, account: "any")) != nil }
+}

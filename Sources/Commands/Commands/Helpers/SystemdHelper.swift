@@ -1,0 +1,125 @@
+internal import Glibc
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+
+/// `latchkey helper systemd`: answers one connection of a socket that `LoadCredential=` names (systemd.exec(5)). The
+/// peer's address says which unit wants which credential.
+enum SystemdHelper {
+    static let command = Command(
+        "helper", "systemd", summary: "answer a unit's LoadCredential= on a socket",
+        details: """
+            Standard input and output are a connection that systemd made for a unit, which systemd's address names. The file
+            systemd-credentials in the configuration's folder has a line for each: UNIT CREDENTIAL SERVICE ACCOUNT. Only root
+            is answered. A unit that gets nothing has an empty credential: the journal says why.
+
+            The Debian package has a socket, latchkey-credentials.socket: enabled, it starts this for each connection to
+            /run/latchkey-credentials, with the vault /var/lib/latchkey/vault and the configuration in /etc/latchkey.
+            """,
+        examples: ["latchkey helper systemd"], reportsError: reportInOneLine
+    ) { _, context in
+        let request = try UnitRequest(connection: 0)
+        let path = context.configurationFolder + "/systemd-credentials"
+        guard let key = try UnitCredentials(path).key(of: request) else {
+            throw CommandFailure(
+                .notFound, "systemd.not-listed",
+                "\(request.shown) isn't listed in \(LoggableText(reviewed: "a path from the XDG environment", unredacted: path))",
+                hint: "add a line there: UNIT CREDENTIAL SERVICE ACCOUNT")
+        }
+        let view = try await context.openView()
+        let record = try await view.credential(
+            services: [key.service], account: key.account, deadline: context.deadline)
+        guard let record else {
+            throw CommandFailure(
+                .notFound, "credential.not-found", "there is no secret for \(key), which \(request.shown) wants",
+                hint: "save one, as the user that this runs as: latchkey set SERVICE ACCOUNT")
+        }
+        try context.output.write(secret: record.takeSecret())
+        return .success
+    }
+}
+
+/// Who asks at the other end of a socket.
+struct UnitRequest: Sendable {
+    let unit: String
+    let credential: String
+
+    /// Throws unless the peer is root, at an address that systemd gives itself: an abstract one, of a random number,
+    /// `/unit/`, the unit and the credential.
+    init(connection: Int32) throws(CommandFailure) {
+        var peer: [UInt32] = [0, .max, .max]
+        var size = socklen_t(MemoryLayout<UInt32>.size * peer.count)
+        // ucred of unix(7): process, user, group.
+        guard unsafe getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0, peer[1] == 0 else {
+            throw CommandFailure(
+                .refused, "systemd.not-root", "standard input is no connection of root's",
+                hint: "start it for each connection of a socket, as latchkey-credentials.socket does")
+        }
+        var address = sockaddr_un()
+        size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe getpeername(connection, $0, &size)
+            }
+        }
+        let path = unsafe withUnsafeBytes(of: &address.sun_path) { bytes in
+            unsafe Array(bytes.prefix(max(0, Int(size) - MemoryLayout<sa_family_t>.size)))
+        }
+        let parts = String(decoding: path.dropFirst(), as: UTF8.self).split(
+            separator: "/", omittingEmptySubsequences: false)
+        guard status == 0, path.first == 0, parts.count == 4, parts[1] == "unit", !parts[2].isEmpty, !parts[3].isEmpty
+        else {
+            throw CommandFailure(
+                .refused, "systemd.not-systemd", "who asks is not systemd on behalf of a unit",
+                hint: "name the socket in a unit's LoadCredential=")
+        }
+        (unit, credential) = (String(parts[2]), String(parts[3]))
+    }
+
+    var shown: LogMessage {
+        let credential = LoggableText(reviewed: "a credential's name in a unit file", unredacted: credential)
+        return "\(credential) of \(LoggableText(reviewed: "a unit's name", unredacted: unit))"
+    }
+}
+
+/// The file that says which unit may have what: lines `UNIT CREDENTIAL SERVICE ACCOUNT`, empty ones, and comments
+/// behind #.
+struct UnitCredentials: Sendable {
+    private var keys: [[String]: CredentialKey] = [:]
+
+    /// Throws for a file that another user could have written, and for a line of another form.
+    init(_ path: String) throws(CommandFailure) {
+        let shown = LoggableText(reviewed: "a path from the XDG environment", unredacted: path)
+        var status = stat()
+        if unsafe lstat(path, &status) == 0,
+            status.st_mode & S_IFMT != S_IFREG || status.st_uid != geteuid()
+                || status.st_mode & 0o022 != 0
+        {
+            throw CommandFailure(
+                .refused, "systemd.not-own", "\(shown) is a link, another user's, or one that others may write",
+                hint: "see that it says what you want, then make it your own: chmod go-w")
+        }
+        let bytes = try mapError(
+            { (error: PrivateFile.Failure) in
+                CommandFailure(
+                    .configuration, "systemd.unreadable", "\(shown) can't be read (errno \(error.number))",
+                    hint: "write it: UNIT CREDENTIAL SERVICE ACCOUNT, a line each")
+            }, of: PrivateFile.read(path, limit: 1 << 20, followsLinks: false))
+        for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
+            let words = line.prefix { $0 != UInt8(ascii: "#") }.split { $0 == 0x20 || $0 == 0x09 }.map {
+                String(decoding: $0, as: UTF8.self)
+            }
+            if words.isEmpty { continue }
+            guard words.count == 4, let key = try? CredentialKey(service: words[2], account: words[3]) else {
+                throw CommandFailure(
+                    .configuration, "systemd.malformed", "line \(index + 1) of \(shown) is malformed",
+                    hint: "a line is UNIT CREDENTIAL SERVICE ACCOUNT")
+            }
+            keys[[words[0], words[1]]] = key
+        }
+    }
+
+    func key(of request: UnitRequest) -> CredentialKey? { keys[[request.unit, request.credential]] }
+}

@@ -1,0 +1,75 @@
+internal import LatchkeyCredentials
+internal import LatchkeyJSON
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+
+/// `latchkey helper terraform VERB HOST`, also as `terraform-credentials-latchkey`: the credentials helper protocol of
+/// Terraform and OpenTofu. A host's token is kept under `terraform:HOST`.
+enum TerraformHelper {
+    static let command = Command(
+        "helper", "terraform", summary: "answer Terraform and OpenTofu, as terraform-credentials-latchkey",
+        operands: [
+            .choice("VERB", ["get", "store", "forget"], help: "get, store or forget"),
+            .required("HOST", help: "a host, such as app.terraform.io"),
+        ],
+        details: """
+            A credentials helper: terraform-credentials-latchkey, a link to this program, has to be in ~/.terraform.d/plugins,
+            and credentials_helper "latchkey" {} in ~/.terraformrc. A host's token is kept under terraform:HOST, with the account
+            token. Where nothing is stored, and a session's token may go there, that is the answer.
+            """,
+        examples: ["latchkey helper terraform get app.terraform.io"],
+        calledAs: "terraform-credentials-latchkey", reportsError: reportInOneLine
+    ) { arguments, context in
+        let host = ASCII.lowercased(arguments.operand("HOST"))
+        let key = try CredentialKey(service: "terraform:" + host, account: "token")
+        let view = try await context.openView()
+        switch arguments.operand("VERB") {
+        case "get": try await get(host, key, view, context)
+        case "store":
+            let store = try await view.store(for: key, deadline: context.deadline)
+            try await store.save(
+                token(), for: key, options: SaveOptions(label: "Terraform: \(host)", contentType: .text),
+                deadline: context.deadline)
+        default:
+            // That there was none is as good.
+            for store in view.stores { try await store.delete(key, condition: .none, deadline: context.deadline) }
+        }
+        return .success
+    }
+
+    private static func get(
+        _ host: String, _ key: CredentialKey, _ view: StoreView, _ context: CommandContext
+    ) async throws {
+        let stored = try await view.credential(
+            services: [key.service], account: key.account, deadline: context.deadline)
+        if let stored { return try answer(stored.secret.withoutLineBreak(), context) }
+        if let session = try await context.session(at: "https://" + host, user: nil, view) {
+            return try answer(session.accessToken, context)
+        }
+        try context.output.write("{}")
+    }
+
+    private static func answer<Purpose: SecretPurpose>(
+        _ token: borrowing Secret<Purpose>, _ context: CommandContext
+    ) throws {
+        var json = JSONWriter()
+        try json.member("token", secret: token)
+        try context.output.write(secret: json.finish(as: MessageBody.self))
+    }
+
+    /// The token of the object on standard input. One with other members is refused: they would be lost.
+    private static func token() throws -> Secret<Password> {
+        let input = try SecretInput.readAll(as: MessageBody.self, limit: 256 << 10)
+        guard let document = try? JSONDocument(input), document.hasOneMember, let member = document.member("token"),
+            let token = try? document.secret(member, as: Password.self)
+        else {
+            throw CommandFailure(
+                .badData, "helper.malformed", "what stands on standard input is no object with a token alone",
+                hint: "{\"token\": …}, as terraform login writes it")
+        }
+        return token
+    }
+}

@@ -1,0 +1,114 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySecretService
+internal import LatchkeyStoreSelection
+internal import LatchkeyCommandLine
+
+// `latchkey import --from gnome-keyring-collection --items`: a keyring moves into a vault as it is, so that programs find
+// their items there once the vault is served.
+
+extension ImportCommand {
+    /// What became of an item.
+    private struct Row: Sendable {
+        let label: String
+        let attributes: ItemAttributes
+        let outcome: Transfer.Outcome
+    }
+
+    static func importItems(
+        of source: Source, _ arguments: ParsedArguments, _ context: CommandContext
+    ) async throws -> ExitStatus {
+        guard source == .collection else {
+            throw CommandFailure(
+                .usage, "usage.bad-value", "\(ImportCommand.items.name) is not for \(source.name)",
+                hint: "only a keyring's items have attributes: --from \(Source.collection.name)")
+        }
+        let collection = try source.keyringCollection(arguments.optionalOperand("FILE"), context)
+        let vault = try await context.openStoreToCopyInto()
+        guard vault.collections != nil else {
+            throw CommandFailure(
+                .usage, "usage.not-a-vault", "only a vault has items with attributes of their own",
+                hint: "--store vault names it")
+        }
+        let isRehearsal = arguments.has(TransferCommand.dryRun)
+        var rows: [Row] = []
+        // What sign-ins have stored isn't an item.
+        let transfer = Transfer(
+            from: collection, to: vault, mode: .copy, replaces: arguments.has(TransferCommand.replace))
+        // A vault's own key would open nothing in the vault.
+        for entry in try await collection.list(deadline: context.deadline).all()
+        where entry.key.kind != .password && !VaultKeyring.isVaultKey(entry.key) {
+            let outcome =
+                isRehearsal
+                ? try await transfer.plan(entry.key, deadline: context.deadline)
+                : try await transfer.transfer(entry.key, deadline: context.deadline)
+            rows.append(Row(label: entry.label, attributes: ItemAttributes(entry.key), outcome: outcome))
+        }
+        var skippedCount = 0
+        var arrived: Set<ItemID> = []
+        for item in try await collection.search(ItemAttributes(), in: nil, deadline: context.deadline) {
+            guard item.attributes.areWithinLimits else {
+                skippedCount += 1
+                continue
+            }
+            let outcome = try await transfer.transfer(
+                item, onlyLooks: isRehearsal, arrived: &arrived, deadline: context.deadline)
+            // One that was deleted meanwhile is none.
+            if outcome != .vanished {
+                rows.append(Row(label: item.label, attributes: item.attributes, outcome: outcome))
+            }
+        }
+        if skippedCount > 0 {
+            context.output.note(
+                LogMessage.counted(
+                    skippedCount, "item has more attributes than a vault takes, and was left out",
+                    "items have more attributes than a vault takes, and were left out"))
+        }
+        return try tell(rows, isRehearsal: isRehearsal, vault, arguments, context)
+    }
+
+    private static func tell(
+        _ rows: [Row], isRehearsal: Bool, _ vault: any CredentialStore, _ arguments: ParsedArguments,
+        _ context: CommandContext
+    ) throws -> ExitStatus {
+        guard !rows.isEmpty else {
+            throw CommandFailure(
+                .notFound, "credential.not-found", "there is nothing to import", hint: "the collection has no items")
+        }
+        func result(_ row: Row) -> LogMessage {
+            switch row.outcome {
+            case .copied where isRehearsal: "would copy"
+            case .replaced where isRehearsal: "would replace"
+            default: "\(row.outcome)"
+            }
+        }
+        if arguments.has(GlobalOptions.json) {
+            try context.output.write(
+                .array(
+                    rows.map { row in
+                        .object([
+                            ("label", .text(shown(row.label))), ("attributes", .attributes(row.attributes)),
+                            ("result", .message(result(row))),
+                        ])
+                    }))
+        } else {
+            var table = TextTable("LABEL", "ATTRIBUTES", "RESULT", dropping: ["ATTRIBUTES"])
+            for row in rows {
+                table.append("\(shown(row.label))", "\(shown(row.attributes.listed))", result(row))
+            }
+            try context.output.write(table)
+        }
+        let differing = rows.count { $0.outcome == .differs }
+        guard differing == 0 else {
+            throw CommandFailure(
+                .cannotWrite, "transfer.differs",
+                "\(vault.identity) has other secrets for \(differing) of \(rows.count) items, left alone",
+                hint: "look at them, then give --replace to overwrite the target's")
+        }
+        return .success
+    }
+
+    private static func shown(_ text: String) -> LoggableText {
+        LoggableText(reviewed: "labels and attributes are what a listing shows", unredacted: text)
+    }
+}

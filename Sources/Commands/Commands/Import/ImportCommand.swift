@@ -1,0 +1,226 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyProcess
+internal import LatchkeySecrets
+internal import LatchkeySecretService
+internal import LatchkeyStoreSelection
+internal import LatchkeyCommandLine
+
+/// `latchkey import --from SOURCE [FILE]`.
+enum ImportCommand {
+    private static let from = CommandOption.value(
+        "--from", "SOURCE",
+        form: .choice([
+            "git", "gcm", "docker", "cargo", "netrc", "pypirc", "gh", "python-keyring", "libsecret-file",
+            "gnome-keyring-collection",
+        ]),
+        help: "git, gcm, docker, cargo, netrc, pypirc, gh, python-keyring or another of those below")
+    static let emptySource = CommandOption.flag(
+        "--empty-source",
+        help: "remove the imported secrets from the plain-text file (git to pypirc)")
+    static let items = CommandOption.flag(
+        "--items", help: "gnome-keyring-collection: take every item into a vault as it is, with all its attributes")
+    private static let passphraseDescriptor = CommandOption.value(
+        "--import-passphrase-fd", "N", form: .descriptor,
+        help: "read the passphrase of libsecret's file from this descriptor, 3 or above")
+
+    static let command = Command(
+        "import", topic: .stores,
+        summary: "import what another program stores in a file or in a collection of the keyring",
+        operands: [.optional("FILE", help: "its file, where it isn't the usual one; or the collection's name")],
+        options: [
+            from, passphraseDescriptor, TransferCommand.replace, TransferCommand.dryRun, emptySource, items,
+        ],
+        details: """
+            git: git credential-store's file. gcm: what Git Credential Manager keeps in the keyring and in the
+            folder of its plain-text store. docker: the logins in config.json and in the keyring; FILE may be
+            podman's auth.json. cargo: the tokens in credentials.toml and in the keyring. netrc: the logins of
+            .netrc, for git and Go; curl and others read the file alone. pypirc: the passwords of .pypirc, for twine
+            by way of Python keyring. gh: hosts.yml of GitHub's command line. python-keyring: the plain-text file of
+            keyrings.alt. libsecret-file: the encrypted file of libsecret and oo7, whose passphrase is asked for.
+            gnome-keyring-collection: a collection of the keyring, with what git, Git Credential Manager, docker and
+            cargo keep there; with --items, everything as it is, for programs that find it in a vault that is served as
+            a keyring. With FILE, gcm, docker and cargo leave the keyring out.
+
+            What is read goes to the store that is used, each credential is read back, and the source is left as it is.
+            It is stored under gh:HOST, docker:URL, cargo:URL with the account token, or git:URL (of git, gcm and netrc).
+            --empty-source then removes the secrets from the plain-text file, and nothing else. The file stays unchanged if
+            import skipped an entry: a login that is there twice, an account of .netrc, a comment with a password. It stays
+            unchanged, too, if another program has changed it. For gcm the files are deleted. The keyring's items stay.
+            The disk keeps the old content until it is overwritten.
+
+            Exit status 1: nothing to import; 73: the store has another secret for an entry and --replace is missing, or the
+            file can't be written; 77: the secrets are still in the file.
+            """,
+        examples: [
+            "latchkey import --from git --dry-run", "latchkey import --from gh",
+            "latchkey import --from docker --empty-source",
+            "latchkey import --from gnome-keyring-collection Login",
+            "latchkey import --from gnome-keyring-collection Login --items",
+        ]
+    ) { arguments, context in
+        guard let name = arguments.value(from), let source = Source(rawValue: name) else {
+            throw CommandFailure(
+                .usage, "usage.missing-option", "--from is missing",
+                hint: "name one of \(LogMessage.joined(Source.allCases.map { "\($0.name)" }))")
+        }
+        let emptying = try SourceEmptying(source, arguments)
+        if arguments.has(items) { return try await importItems(of: source, arguments, context) }
+        // Its passphrase is asked for before the store's, which may ask for one too.
+        let read = try await source.read(arguments, context)
+        let keys = try await read.store.list(deadline: context.deadline).all().map(\.key)
+            .sorted { $0.isListed(before: $1) }
+        if read.skippedCount > 0 {
+            let which: LogMessage = read.skippedNames.isEmpty ? "" : ": \(LogMessage.joined(read.skippedNames))"
+            let what = LogMessage.counted(read.skippedCount, "unsupported entry", "unsupported entries")
+            context.output.note("skipped \(what)\(which)")
+        }
+        guard !keys.isEmpty else {
+            throw CommandFailure(
+                .notFound, "credential.not-found", "there is nothing to import",
+                hint: "give the file's path: latchkey import --from \(source.name) FILE")
+        }
+        let transfer = Transfer(
+            from: read.store, to: try await context.openStoreToCopyInto(), mode: .copy,
+            replaces: arguments.has(TransferCommand.replace))
+        let isRehearsal = arguments.has(TransferCommand.dryRun)
+        let run = TransferRun(
+            transfer: transfer, work: "importing", isRehearsal: isRehearsal,
+            showsJSON: arguments.has(GlobalOptions.json))
+        let status: ExitStatus
+        do {
+            status = try await run.run(keys, context)
+        } catch {
+            emptying?.tellKept(read, context)
+            throw error
+        }
+        if let emptying {
+            try await emptying.run(read, isRehearsal: isRehearsal, context)
+        } else if !isRehearsal, !read.files.isEmpty {
+            context.output.note("the file still contains the secrets in plain text; --empty-source removes them")
+        } else if !isRehearsal, source.isInClear {
+            context.output.note("the file still contains the secrets in plain text; remove it when no program needs it")
+        }
+        return status
+    }
+
+    /// What was read, and what was left out.
+    struct Read {
+        let store: any CredentialStore
+        let skippedCount: Int
+        var skippedNames: [LogMessage] = []
+        var files: [PlainSecretFile] = []
+    }
+
+    enum Source: String, CaseIterable {
+        case git
+        case gcm
+        case docker
+        case cargo
+        case netrc
+        case pypirc
+        case gh
+        case pythonKeyring = "python-keyring"
+        case libsecretFile = "libsecret-file"
+        case collection = "gnome-keyring-collection"
+
+        /// What --from takes for it.
+        var name: LoggableText { LoggableText(reviewed: "a word of the program", unredacted: rawValue) }
+
+        /// Whether whoever reads the source's file has the secrets, which stay there.
+        var isInClear: Bool { self == .gh || self == .pythonKeyring }
+
+        /// Which tools a set-up has ask for what the source has.
+        var tools: [StaticString] {
+            switch self {
+            case .git, .gcm: ["git"]
+            case .docker: ["docker", "podman"]
+            case .cargo: ["cargo"]
+            default: []
+            }
+        }
+
+        func read(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> Read {
+            let file = arguments.optionalOperand("FILE")
+            let path = AbsolutePath.of(file ?? usualPath(context.environment))
+            do {
+                switch self {
+                case .git: return Read(try await GitCredentials.read(path))
+                case .netrc: return Read(try await NetrcLogins.read(path))
+                case .pypirc: return Read(try await PyPILogins.read(path))
+                case .gcm, .docker, .cargo: return try await withKeyring(path, isNamed: file != nil, context)
+                case .gh: return Read(try await GitHubHosts.read(path))
+                case .pythonKeyring: return Read(try await PythonKeyringFile.read(path))
+                case .libsecretFile:
+                    let passphrase = try passphrase(arguments, context)
+                    return Read(try await LibsecretFile.read(path, passphrase: passphrase))
+                case .collection: return try await collection(file, context)
+                }
+            } catch let error as ImportError {
+                guard case .unreadable(let number) = error.problem else { throw error }
+                let shown = LoggableText(reviewed: "the path of a file to import", unredacted: path)
+                throw CommandFailure(
+                    error, "the file \(shown) can't be read (errno \(number))",
+                    hint: "give the file's path: latchkey import --from \(name) FILE")
+            }
+        }
+
+        private func usualPath(_ environment: ProgramEnvironment) -> String {
+            let home = environment.home
+            return switch self {
+            case .git: home + "/.git-credentials"
+            case .netrc: environment["NETRC"] ?? home + "/.netrc"
+            case .pypirc: home + "/.pypirc"
+            case .gcm: environment["GCM_PLAINTEXT_STORE_PATH"] ?? home + "/.gcm/store"
+            case .docker: (environment["DOCKER_CONFIG"] ?? home + "/.docker") + "/config.json"
+            case .cargo: (environment["CARGO_HOME"] ?? home + "/.cargo") + "/credentials.toml"
+            case .gh: (environment["GH_CONFIG_DIR"] ?? environment.configurationHome + "/gh") + "/hosts.yml"
+            case .pythonKeyring: environment.dataHome + "/python_keyring/keyring_pass.cfg"
+            case .libsecretFile: environment.dataHome + "/keyrings/default.keyring"
+            case .collection: "/"
+            }
+        }
+
+        private func passphrase(
+            _ arguments: ParsedArguments, _ context: CommandContext
+        ) throws -> Secret<Passphrase> {
+            if let descriptor = try arguments.passedDescriptor(ImportCommand.passphraseDescriptor) {
+                return try PassphraseFile.read(descriptor: descriptor.number, deadline: context.deadline)
+            }
+            return try context.prompt.askForPassphrase(
+                "Passphrase of the file to import", otherwise: "give \(ImportCommand.passphraseDescriptor.name)")
+        }
+
+        /// Everything in a collection: what is the store's own goes before what another program calls the same.
+        private func collection(_ name: String?, _ context: CommandContext) async throws -> Read {
+            let collection = try keyringCollection(name, context)
+            let store = try InMemoryStore()
+            let skipped = try await collection.copyForeign(to: store, deadline: context.deadline)
+            let own = Transfer(from: collection, to: store, mode: .copy, replaces: true)
+            for entry in try await collection.list(deadline: context.deadline).all()
+            where !VaultKeyring.isVaultKey(entry.key) {
+                _ = try await own.transfer(entry.key, deadline: context.deadline)
+            }
+            return Read(store: store, skippedCount: skipped)
+        }
+
+        func keyringCollection(_ name: String?, _ context: CommandContext) throws -> SecretServiceStore {
+            guard let name else {
+                throw CommandFailure(
+                    .usage, "usage.missing-operand", "which collection is missing",
+                    hint: "give its label, or its path: latchkey import --from gnome-keyring-collection Login")
+            }
+            return SecretServiceStore(
+                SecretServiceConfiguration(
+                    collection: try .named(name), mayPrompt: context.settings.mayPrompt,
+                    coordination: context.settings.leases))
+        }
+    }
+}
+
+extension ImportCommand.Read {
+    init(_ read: CredentialImport) {
+        self.init(
+            store: read.store, skippedCount: read.skippedCount, skippedNames: read.skippedNames, files: read.files)
+    }
+}

@@ -1,0 +1,73 @@
+internal import LatchkeyDBus
+internal import LatchkeyKeyringService
+internal import LatchkeyLog
+internal import LatchkeyProcess
+internal import LatchkeyStoreSelection
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+
+/// `latchkey keyring enable` and `disable`.
+enum EnableCommand {
+    static let enable = Command(
+        "keyring", "enable", summary: "have the session bus start the served keyring when a program asks for one",
+        details: """
+            Writes two files of yours: $XDG_DATA_HOME/dbus-1/services/org.freedesktop.secrets.service for the session bus, which
+            goes before the system's, and $XDG_CONFIG_HOME/systemd/user/latchkey-keyring.service for systemd's user manager,
+            which is used where that runs. --vault goes into them. What others wrote stays: it is an error.
+            """,
+        examples: ["latchkey keyring enable"]
+    ) { _, context in
+        try context.requireVault()
+        let paths = try units(context).write()
+        await reload(context)
+        try tell(context, "enabled", paths, "the session bus starts the keyring when a program asks for one")
+        return .success
+    }
+
+    static let disable = Command(
+        "keyring", "disable", summary: "take away what keyring enable wrote, and nothing else",
+        details: "A keyring that is being served goes on until it ends.",
+        examples: ["latchkey keyring disable"]
+    ) { _, context in
+        let paths = try units(context).remove()
+        guard !paths.isEmpty else {
+            throw CommandFailure(
+                .notFound, "keyring.not-enabled", "nothing of latchkey keyring enable is here",
+                hint: "latchkey keyring status shows who serves the keyring")
+        }
+        await reload(context)
+        try tell(context, "disabled", paths, "the session bus doesn't start the keyring any more")
+        return .success
+    }
+
+    private static func units(_ context: CommandContext) throws(CommandFailure) -> KeyringUnits {
+        let usual = context.environment.dataDirectory + "/vault"
+        let vault = context.settings.vaultPath == usual ? nil : context.settings.vaultPath
+        let program = ThisProgram.path ?? ""
+        // Both files have syntaxes of their own.
+        guard [program, vault ?? ""].allSatisfy({ $0.utf8.allSatisfy(ASCII.isPlainInPaths) }), !program.isEmpty else {
+            throw CommandFailure(
+                .refused, "keyring.unfit-path", "a path has characters that the bus or systemd would misread",
+                hint: "use a path of letters, digits and / . _ - + = : alone")
+        }
+        return KeyringUnits(context.environment, program: program, vault: vault)
+    }
+
+    /// A bus that runs reads its files again. Where there is none, the next one does.
+    private static func reload(_ context: CommandContext) async {
+        guard let address = context.sessionBus else { return }
+        if await failure(BusFault.self, awaiting: try await KeyringInquiry.reload(at: address)) != nil {
+            context.logger.info("the session bus didn't read its files again")
+        }
+    }
+
+    private static func tell(
+        _ context: CommandContext, _ change: StaticString, _ paths: [String], _ message: LogMessage
+    ) throws {
+        let shown = paths.map { LoggableText(reviewed: "a path from the XDG environment", unredacted: $0) }
+        if !context.output.isJSON { for path in shown { try context.output.write("\(path)") } }
+        try context.output.tell(
+            message,
+            json: .object([("change", .message("\(change)")), ("files", .array(shown.map { .text($0) }))]))
+    }
+}

@@ -1,0 +1,177 @@
+internal import CLatchkeyLinux
+internal import Glibc
+internal import LatchkeyCommandLine
+internal import LatchkeyDBus
+internal import LatchkeyKeyringService
+internal import LatchkeyLog
+internal import LatchkeyProcess
+internal import LatchkeyStoreSelection
+internal import LatchkeySystem
+
+/// `latchkey keyring run`: this process becomes the person's program, which so has the terminal, the signals and the
+/// exit status. Behind it another one serves the vault on a bus, as long as that program runs.
+///
+/// The service is nobody's child then: a program may wait for all of its own. So a process in between starts it, which is
+/// ended when it serves, or ends as it does.
+enum KeyringRunCommand {
+    private static let only = CommandOption.value(
+        "--only", "SERVICE[/ACCOUNT]", repeats: true,
+        help: "serve what this names, and nothing else; can only be read")
+    private static let writable = CommandOption.flag("--writable", help: "let what --only names be changed, too")
+    private static let addressVariable = "DBUS_SESSION_BUS_ADDRESS"
+
+    static let command = Command(
+        "keyring", "run", summary: "run a program with the vault as its keyring, on a bus of its own",
+        operands: [.rest("COMMAND", help: "the program and its arguments; write -- before it")],
+        options: [only, writable],
+        details: """
+            Needs dbus-daemon, and neither a desktop nor systemd: in a container, in CI, over SSH. The program replaces latchkey,
+            and has its terminal, signals and exit status. The bus and the keyring end when it does; what it leaves in the
+            background has neither. A passphrase is asked for before it starts. DBUS_SESSION_BUS_ADDRESS names the bus. No
+            other program is started on it on demand.
+
+            --only: the program finds the items whose service is SERVICE, or only ACCOUNT's, and no others. That keeps it from
+            what it doesn't look for. A program of yours could still open the vault itself, or ask on another bus, unless it
+            can't see these: bubblewrap or a container makes a boundary of it. Latchkey's variables and CREDENTIALS_DIRECTORY are
+            not handed on then.
+            """,
+        examples: [
+            "latchkey keyring run -- gh auth login",
+            "latchkey keyring run --only gh:github.com -- gh api user",
+        ],
+        runs: { _ in .elsewhere(become) }, startsPrograms: true
+    ) { arguments, context in
+        guard let descriptors = ProcessRole.numbers(as: .keyringService) else {
+            throw CommandFailure(
+                .usage, "keyring.not-started", "only latchkey starts this", hint: "latchkey keyring run -- COMMAND")
+        }
+        let (report, program) = (descriptors[0], descriptors[1])
+        for descriptor in descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+        let names = arguments.all(only)
+        let isWritable = arguments.has(writable)
+        guard !isWritable || !names.isEmpty else {
+            throw CommandFailure(
+                .usage, "usage.missing-operand", "--writable is for what --only names, and nothing is named",
+                hint: "leave it out: all of a keyring can be changed, or add --only SERVICE")
+        }
+        try context.requireVault()
+        // Nobody waits for the keyring yet, and the program isn't started when the vault stays locked.
+        let vault = try await context.settings.askingNoKeyring.openVault()
+        let bus = try PrivateBus.make(context.environment, deadline: context.deadline)
+        let scope =
+            names.isEmpty
+            ? nil : ItemScope(names, keys: names.compactMap(SecretReference.key(of:)), isWritable: isWritable)
+        let service = try await context.startService(
+            VaultSource(context.settings, scope: scope, opened: vault), at: bus.address)
+        if let owner = try await context.bus({ () async throws(BusFault) in try await service.own(replacing: false) }) {
+            throw CommandFailure(.internalError, "internal.unexpected", "\(owner) is on the new bus already")
+        }
+        try SystemThread.detach {
+            var ended = pollfd(fd: program, events: Int16(POLLIN), revents: 0)
+            while unsafe poll(&ended, 1, -1) < 0 && errno == EINTR {}
+            service.stop()
+        }
+        leaveTerminal(keepingErrors: arguments.value(GlobalOptions.logLevel) != nil)
+        tell(bus.address, report)
+        let status = try await context.end(of: service)
+        _ = consume bus
+        return status
+    }
+
+    // MARK: - In the process that becomes the person's program
+
+    private static func become(_ arguments: ParsedArguments) throws(CommandFailure) -> Never {
+        let words = arguments.operands
+        let program = try RunRequest.path(of: words[0], in: ProgramEnvironment.current()["PATH"])
+        let address = try bus()
+        unsafe setenv(addressVariable, address, 1)
+        if arguments.has(only) { forgetOwnVariables() }
+        let pointers = unsafe words.map { unsafe strdup($0) } + [nil]
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
+        unsafe execv(program, pointers)
+        throw RunRequest.notStarted(words[0], errno)
+    }
+
+    /// They say where the vault and its key are; a credential of systemd's may be that key.
+    private static func forgetOwnVariables() {
+        var names: [String] = []
+        var next = unsafe environ
+        while let entry = unsafe next.pointee {
+            let name = unsafe String(
+                decoding: UnsafeRawBufferPointer(start: entry, count: strcspn(entry, "=")), as: UTF8.self)
+            if name.hasPrefix("LATCHKEY_") || name == "CREDENTIALS_DIRECTORY" { names.append(name) }
+            unsafe next += 1
+        }
+        for name in names { unsafe unsetenv(name) }
+    }
+
+    /// Has a bus with the service, and returns its address. Ends this process as the service does where there is none.
+    private static func bus() throws(CommandFailure) -> String {
+        var ends: [Int32] = [-1, -1]
+        let process = latchkey_pidfd_open(getpid())
+        guard process >= 0, unsafe pipe(&ends) == 0 else {
+            throw CommandFailure(
+                .unavailable, "program.not-started", "the keyring can't be started (errno \(errno))",
+                hint: "raise the number of open files (ulimit -n)")
+        }
+        // pidfd_open(2) sets it.
+        _ = fcntl(process, F_SETFD, 0)
+        _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
+        defer { close(ends[0]) }
+        let between = try mapError(
+            ThisProgram.notStarted,
+            of: unsafe ChildProcess(
+                ThisProgram.file, [ProcessRole.keyringStarter.name(ends[1], process)], ownFrom: 1))
+        close(process)
+        close(ends[1])
+        if let address = text(from: ends[0]) {
+            // What it started is nobody's child now.
+            kill(between.processID, SIGKILL)
+            _ = between.wait()
+            return address
+        }
+        ChildProcess.end(like: between.wait())
+    }
+
+    /// What comes through a pipe before it is closed; `nil` for nothing.
+    private static func text(from descriptor: Int32) -> String? {
+        guard let bytes = try? DescriptorBytes.all(of: descriptor, limit: 4096), !bytes.isEmpty else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    // MARK: - In the process between
+
+    /// - Parameters:
+    ///   - report: where the service tells its bus's address.
+    ///   - program: the process that the service ends with (pidfd_open(2)).
+    static func startService(report: Int32, program: Int32) -> Never {
+        let name = ProcessRole.keyringService.name(report, program)
+        guard let process = try? unsafe ChildProcess(ThisProgram.file, [name], ownFrom: 1) else {
+            exit(ExitStatus.unavailable.rawValue)
+        }
+        // Its own end of the pipe says when the service has failed.
+        close(report)
+        close(program)
+        ChildProcess.end(like: process.wait())
+    }
+
+    // MARK: - In the service
+
+    /// What is typed is for the program, and so are its pipes: one that waits for their end must not wait for us.
+    ///
+    /// - Parameter keepingErrors: where a log was asked for.
+    private static func leaveTerminal(keepingErrors: Bool) {
+        setsid()
+        let nothing = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
+        for number in 0...(keepingErrors ? 1 : 2) as ClosedRange<Int32> { dup2(nothing, number) }
+        close(nothing)
+    }
+
+    private static func tell(_ address: String, _ descriptor: Int32) {
+        let text = Array(address.utf8)
+        unsafe text.withUnsafeBytes { _ = unsafe write(descriptor, $0.baseAddress, $0.count) }
+        close(descriptor)
+    }
+}

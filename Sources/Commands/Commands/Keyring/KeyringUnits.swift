@@ -1,0 +1,132 @@
+internal import Glibc
+internal import LatchkeyLog
+internal import LatchkeyProcess
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+
+/// The files of this user that have the session bus start the served keyring: one for the bus (D-Bus specification,
+/// "Message Bus Starting Services") and a unit for systemd's user manager.
+struct KeyringUnits {
+    /// What says that a file is ours to remove.
+    private static let mark = "# Written by `latchkey keyring enable`; `latchkey keyring disable` removes it.\n"
+
+    /// What xdg-desktop-portal asks for the keys of sandboxed applications.
+    static let portalName = "org.freedesktop.impl.portal.desktop.latchkey"
+
+    private let files: [(path: String, text: String)]
+
+    /// - Parameters:
+    ///   - program: this program's path.
+    ///   - vault: the vault's path, where it isn't the usual one.
+    init(_ environment: ProgramEnvironment, program: String, vault: String?) {
+        let command = ([program, "keyring", "serve", "--no-prompt"] + (vault.map { ["--vault", $0] } ?? []))
+            .joined(separator: " ")
+        files =
+            [
+                (
+                    environment.configurationHome + "/systemd/user/latchkey-keyring.service",
+                    """
+                    \(Self.mark)[Unit]
+                    Description=Latchkey's keyring (org.freedesktop.secrets)
+
+                    [Service]
+                    Type=dbus
+                    BusName=org.freedesktop.secrets
+                    ExecStart=\(command) --log-format journal
+                    Restart=on-failure
+                    LimitCORE=0
+                    UMask=0077
+                    NoNewPrivileges=yes
+                    LockPersonality=yes
+                    MemoryDenyWriteExecute=yes
+                    RestrictAddressFamilies=AF_UNIX
+                    RestrictNamespaces=yes
+                    RestrictRealtime=yes
+                    SystemCallArchitectures=native
+                    SystemCallFilter=@system-service
+
+                    """
+                )
+            ]
+            + [Self.portalName, "org.freedesktop.secrets"].map { name in
+                (
+                    environment.dataHome + "/dbus-1/services/\(name).service",
+                    """
+                    \(Self.mark)[D-BUS Service]
+                    Name=\(name)
+                    Exec=\(command)
+                    SystemdService=latchkey-keyring.service
+
+                    """
+                )
+            }
+    }
+
+    /// Writes what isn't there yet, and returns the paths. Throws where somebody else's file is in the way, or one can't be
+    /// written: all is as it was then.
+    func write() throws(CommandFailure) -> [String] {
+        var former: [[UInt8]?] = []
+        for file in files {
+            let present = try content(file.path)
+            guard present?.starts(with: Self.mark.utf8) ?? true else { throw othersFile(file.path) }
+            former.append(present)
+        }
+        for (index, file) in files.enumerated() where former[index] != Array(file.text.utf8) {
+            guard let error = failure(PrivateFile.Failure.self, of: try PrivateFile.replace(file.path, with: file.text))
+            else { continue }
+            for (file, former) in zip(files, former).prefix(index + 1) { restore(file.path, former) }
+            throw CommandFailure(
+                .cannotWrite, "keyring.cannot-write",
+                "\(shown(file.path)) can't be written (errno \(error.number)), and nothing was changed",
+                hint: "see that its folder is yours and its disk has room")
+        }
+        return files.map(\.path)
+    }
+
+    private func restore(_ path: String, _ former: [UInt8]?) {
+        if let former {
+            try? PrivateFile.replace(path, with: former.span, mode: 0o600)
+        } else {
+            unsafe unlink(path)
+        }
+    }
+
+    /// Removes what `write` wrote, and returns the paths; none where nothing is ours.
+    func remove() throws(CommandFailure) -> [String] {
+        var removed: [String] = []
+        for file in files.reversed() where try isOurs(file.path) {
+            guard unsafe unlink(file.path) == 0 else {
+                throw CommandFailure(
+                    .cannotWrite, "keyring.cannot-write", "\(shown(file.path)) can't be removed (errno \(errno))",
+                    hint: "remove it yourself")
+            }
+            removed.append(file.path)
+        }
+        return removed
+    }
+
+    private func isOurs(_ path: String) throws(CommandFailure) -> Bool {
+        try content(path)?.starts(with: Self.mark.utf8) ?? false
+    }
+
+    private func content(_ path: String) throws(CommandFailure) -> [UInt8]? {
+        try mappingError({ (error: PrivateFile.Failure) in
+            CommandFailure(
+                .refused, "keyring.other-file", "\(shown(path)) can't be read (errno \(error.number))",
+                hint: "see what it is, and take it away")
+        }) { () throws(PrivateFile.Failure) in
+            try nilIf(
+                { (error: PrivateFile.Failure) in error.number == ENOENT }, of: PrivateFile.read(path, limit: 65536))
+        }
+    }
+
+    private func othersFile(_ path: String) -> CommandFailure {
+        CommandFailure(
+            .refused, "keyring.other-file", "\(shown(path)) was written by somebody else, and was left alone",
+            hint: "take it away if this keyring is to be started in its place")
+    }
+
+    private func shown(_ path: String) -> LoggableText {
+        LoggableText(reviewed: "a path from the XDG environment", unredacted: path)
+    }
+}

@@ -1,0 +1,201 @@
+internal import CLatchkeyLinux
+internal import Glibc
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyProcess
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+internal import Synchronization
+
+/// A message bus of this process's own (dbus-daemon(1)), which ends when the value or the process does.
+///
+/// It starts no programs on demand: what isn't served on it isn't there.
+struct PrivateBus: ~Copyable {
+    /// As in DBUS_SESSION_BUS_ADDRESS.
+    let address: String
+    private let folder: TemporaryFolder
+    private let process: BusProcess
+
+    private init(address: String, folder: consuming TemporaryFolder, process: BusProcess) {
+        self.address = address
+        self.folder = folder
+        self.process = process
+    }
+
+    /// - Parameter deadline: until when dbus-daemon has to say where it listens.
+    static func make(
+        _ environment: ProgramEnvironment, deadline: Deadline
+    ) throws(CommandFailure) -> PrivateBus {
+        guard let daemon = DetachedProgram.path(of: "dbus-daemon", in: environment["PATH"]) else {
+            throw CommandFailure(
+                .unavailable, "keyring.no-dbus-daemon", "there is no dbus-daemon on PATH, which a bus is made with",
+                hint: "install it: apt-get install dbus-daemon")
+        }
+        // Of another user, or not there: as after su(1), or in a container. The folder itself is this user's alone anyhow.
+        let runtime = environment.runtimeDirectory.flatMap { unsafe access($0, W_OK | X_OK) == 0 ? $0 : nil }
+        let folder = try TemporaryFolder(in: runtime ?? "/tmp", prefix: "latchkey-bus-")
+        let configuration = folder.path + configurationName
+        let text = text(listeningAt: escaped(folder.path + "/bus"))
+        if let error = failure(PrivateFile.Failure.self, of: try PrivateFile.replace(configuration, with: text)) {
+            throw notStarted(error.number)
+        }
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { throw notStarted(errno) }
+        defer { close(ends[0]) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let words = [
+            ProcessRole.busStarter.name(getpid()), daemon, configurationOption + configuration, "--nofork",
+            "--nopidfile",
+            "--print-address=3",
+        ]
+        let process = BusProcess()
+        try mapError({ (error: SystemErrorNumber) in notStarted(error.number) }, of: process.start(words, ends[1]))
+        guard let address = line(from: ends[0], until: deadline) else {
+            process.kill()
+            throw CommandFailure(
+                .tryAgain, "keyring.bus-timed-out", "dbus-daemon didn't say in time where its bus is",
+                hint: "see why: dbus-daemon --session --nofork --print-address; or give it longer with --timeout")
+        }
+        guard address.hasPrefix("unix:") else {
+            process.kill()
+            throw CommandFailure(
+                .unavailable, "keyring.no-dbus-daemon", "dbus-daemon made no bus",
+                hint: "see why: dbus-daemon --session --nofork")
+        }
+        return PrivateBus(address: address, folder: folder, process: process)
+    }
+
+    deinit {
+        process.end()
+    }
+
+    /// In a process that was started to run dbus-daemon.
+    ///
+    /// It waits beside dbus-daemon: when the service ends, however it ends, dbus-daemon and the bus's folder go.
+    static func keep(starter parent: pid_t) -> Never {
+        guard CommandLine.argc > 2 else { exit(ExitStatus.usage.rawValue) }
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        for number in [SIGTERM, SIGCHLD] { unsafe sigaddset(&signals, number) }
+        unsafe sigprocmask(SIG_BLOCK, &signals, nil)
+        _ = latchkey_prctl(PR_SET_PDEATHSIG, UInt(SIGTERM))
+        let keeper = getpid()
+        guard getppid() == parent else { exit(ExitStatus.unavailable.rawValue) }
+        let daemon = fork()
+        if daemon == 0 {
+            _ = latchkey_prctl(PR_SET_PDEATHSIG, UInt(SIGKILL))
+            unsafe sigprocmask(SIG_UNBLOCK, &signals, nil)
+            // Standard input is the pipe for its address; dbus-daemon has /dev/null for it.
+            dup2(0, 3)
+            if getppid() == keeper, let path = unsafe CommandLine.unsafeArgv[1] {
+                unsafe execv(path, CommandLine.unsafeArgv + 1)
+            }
+            exit(ExitStatus.unavailable.rawValue)
+        }
+        close(0)
+        var number: Int32 = 0
+        if daemon > 0, unsafe sigwait(&signals, &number) == 0, number == SIGTERM {
+            kill(daemon, SIGTERM)
+            // One that doesn't obey is ended with this process.
+            var patience = timespec(tv_sec: 2, tv_nsec: 0)
+            unsafe sigdelset(&signals, SIGTERM)
+            unsafe _ = sigtimedwait(&signals, nil, &patience)
+        }
+        if let argument = unsafe CommandLine.unsafeArgv[2], let option = unsafe String(validatingCString: argument),
+            option.hasPrefix(configurationOption), option.hasSuffix(configurationName)
+        {
+            let folder = option.dropFirst(configurationOption.utf8.count).dropLast(configurationName.utf8.count)
+            unsafe unlink(folder + configurationName)
+            unsafe unlink(folder + "/bus")
+            unsafe rmdir(String(folder))
+        }
+        exit(daemon > 0 ? 0 : ExitStatus.unavailable.rawValue)
+    }
+
+    private static let configurationOption = "--config-file="
+    private static let configurationName = "/bus.conf"
+
+    /// Returns `nil` at the deadline.
+    private static func line(from descriptor: Int32, until deadline: Deadline) -> String? {
+        var text: [UInt8] = []
+        var byte: UInt8 = 0
+        while text.count < 4096 {
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let milliseconds = max(0, deadline.remaining / .milliseconds(1))
+            switch unsafe poll(&waiting, 1, Int32(min(milliseconds.rounded(.up), 3_600_000))) {
+            case 0 where deadline.remaining <= .zero: return nil
+            case 0: continue
+            case -1 where errno == EINTR: continue
+            default: break
+            }
+            guard unsafe read(descriptor, &byte, 1) == 1, byte != 0x0A else { break }
+            text.append(byte)
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func notStarted(_ number: Int32) -> CommandFailure {
+        CommandFailure(
+            .unavailable, "keyring.no-bus", "no bus can be made (errno \(number))",
+            hint: "see that there is room for files and processes")
+    }
+
+    // MARK: - Its configuration
+
+    /// As dbus-daemon(1) has it for sessions, without the folders of programs to start. Nobody listens to others'
+    /// messages.
+    private static func text(listeningAt path: String) -> String {
+        """
+        <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+         "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+        <busconfig>
+          <type>session</type>
+          <keep_umask/>
+          <listen>unix:path=\(path)</listen>
+          <auth>EXTERNAL</auth>
+          <policy context="default">
+            <allow send_destination="*"/>
+            <allow receive_sender="*"/>
+            <allow own="*"/>
+          </policy>
+          <limit name="max_message_size">33554432</limit>
+          <limit name="max_incoming_bytes">268435456</limit>
+          <limit name="max_outgoing_bytes">268435456</limit>
+          <limit name="max_completed_connections">1024</limit>
+          <limit name="max_connections_per_user">1024</limit>
+          <limit name="max_replies_per_connection">50000</limit>
+        </busconfig>
+
+        """
+    }
+
+    /// A path in an address (D-Bus specification, "Server Addresses"), which XML takes as it is, too.
+    private static func escaped(_ path: String) -> String {
+        PercentEncoding.encode(path) { $0 == UInt8(ascii: "/") || ASCII.isUnreserved($0) && $0 != UInt8(ascii: "~") }
+    }
+}
+
+/// dbus-daemon, as the child of a thread that lives as long: the kernel takes that thread's end for its parent's
+/// (prctl(2), PR_SET_PDEATHSIG).
+private final class BusProcess: Sendable {
+    private let process = Mutex<ChildProcess?>(nil)
+
+    /// - Parameter output: what it writes its address to; closed here.
+    func start(_ words: [String], _ output: Int32) throws(SystemErrorNumber) {
+        try SystemThread.detach {
+            let child = try? unsafe ChildProcess(ThisProgram.file, words, .detached(input: output))
+            self.process.withLock { $0 = child }
+            close(output)
+            _ = child?.wait { self.process.withLock { $0 = nil } }
+        }
+    }
+
+    func end() { signal(SIGTERM) }
+
+    /// One that doesn't work may not hear of anything else.
+    func kill() { signal(SIGKILL) }
+
+    private func signal(_ number: Int32) {
+        process.withLock { if let child = $0 { _ = Glibc.kill(child.processID, number) } }
+    }
+}

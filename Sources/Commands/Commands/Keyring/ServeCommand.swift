@@ -1,0 +1,136 @@
+internal import LatchkeyCredentials
+internal import LatchkeyDBus
+internal import LatchkeyKeyringService
+internal import LatchkeyLog
+internal import LatchkeyProcess
+internal import LatchkeyStoreSelection
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+internal import LatchkeyVault
+
+/// `latchkey keyring serve`: the vault as the keyring of the session bus.
+enum ServeCommand {
+    private static let replace = CommandOption.flag(
+        "--replace", help: "take the name over from the program that has it, if that allows it")
+    static let command = Command(
+        "keyring", "serve", summary: "serve the vault as the desktop's keyring, until a signal ends it",
+        options: [replace],
+        details: """
+            Any program that speaks the Secret Service (org.freedesktop.secrets on the session bus) has the vault for its
+            keyring then: secret-tool, gh, Chromium, Python keyring, git's and docker's helpers. Everyone on the bus of this
+            user can read and change all of it; sessions and keys of latchkey's own are never served.
+
+            A vault that opens without a question is open at once. Otherwise its passphrase is asked for at the terminal, if
+            there is one; else the keyring is locked until latchkey vault unlock. A key that a keyring keeps doesn't count, as
+            this one might keep it. While it is locked, programs are told so; it isn't empty to them. Once open it stays open
+            after latchkey vault lock, until a program asks for it to be locked, such as secret-tool lock, or it ends.
+
+            --log-level info shows who read which item: its label, and the program's unit or path.
+            """,
+        examples: ["latchkey keyring serve", "latchkey keyring serve --replace --log-level info"],
+        runs: { _ in .service }
+    ) { arguments, context in
+        try context.requireVault()
+        guard let address = context.sessionBus else { throw CommandFailure.noBus }
+        // No other keyring is replaced by one that has nothing to serve.
+        try VaultStore.probe(at: context.settings.vaultPath)
+        // Before anything is asked: whoever answers may wait for this keyring.
+        let source = VaultSource(context.settings, scope: nil)
+        let service = try await context.startService(source, at: address)
+        if let owner = try await context.bus({ () async throws(BusFault) in
+            try await service.own(replacing: arguments.has(replace))
+        }) {
+            service.stop()
+            throw CommandFailure(
+                .refused, "keyring.owned", "\(owner) serves the keyring on this bus already",
+                hint: "end that program, or take its place with --replace where it allows that")
+        }
+        // For the applications of a sandbox; without it the keyring is one all the same.
+        _ = try await context.bus { () async throws(BusFault) in
+            try await service.own(KeyringUnits.portalName, replacing: true)
+        }
+        context.output.note("serving \(context.shownVault) as the keyring of this session")
+        try await source.openAsking()
+        return try await context.end(of: service)
+    }
+}
+
+extension CommandContext {
+    /// Throws where another store is named on the command line: it would be served in nobody's sense.
+    func requireVault() throws(CommandFailure) {
+        guard let named = namedStore, named.source == .argument, named.name != "vault" else { return }
+        throw CommandFailure(
+            .usage, "usage.not-a-vault", "only a vault is served as a keyring",
+            hint: "leave --store out; --vault names another vault")
+    }
+
+    var shownVault: LoggableText {
+        LoggableText(reviewed: "the path of a vault, which people name", unredacted: settings.vaultPath)
+    }
+
+    /// As in DBUS_SESSION_BUS_ADDRESS, or where a user's bus is if no variable says so (sd_bus_default_user(3)).
+    var sessionBus: String? {
+        environment["DBUS_SESSION_BUS_ADDRESS"] ?? environment.runtimeDirectory.map { "unix:path=\($0)/bus" }
+    }
+
+    func startService(_ source: VaultSource, at address: String) async throws -> KeyringService {
+        var configuration = KeyringConfiguration(source)
+        configuration.place = settings.vaultPath
+        configuration.observer = ReadLog(logger: logger.category("latchkey.keyring"))
+        let settings = settings
+        configuration.words = { error in
+            let explained = settings.explained(error)
+            let hint = (explained as? any RedactedError)?.hint
+            return hint.map { "\(error.cause.worded.text): \($0.worded.text)" } ?? error.cause.worded.text
+        }
+        return try await bus { () async throws(BusFault) in try await KeyringService.start(configuration, at: address) }
+    }
+
+    /// Waits until the service ends, and says why where nobody asked for it.
+    func end(of service: KeyringService) async throws -> ExitStatus {
+        let end = await withTaskCancellationHandler {
+            await service.waitForEnd()
+        } onCancel: {
+            service.stop()
+        }
+        switch end {
+        case .stopped: return .success
+        case .busLost:
+            throw CommandFailure(.unavailable, "keyring.bus-lost", "the session bus has ended", hint: nil)
+        case .nameLost:
+            throw CommandFailure(
+                .refused, "keyring.replaced", "another program has taken the keyring's name over",
+                hint: "latchkey keyring status shows which one")
+        }
+    }
+
+    /// Does something on the bus, and says in our words what it refused.
+    func bus<Result>(_ body: () async throws(BusFault) -> Result) async throws -> Result {
+        try await mappingError(
+            { (error: BusFault) in
+                // What GIO says of an address where nobody listens, or that isn't one; a bus has other names for errors.
+                if error.name.hasPrefix("org.gtk.GDBus.UnmappedGError") { return CommandFailure.noBus }
+                if error.name == StaticString.noLibrary.description { return CommandFailure.noGLib(error.text) }
+                return CommandFailure(
+                    .unavailable, "keyring.bus-refused",
+                    "the session bus refused: \(LoggableText(reviewed: "the name of a D-Bus error", unredacted: error.name))",
+                    hint: "see whether it runs, and is yours")
+            }, body)
+    }
+}
+
+extension CommandFailure {
+    /// - Parameter missing: the library or the function of a library.
+    static func noGLib(_ missing: String) -> CommandFailure {
+        let missing = LoggableText(reviewed: "our own name of a library or a function", unredacted: missing)
+        return CommandFailure(
+            .unavailable, "keyring.no-glib", "GLib, which reaches the session bus, can't be loaded: no \(missing)",
+            hint: "install GLib (Debian's package libglib2.0-0)")
+    }
+
+    static var noBus: CommandFailure {
+        CommandFailure(
+            .unavailable, "keyring.no-bus", "there is no session bus to connect to",
+            hint: "latchkey keyring run -- COMMAND brings one of its own")
+    }
+}

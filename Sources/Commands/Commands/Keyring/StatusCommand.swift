@@ -1,0 +1,55 @@
+internal import LatchkeyDBus
+internal import LatchkeyKeyringService
+internal import LatchkeyLog
+internal import LatchkeyProcess
+internal import LatchkeyCommandLine
+
+/// `latchkey keyring status`.
+enum StatusCommand {
+    static let command = Command(
+        "keyring", "status", summary: "show which program serves the keyring, from which vault, to whom",
+        details: "It asks nobody and starts nothing. Exit status 1: no program serves a keyring on this bus.",
+        examples: ["latchkey keyring status"]
+    ) { _, context in
+        guard let address = context.sessionBus else { throw CommandFailure.noBus }
+        let found = try await context.bus { () async throws(BusFault) in try await KeyringInquiry.ask(at: address) }
+        if context.output.isJSON {
+            try context.output.write(json(found))
+        } else {
+            try context.output.write(table(found))
+        }
+        return found.owner == nil ? .notFound : .success
+    }
+
+    private static func json(_ found: KeyringInquiry) -> JSONValue {
+        .object([
+            ("owner", found.owner?.executable.map { .text(path($0)) } ?? .null),
+            ("process", found.owner?.processID.map { .number(Int64($0)) } ?? .null),
+            ("vault", found.description.map { .text(path($0.place)) } ?? .null),
+            ("locked", found.description.map { .bool($0.isLocked) } ?? .null),
+            ("clients", .array(found.description?.clients.map { .message("\($0)") } ?? [])),
+            ("starts", .bool(found.isActivatable)),
+        ])
+    }
+
+    private static func table(_ found: KeyringInquiry) -> TextTable {
+        var table = TextTable("ABOUT", "FOUND", wrapping: true)
+        if let owner = found.owner {
+            // Ours lets nobody look at its process, and says itself what it is.
+            table.append(
+                "served by", found.description == nil ? "\(owner)" : named("latchkey", owner.processID))
+        } else {
+            table.append("served by", found.isActivatable ? "nobody yet; the bus starts one" : "nobody")
+        }
+        if let description = found.description {
+            table.append("vault", "\(path(description.place))")
+            table.append("state", description.isLocked ? "locked" : "open")
+            for client in description.clients { table.append("client", "\(client)") }
+        }
+        return table
+    }
+
+    private static func path(_ text: String) -> LoggableText {
+        LoggableText(reviewed: "the path of a vault or a program, as listings show it", unredacted: text)
+    }
+}

@@ -1,0 +1,69 @@
+package import LatchkeyCommandLine
+package import LatchkeyLog
+internal import LatchkeySystem
+
+/// A command: how it is called, and what it does.
+///
+/// What it throws ends the program with that error's message, hint and status.
+package struct Command: Sendable {
+    /// Where a command's work is done.
+    package enum Execution: Sendable {
+        /// On this thread and no other. For what never waits for two things at once: a store's operation is whole or
+        /// not there at all whenever the process ends, so that a signal ends it at once.
+        case oneThread
+        /// On threads of the pool. The first Ctrl-C, SIGTERM or SIGHUP cancels the command, so that it can put things in
+        /// order.
+        case pool
+        /// As `pool`, in a process that stays for days.
+        case service
+        /// In another process, which this one starts before it opens anything: it ends like that one, or becomes
+        /// another program.
+        case elsewhere(@Sendable (ParsedArguments) throws(CommandFailure) -> Never)
+
+        /// On the pool of a process of its own, so that killing this one costs nothing.
+        package static let worker = elsewhere { _ throws(CommandFailure) in
+            ChildProcess.end(like: try WorkerProcess.run())
+        }
+    }
+
+    package let definition: CommandDefinition
+    /// The name of a link to this program by which the command is called too.
+    package let calledAs: StaticString?
+    private let runs: @Sendable (ParsedArguments) -> Execution
+    /// Whether it starts programs that are not Latchkey's.
+    package let startsPrograms: Bool
+    /// Says what went wrong in another program's words; `nil` where a person reads it.
+    package let reportsError: (@Sendable (any RedactedError, TerminalOutput) -> ExitStatus)?
+    package let run: @Sendable (ParsedArguments, CommandContext) async throws -> ExitStatus
+
+    /// - Parameters:
+    ///   - words, topic, summary, operands, options, details, examples: as `CommandDefinition` has them.
+    ///   - calledAs: a name that the program can be called by in place of the words.
+    ///   - runs: where its work is done.
+    package init(
+        _ words: StaticString..., topic: CommandTopic? = nil, summary: StaticString, operands: [CommandOperand] = [],
+        options: [CommandOption] = [], details: StaticString = "",
+        examples: @escaping @autoclosure @Sendable () -> [StaticString] = [], calledAs: StaticString? = nil,
+        runs: @escaping @Sendable (ParsedArguments) -> Execution = { _ in .oneThread }, startsPrograms: Bool = false,
+        reportsError: (@Sendable (any RedactedError, TerminalOutput) -> ExitStatus)? = nil,
+        run: @escaping @Sendable (ParsedArguments, CommandContext) async throws -> ExitStatus
+    ) {
+        definition = CommandDefinition(
+            words, topic: topic, summary: summary, operands: operands, options: options, details: details,
+            examples: examples())
+        self.calledAs = calledAs
+        self.runs = runs
+        self.startsPrograms = startsPrograms
+        self.reportsError = reportsError
+        self.run = run
+    }
+
+    /// Where the work is done for some arguments, in this process.
+    func execution(of arguments: ParsedArguments) -> Execution {
+        switch ProcessRole.current?.role {
+        case .worker: .pool
+        case .keyringService: .service
+        default: runs(arguments)
+        }
+    }
+}

@@ -1,0 +1,205 @@
+package import LatchkeyCredentials
+package import LatchkeyLog
+package import LatchkeyProcess
+package import LatchkeySecrets
+package import LatchkeyStoreSelection
+internal import LatchkeySystem
+package import LatchkeyCommandLine
+internal import LatchkeyVault
+
+/// What a command works with. The defaults are in `CommandProgram`; tests make their own.
+package struct CommandContext: Sendable {
+    package let environment: ProgramEnvironment
+    package let output: TerminalOutput
+    package let prompt: SecretPrompt
+    package let logger: RedactedLogger
+    package let settings: StoreSettings
+    package let selector: StoreSelector
+    /// The store that the arguments, the environment or the configuration name.
+    package let namedStore: NamedStore?
+    /// Whether credentials are looked for in every store.
+    package let usesAllStores: Bool
+    package let configurationFolder: String
+    /// The options that say which store is meant, as a program of ours that is started takes them.
+    package let storeArguments: [String]
+    /// What is wrong with the configuration, where the command goes on without it.
+    let configurationProblem: CommandFailure?
+    /// What protects this process.
+    package let hardening: HardeningReport
+
+    /// The moment at which an operation that starts now gives up.
+    package var deadline: Deadline { settings.deadline }
+
+    /// Opens the chosen store.
+    package func openStore() async throws -> any CredentialStore {
+        try await selector.open(named: namedStore, settings: settings).store
+    }
+
+    /// Opens the chosen store to copy into it: all items of a vault are compared with its manifest, however many.
+    package func openStoreToCopyInto() async throws -> any CredentialStore {
+        var settings = settings
+        settings.vaultItemCheck = .always
+        return try await selector.open(named: namedStore, settings: settings).store
+    }
+
+    /// Opens all stores where all are looked at; otherwise a view of the chosen one alone.
+    package func openView() async throws -> StoreView {
+        guard usesAllStores else { return StoreView([try await openStore()]) }
+        return try await selector.openAll(named: namedStore, settings: settings)
+    }
+}
+
+extension CommandContext {
+    /// Takes the world as arguments, environment and configuration describe it.
+    package init(
+        arguments: ParsedArguments, environment: ProgramEnvironment, output: TerminalOutput, catalogue: StoreCatalogue,
+        hardening: HardeningReport
+    ) throws {
+        try Self.check(environment)
+        // Before anything here opens a file, which would take a closed descriptor's number.
+        let passphrase = try arguments.passedDescriptor(GlobalOptions.passphraseDescriptor)
+        let folder = environment["LATCHKEY_CONFIG"] ?? environment.configurationDirectory
+        func context(
+            _ configuration: StoreConfiguration, _ problem: CommandFailure? = nil
+        ) throws -> CommandContext {
+            try CommandContext(
+                arguments: arguments, environment: environment, output: output, catalogue: catalogue,
+                hardening: hardening, passphrase: passphrase, folder: folder, configuration: configuration,
+                problem: problem)
+        }
+        do {
+            self = try context(
+                try StoreConfiguration(
+                    readingFileAt: folder + "/config", isNamed: environment["LATCHKEY_CONFIG"] != nil,
+                    home: environment.home, catalogue: catalogue))
+        } catch let error as CommandFailure where error.kind == .configuration {
+            // It is the doctor's to say what is wrong.
+            guard arguments.command.name == DoctorCommand.command.definition.name else { throw error }
+            self = try context(StoreConfiguration(), error)
+        }
+    }
+
+    private init(
+        arguments: ParsedArguments, environment: ProgramEnvironment, output: TerminalOutput, catalogue: StoreCatalogue,
+        hardening: HardeningReport, passphrase: PassedDescriptor?, folder: String, configuration: StoreConfiguration,
+        problem: CommandFailure?
+    ) throws {
+        let mayPrompt = !arguments.has(GlobalOptions.noPrompt) && !arguments.command.isHelper
+        let prompt = SecretPrompt(isAllowed: mayPrompt, keepsEchoOff: true)
+        SecretPrompt.sayWhenInterrupted(on: output)
+        let logger = Self.logger(arguments, environment, output)
+
+        self.environment = environment
+        self.output = output
+        self.prompt = prompt
+        self.logger = logger
+        configurationFolder = folder
+        storeArguments = GlobalOptions.storeArguments(arguments, catalogue)
+        configurationProblem = problem
+        self.hardening = hardening
+        let namings = StoreNaming.all(arguments, environment, configuration, catalogue)
+        var settings = StoreSettings(
+            vaultPath: try VaultLocation.checked(namings.places["vault"] ?? environment.dataDirectory + "/vault"),
+            vaultKey: Self.vaultKey(
+                passphrase, environment, configuration, prompt,
+                hint: arguments.command.isHelper ? nil : UnlockHint(environment, command: arguments.command.name)),
+            vaultMemory: RollbackMemory(directory: environment.stateDirectory + "/vaults", logger: logger),
+            mayPrompt: mayPrompt,
+            timeout: arguments.seconds(GlobalOptions.timeout) ?? .seconds(30),
+            leases: .standard,
+            hasDisplay: environment.hasDisplay,
+            collection: try namings.collection(),
+            mayCreateCollection: arguments.has(GlobalOptions.createCollection), logger: logger)
+        settings.places = namings.places
+        self.settings = settings
+        selector = StoreSelector(
+            catalogue: catalogue, remembered: RememberedChoice(path: environment.stateDirectory + "/store"),
+            logger: logger)
+        namedStore = try namings.store(in: catalogue)
+        // A store named on the command line is meant alone, whatever the configuration says.
+        usesAllStores =
+            arguments.has(GlobalOptions.allStores)
+            || configuration.usesAllStores && namedStore?.source != .argument
+    }
+
+    /// A variable that says where something is kept, and can't be read, is not passed over: a secret would go
+    /// elsewhere.
+    private static func check(_ environment: ProgramEnvironment) throws(CommandFailure) {
+        guard let name = environment.illegibleNames.sorted().first(where: ProgramEnvironment.saysWhere) else { return }
+        let shown = LoggableText(reviewed: "the name of an environment variable", unredacted: name)
+        throw CommandFailure(
+            .configuration, "environment.invalid-utf-8", "the environment variable \(shown) is not valid UTF-8",
+            hint: "set it to a path in UTF-8")
+    }
+
+    private static func logger(
+        _ arguments: ParsedArguments, _ environment: ProgramEnvironment, _ output: TerminalOutput
+    ) -> RedactedLogger {
+        let level = LogLevel.allCases.first { $0.name.description == arguments.value(GlobalOptions.logLevel) }
+        let sink: any LogSink =
+            switch arguments.value(GlobalOptions.logFormat) {
+            case "json": TextLogSink(format: .json)
+            case "journal": journal(environment, output)
+            default: TextLogSink()
+            }
+        let scrubbed = ScrubbingLogSink(over: sink, secrets: .ofThisProcess)
+        return RedactedLogger("latchkey.command", minimumLevel: level ?? .warning, sink: scrubbed)
+    }
+
+    /// The journal, or standard error where there is none; that is said.
+    private static func journal(_ environment: ProgramEnvironment, _ output: TerminalOutput) -> any LogSink {
+        do throws(JournalUnavailable) {
+            return try JournalLogSink(
+                socketPath: environment["LATCHKEY_JOURNAL"] ?? JournalLogSink.standardSocketPath,
+                reporting: { output.note("warning: \($0)") })
+        } catch {
+            output.note("warning: \(error); the log goes to standard error")
+            return TextLogSink()
+        }
+    }
+
+    /// - Parameter hint: `nil` where nobody is asked.
+    private static func vaultKey(
+        _ passphrase: PassedDescriptor?, _ environment: ProgramEnvironment, _ configuration: StoreConfiguration,
+        _ prompt: SecretPrompt, hint: UnlockHint?
+    ) -> StoreSettings.VaultKey {
+        if let passphrase { return .passphraseDescriptor(passphrase.number) }
+        if let named = StoreSettings.VaultKey.named(in: environment) { return named }
+        if let path = configuration.keyFile { return .keyFile(path: AbsolutePath.of(path)) }
+        if let path = configuration.passphraseFile { return .passphraseFile(path: AbsolutePath.of(path)) }
+        return .search(
+            VaultKeySearch(
+                credentialsDirectory: environment["CREDENTIALS_DIRECTORY"], keyFiles: RememberedKeyFiles(environment)
+            ) {
+                (attempt) throws(StoreError) -> Secret<Passphrase> in
+                guard let hint else {
+                    throw StoreError(.locked, "the vault is locked", hint: "\(Recovery.unlockVault)")
+                }
+                hint.giveOnce(prompt)
+                return try prompt.askForPassphrase("Passphrase of the vault", attempt: attempt)
+            })
+    }
+}
+
+extension SecretPrompt {
+    /// Asks for the passphrase of a vault. Throws what it means for the vault that there is no answer.
+    ///
+    /// - Parameters:
+    ///   - attempt: from 1; a later one says first that the one before was wrong.
+    ///   - otherwise: how to give it where nobody can be asked.
+    package func askForPassphrase(
+        _ question: LogMessage, attempt: Int = 1, otherwise: LogMessage = "name its file in LATCHKEY_PASSPHRASE_FILE"
+    ) throws(StoreError) -> Secret<Passphrase> {
+        if attempt > 1 {
+            try? show("It doesn't open with that. Attempt \(attempt) of \(VaultKeySearch.attemptCount):")
+        }
+        return try mapError(
+            { (error: PromptError) in StoreError(prompt: error, otherwise: otherwise) },
+            of: ask(question, as: Passphrase.self))
+    }
+}
+
+extension CommandDefinition {
+    /// Whether another program asks, which can't answer questions.
+    var isHelper: Bool { words[0].description == "helper" }
+}

@@ -1,0 +1,50 @@
+internal import LatchkeyLog
+package import LatchkeyStoreSelection
+package import LatchkeyCommandLine
+
+/// The options that every command takes.
+package enum GlobalOptions {
+    package static let store = store(help: "where credentials are kept")
+    package static let passphraseDescriptor = CommandOption.value(
+        "--passphrase-fd", "N", form: .descriptor, help: "read the vault's passphrase from this descriptor, 3 or above")
+    package static let createCollection = CommandOption.flag(
+        "--create-collection", help: "make that collection when it is missing; the keyring asks for its password")
+    package static let allStores = CommandOption.flag(
+        "--all-stores", help: "look in every store; change a credential where it lives")
+    package static let noPrompt = CommandOption.flag("--no-prompt", help: "ask nobody anything; fail instead")
+    package static let timeout = CommandOption.value(
+        "--timeout", "SECONDS", form: .seconds,
+        help: "how long a store or server may take (30), or you to sign in (600)")
+    package static let logLevel = CommandOption.value(
+        "--log-level", "LEVEL", form: .choice(["error", "warning", "info", "debug", "trace"]),
+        help: "error, warning, info, debug or trace (warning)")
+    package static let logFormat = CommandOption.value(
+        "--log-format", "FORMAT", form: .choice(["text", "json", "journal"]), help: "text, json or journal (text)")
+
+    /// With what the stores of a catalogue add.
+    package static func all(_ catalogue: StoreCatalogue) -> [CommandOption] {
+        let names = catalogue.backends.filter(\.isPersistent).map { "\($0.name)" as LogMessage }
+        return [store(help: "where credentials are kept: \(LogMessage.joined(names, separator: " or "))")]
+            + catalogue.backends.compactMap(place)
+            + [createCollection, allStores, passphraseDescriptor, noPrompt, timeout, json, logLevel, logFormat]
+    }
+
+    /// Those of a command line that say which store is meant, as words. Nobody is asked anything.
+    static func storeArguments(_ arguments: ParsedArguments, _ catalogue: StoreCatalogue) -> [String] {
+        let named = ([store] + catalogue.backends.compactMap(place)).compactMap { option in
+            arguments.value(option).map { "\(option.name)=\($0)" }
+        }
+        return named + (arguments.has(allStores) ? [allStores.name.text] : []) + [noPrompt.name.text]
+    }
+
+    private static func store(help: LogMessage) -> CommandOption { .value(named: "--store", "STORE", help: help) }
+
+    /// The option that says where a store is.
+    static func place(of backend: StoreBackend) -> CommandOption? {
+        backend.place.map {
+            .value(named: "--\($0.word)", $0.placeholder, help: "\($0.help); means --store \(backend.name)")
+        }
+    }
+
+    package static let json = CommandOption.flag("--json", help: "show results and errors as JSON")
+}

@@ -1,0 +1,69 @@
+internal import LatchkeyLog
+package import LatchkeyStoreSelection
+package import LatchkeyCommandLine
+
+/// The whole command line of Latchkey.
+package enum LatchkeyGrammar {
+    package static let version: StaticString = "0.1.0"
+
+    package static let program: StaticString = "latchkey"
+
+    /// Commands, with the options that the stores of a catalogue add.
+    package static func grammar(
+        of commands: [Command] = CommandTable.all, _ catalogue: StoreCatalogue
+    ) -> CommandGrammar {
+        CommandGrammar(
+            program: program, summary: "keeps sign-ins: secrets in a keyring or an encrypted vault, OAuth on top",
+            version: version, globalOptions: GlobalOptions.all(catalogue),
+            commands: commands.map(\.definition),
+            introduction: introduction, synonyms: synonyms,
+            pages: [
+                .exitStatuses,
+                HelpPage(
+                    "environment", summary: "lists the variables and files that are read",
+                    sections: [("environment", variables(catalogue)), ("files", files)]),
+            ])
+    }
+
+    /// The jobs of every day.
+    private static let introduction: StaticString = """
+        latchkey keeps sign-ins: secrets in a keyring or an encrypted vault, OAuth on top.
+
+          save a secret             latchkey set example.org alice
+          use it                    latchkey get example.org alice
+          see what there is         latchkey list
+          sign in at a service      latchkey sign-in mastodon --host mastodon.social
+          send a request with it    latchkey request mastodon /api/v1/timelines/home
+          see whether all is well   latchkey doctor
+
+        latchkey help lists all commands; latchkey help COMMAND explains one, with examples.
+        """
+
+    private static func variables(_ catalogue: StoreCatalogue) -> [(name: LogMessage, meaning: LogMessage)] {
+        [("LATCHKEY_STORE", "as --store")]
+            + catalogue.backends.compactMap(\.place).map { ("\($0.variable)", "as --\($0.word)") }
+            + [
+                ("LATCHKEY_KEY_FILE", "the file with the vault's key"),
+                ("LATCHKEY_PASSPHRASE_FILE", "the file with the vault's passphrase"),
+                ("LATCHKEY_CONFIG", "the configuration's folder"),
+                ("LATCHKEY_JOURNAL", "the journal's socket, for --log-format journal"),
+                ("CREDENTIALS_DIRECTORY", "where systemd puts a unit's credentials, which open a vault"),
+                ("PGPASSFILE, PGSSLROOTCERT", "libpq's own: a database's password, and its authority"),
+                ("VISUAL, EDITOR", "the editor of latchkey edit, with arguments where it needs some"),
+                ("BROWSER", "browsers to try, separated by colons; %s stands for the address"),
+                ("http_proxy, https_proxy, no_proxy", "proxies, but for loopback addresses"),
+                ("NO_COLOR, COLUMNS", "as everywhere"),
+                ("", "No variable holds a secret itself."),
+            ]
+    }
+
+    private static let files: [(name: LogMessage, meaning: LogMessage)] = [
+        (
+            "$XDG_CONFIG_HOME/latchkey/config",
+            "lines `name = value`: store, vault, collection, all-stores, key-file, passphrase-file"
+        ),
+        ("$XDG_CONFIG_HOME/latchkey/providers", "the servers to sign in at, without secrets"),
+        ("$XDG_DATA_HOME/latchkey/vault", "the vault, where no other path is named"),
+        ("$XDG_STATE_HOME/latchkey", "which store is used, and how far each vault was seen"),
+    ]
+}

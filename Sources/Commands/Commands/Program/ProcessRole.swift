@@ -1,0 +1,83 @@
+internal import Glibc
+internal import LatchkeyCommandLine
+internal import LatchkeyLog
+internal import LatchkeySystem
+
+/// What a process is for that Latchkey starts for itself: this program once more.
+///
+/// The role is the first word of such a process's own name, argv[0], which listings of processes show; the numbers of
+/// descriptors and processes that it needs follow. Whoever starts the program under one of these names gets what the
+/// role does with what that user has, and nothing else.
+enum ProcessRole: String {
+    /// Does a command's work in its starter's place: see `WorkerProcess`.
+    case worker = "latchkey-worker"
+    /// Stands between `run --mask` and the person's program: see `ChildMonitor`.
+    case monitor = "latchkey-monitor"
+    /// Starts the service of `keyring run`, and has no other child: see `KeyringRunCommand`.
+    case keyringStarter = "latchkey-keyring-starter"
+    /// The service of `keyring run`.
+    case keyringService = "latchkey-keyring-session"
+    /// Waits beside dbus-daemon: see `PrivateBus`.
+    case busStarter = "latchkey-bus-starter"
+
+    /// This process's role, with its numbers; `nil` where it runs the command of a person or of another program.
+    static let current: (role: ProcessRole, numbers: [Int32])? = {
+        guard let own = unsafe CommandLine.unsafeArgv.pointee, let name = unsafe String(validatingCString: own) else {
+            return nil
+        }
+        let words = name.split(separator: " ")
+        guard let word = words.first, let role = ProcessRole(rawValue: String(word)) else { return nil }
+        let numbers = words.dropFirst().compactMap { Int32($0) }
+        return numbers.count == role.numberCount && words.count == numbers.count + 1 ? (role, numbers) : nil
+    }()
+
+    /// The numbers of the process's name, where it has this role.
+    static func numbers(as role: ProcessRole) -> [Int32]? { current.flatMap { $0.role == role ? $0.numbers : nil } }
+
+    private var numberCount: Int {
+        switch self {
+        case .worker, .monitor, .busStarter: 1
+        case .keyringStarter, .keyringService: 2
+        }
+    }
+
+    /// What a process of this role is called.
+    func name(_ numbers: Int32...) -> String {
+        ([rawValue] + numbers.map { String($0) }).joined(separator: " ")
+    }
+
+    /// Begins what this process's role asks for: a role without a command of its own never returns. To be called first,
+    /// on the main thread.
+    static func begin() {
+        switch current {
+        case nil, (.keyringService, _)?: break
+        case (.worker, let numbers)?: WorkerProcess.begin(starter: numbers[0])
+        case (.monitor, let numbers)?: ChildMonitor.run(report: numbers[0])
+        case (.keyringStarter, let numbers)?: KeyringRunCommand.startService(report: numbers[0], program: numbers[1])
+        case (.busStarter, let numbers)?: PrivateBus.keep(starter: numbers[0])
+        }
+    }
+}
+
+/// This program's own file.
+package enum ThisProgram {
+    /// The file that this process was started from (proc(5)), to start it once more: whatever has taken its path
+    /// meanwhile, such as an upgrade, no two versions work together.
+    static let file = "/proc/self/exe"
+
+    /// The path of that file, to write down; `nil` where it can't be told.
+    package static var path: String? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = unsafe readlink(file, &buffer, buffer.count)
+        guard count > 0, count < buffer.count else { return nil }
+        return String(decoding: buffer.prefix(count), as: UTF8.self)
+    }
+
+    /// Why it can't be started once more.
+    static func notStarted(_ error: SystemErrorNumber) -> CommandFailure {
+        CommandFailure(
+            .unavailable, "program.not-started", "latchkey can't start its own worker (errno \(error.number))",
+            hint: error.number == ENOENT
+                ? "mount the proc file system: /proc has to be there" : "raise the number of processes (ulimit -u)")
+    }
+}

@@ -1,0 +1,81 @@
+internal import LatchkeyLog
+internal import LatchkeyProcess
+internal import LatchkeySecretService
+internal import LatchkeyStoreSelection
+internal import LatchkeyCommandLine
+
+/// What arguments, environment or configuration say of which store is meant, and where the stores are.
+struct StoreNaming {
+    let source: StoreChoiceSource
+    let store: String?
+    /// By the stores' names.
+    let places: [String: String]
+
+    /// The three sources, the one that counts most first.
+    static func all(
+        _ arguments: ParsedArguments, _ environment: ProgramEnvironment, _ configuration: StoreConfiguration,
+        _ catalogue: StoreCatalogue
+    ) -> [StoreNaming] {
+        var named = catalogue.places { GlobalOptions.place(of: $0).flatMap { arguments.value($0) } }
+        // Consent to making the default collection means the keyring too.
+        if arguments.has(GlobalOptions.createCollection), named["secret-service"] == nil {
+            named["secret-service"] = "default"
+        }
+        return [
+            StoreNaming(source: .argument, store: arguments.value(GlobalOptions.store), places: named),
+            StoreNaming(
+                source: .environment, store: environment["LATCHKEY_STORE"], places: catalogue.places(in: environment)),
+            StoreNaming(source: .configuration, store: configuration.store, places: configuration.places),
+        ]
+    }
+
+    /// A place that is named is a choice of its store, at the rank of the source that names it.
+    ///
+    /// Throws when two names of one source belong to two stores. Outside of a command line, the store may be named apart
+    /// from where each one is.
+    fileprivate func named(in catalogue: StoreCatalogue) throws(CommandFailure) -> NamedStore? {
+        let backends = catalogue.backends.filter { places[$0.name.description] != nil }
+        let nouns = backends.compactMap { $0.place?.noun }
+        if let store {
+            if source == .argument { try catalogue.check(store, namedBy: "--store") }
+            if source == .argument, let other = backends.first(where: { $0.name.description != store })?.place?.noun {
+                throw contradiction("\(other) is named, but --store names another store")
+            }
+            return NamedStore(name: store, source: source)
+        }
+        guard nouns.count < 2 else { throw contradiction("\(nouns[0]) and \(nouns[1]) are both named") }
+        return backends.first.map { NamedStore(name: $0.name.description, source: source) }
+    }
+
+    private func contradiction(_ cause: LogMessage) -> CommandFailure {
+        CommandFailure(
+            source == .configuration ? .configuration : .usage, "selection.contradiction", cause,
+            hint: source == .argument ? "leave one of them out" : "name the store as well")
+    }
+}
+
+extension [StoreNaming] {
+    /// The store that is named, or `nil`.
+    func store(in catalogue: StoreCatalogue) throws(CommandFailure) -> NamedStore? {
+        for naming in self { if let named = try naming.named(in: catalogue) { return named } }
+        return nil
+    }
+
+    /// Where the stores are, as the first source says that says anything of each.
+    var places: [String: String] {
+        reduce(into: [:]) { places, naming in places.merge(naming.places) { first, _ in first } }
+    }
+
+    /// The keyring's collection.
+    func collection() throws -> SecretServiceConfiguration.Collection {
+        guard let naming = first(where: { $0.places["secret-service"] != nil }),
+            let name = naming.places["secret-service"]
+        else { return .standard }
+        do throws(InvalidValue) {
+            return try .named(name)
+        } catch {
+            if naming.source == .configuration { throw CommandFailure(error, .configuration) }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,40 @@
+internal import Glibc
+internal import LatchkeyLog
+package import LatchkeyCommandLine
+
+/// A folder of this process alone (0700), removed with all that is in it when the value ends.
+package struct TemporaryFolder: ~Copyable {
+    package let path: String
+
+    package init(in parent: String, prefix: String) throws(CommandFailure) {
+        var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&template) != nil else {
+            let number = errno
+            let shown = LoggableText(reviewed: "a directory of the environment", unredacted: parent)
+            throw CommandFailure(
+                .cannotWrite, "folder.not-made", "no folder can be made in \(shown) (errno \(number))",
+                hint: "see that it can be written to, and that its disk has room")
+        }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        Self.removeTree(path)
+    }
+
+    /// Removes a folder with its content. Links are removed, never followed.
+    private static func removeTree(_ path: String) {
+        if let folder = unsafe opendir(path) {
+            while let entry = unsafe readdir(folder) {
+                let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                    unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                }
+                if name == "." || name == ".." { continue }
+                let inner = "\(path)/\(name)"
+                if unsafe unlink(inner) != 0 { removeTree(inner) }
+            }
+            unsafe closedir(folder)
+        }
+        unsafe rmdir(path)
+    }
+}

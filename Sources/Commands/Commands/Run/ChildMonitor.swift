@@ -1,0 +1,94 @@
+internal import CLatchkeyLinux
+internal import Glibc
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+
+/// A process between `run --mask` and the person's program, which it starts and whose state it tells.
+///
+/// The program's terminal has a session of its own. A program that leads a session can't be stopped by Ctrl-Z: nobody
+/// would be there to continue it (POSIX, Orphaned Process Group). So this process leads it. It is this program once
+/// more, started afresh: it has what the person's program is given, and no other secret.
+enum ChildMonitor {
+    // Signal handlers can reach nothing but globals. Written once, before the handlers are set.
+    private nonisolated(unsafe) static var program: pid_t = 0
+    private nonisolated(unsafe) static var starter: pid_t = 0
+    /// What ends the program is for the program to decide on.
+    private static let ignored = [SIGINT, SIGQUIT, SIGTERM, SIGHUP]
+
+    /// The monitor's arguments: its name with the descriptor for what it tells, the variables that name a file, with the
+    /// file's descriptor, and the program's path; the program's own arguments follow.
+    static func arguments(report: Int32, files: [String: Int32], path: String, _ words: [String]) -> [String] {
+        [
+            ProcessRole.monitor.name(report), files.map { "\($0.key)=\($0.value)" }.joined(separator: " "), path,
+        ] + words
+    }
+
+    /// In a process that was started as a monitor.
+    static func run(report: Int32) -> Never {
+        guard CommandLine.argc > 3 else { exit(ExitStatus.usage.rawValue) }
+        _ = fcntl(report, F_SETFD, FD_CLOEXEC)
+        for file in argument(1).split(separator: " ") {
+            let parts = file.split(separator: "=")
+            guard parts.count == 2, let descriptor = Int32(parts[1]) else { continue }
+            // The program's own number isn't known before it runs. This process lives as long.
+            unsafe setenv(String(parts[0]), ChildFileSink.path(of: descriptor, in: getpid()), 1)
+        }
+        run(argument(2), report)
+    }
+
+    private static func argument(_ index: Int) -> String {
+        unsafe CommandLine.unsafeArgv[index].map { unsafe String(cString: $0) } ?? ""
+    }
+
+    private static func run(_ path: String, _ report: Int32) -> Never {
+        let leads = getsid(0) == getpid()
+        // A terminal of our own ends with the starter, a moment before the kernel tells of that.
+        let signals = ignored.filter { !SignalEffect.isIgnored($0) }
+        for number in signals { signal(number, SIG_IGN) }
+        unsafe starter = getppid()
+        var settings = ChildProcess.Settings()
+        settings.defaultSignals = signals
+        settings.leadsGroup = leads
+        if leads { settings.descriptors = [.leadsTerminal(0)] }
+        let child = mapError(
+            { (error: SystemErrorNumber) -> Never in
+                tell(-error.number, report)
+                exit(0)
+            }, of: try unsafe ChildProcess(path, [], ownFrom: 3, settings))
+        unsafe program = child.processID
+        endWithStarter(report)
+        tell(child.processID, report)
+        if leads {
+            // It continues what was stopped, here: in its own session that is allowed whoever the program became.
+            signal(SIGCONT) { _ in unsafe kill(-ChildMonitor.program, SIGCONT) }
+        }
+        while true {
+            let status = child.wait(leads ? WUNTRACED : 0)
+            tell(status, report)
+            if status & 0x7F != 0x7F { exit(0) }
+        }
+    }
+
+    /// Lets SIGKILL of the starter end the program too: without this, the program would go on with its secrets, and no
+    /// process would mask what it writes.
+    ///
+    /// SIGURG is a signal that has no effect elsewhere, so the program isn't ended by one that another process sends.
+    private static func endWithStarter(_ report: Int32) {
+        // Nobody reads what is told after the starter's end.
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGURG) { _ in
+            if unsafe getppid() != ChildMonitor.starter { unsafe kill(ChildMonitor.program, SIGKILL) }
+        }
+        _ = latchkey_prctl(PR_SET_PDEATHSIG, UInt(SIGURG))
+        // The kernel tells of an end from now on. One before it has closed the pipe's other end.
+        var pipe = pollfd(fd: report, events: 0, revents: 0)
+        if unsafe poll(&pipe, 1, 0) > 0, pipe.revents & Int16(POLLERR) != 0 { unsafe kill(program, SIGKILL) }
+    }
+
+    private static func tell(_ value: Int32, _ report: Int32) {
+        var value = value
+        unsafe withUnsafeBytes(of: &value) { bytes in
+            while unsafe write(report, bytes.baseAddress, bytes.count) < 0 && errno == EINTR {}
+        }
+    }
+}

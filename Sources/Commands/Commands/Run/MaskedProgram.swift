@@ -1,0 +1,186 @@
+internal import CLatchkeyLinux
+internal import Glibc
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+
+/// Shows what a program writes with secrets replaced, beside which this process runs.
+struct MaskedProgram: ~Copyable {
+    private let mask: SecretMask
+    private var start: MaskedStart
+    private let signals: Int32
+    /// The person's terminal, where the program has one of its own.
+    private var keyboard: PassedTerminal?
+    /// What was typed and isn't taken yet.
+    private var typed: ArraySlice<UInt8> = []
+    /// The program's number, once the monitor has told it, and the signals that came before.
+    private var program: pid_t = 0
+    private var early: [Int32] = []
+    /// How the program ended (wait(2)), once it has.
+    private var status: Int32?
+
+    /// Runs a program, and ends this process as it does. Returns only when it can't be started.
+    static func run(
+        _ path: String, _ arguments: [String], _ environment: borrowing ChildEnvironmentSink, _ files: [String: Int32],
+        _ mask: consuming SecretMask
+    ) -> CommandFailure {
+        // Before there is a program, which would be left alone where there is no pipe for it.
+        guard let signals = RelayedSignals.open(hasTerminal: MaskedStart.leadsSession) else {
+            return RunRequest.notStarted(arguments[0], errno)
+        }
+        let start: MaskedStart
+        do {
+            start = try MaskedStart(path, arguments, environment, files)
+        } catch {
+            return error
+        }
+        // A reader of our output that goes away is told to the program, by its own pipe.
+        signal(SIGPIPE, SIG_IGN)
+        var running = MaskedProgram(mask: mask, start: start, signals: signals)
+        return RunRequest.notStarted(arguments[0], running.relay())
+    }
+
+    private init(mask: consuming SecretMask, start: consuming MaskedStart, signals: Int32) {
+        self.mask = mask
+        keyboard = MaskedStart.leadsSession ? PassedTerminal(0) : nil
+        self.start = start
+        self.signals = signals
+    }
+
+    /// How long a terminal may take to hand on what was written before the end. Pipes hand it on at once.
+    private static let patience: Int32 = 50
+    /// How long one is waited for that others go on to write to.
+    private static let longestEnd: Duration = .seconds(1)
+
+    /// Returns an errno, when the monitor can't start the program.
+    private mutating func relay() -> Int32 {
+        keyboard?.enter()
+        var end: ContinuousClock.Instant?
+        while true {
+            if status != nil && end == nil {
+                end = .now + Self.longestEnd
+                for stream in start.streams { stream.programEnded() }
+            }
+            // What the program wrote is shown, however long that takes. Others that go on to write are cut off.
+            let isLate = end.map { $0 < .now } ?? false
+            if end != nil, start.streams.allSatisfy({ !$0.isOpen || (isLate && !$0.isOwing) }) { break }
+            var wanted = wantedDescriptors()
+            let ready = unsafe poll(&wanted, nfds_t(wanted.count), timeout)
+            if ready == 0 && status != nil { break }
+            let came = Set(wanted.filter { $0.revents != 0 }.map(\.fd))
+            for stream in start.streams {
+                if came.contains(stream.source) { stream.advance(mask) }
+                stream.showWaiting(mask)
+            }
+            if came.contains(signals) { takeSignals() }
+            if came.contains(start.report), let number = takeReport() { return number }
+            if came.contains(0) { takeKeys() }
+            passKeys()
+            // A job that comes to the foreground while it runs isn't told so.
+            keyboard?.enter()
+        }
+        for stream in start.streams { stream.finish(mask) }
+        keyboard?.leave()
+        ChildProcess.end(like: status ?? 0)
+    }
+
+    private func wantedDescriptors() -> [pollfd] {
+        var wanted = [signals, start.report].filter { $0 >= 0 }.map {
+            pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+        }
+        wanted += start.streams.filter(\.isOpen).map { pollfd(fd: $0.source, events: Int16(POLLIN), revents: 0) }
+        // What is typed before it is known which program is in the foreground waits.
+        guard keyboard?.isPassed == true, program != 0 else { return wanted }
+        if typed.isEmpty {
+            wanted.append(pollfd(fd: 0, events: Int16(POLLIN), revents: 0))
+        } else if let terminal = start.terminal?.controller {
+            wanted.append(pollfd(fd: terminal, events: Int16(POLLOUT), revents: 0))
+        }
+        return wanted
+    }
+
+    private var timeout: Int32 {
+        if status != nil { return Self.patience }
+        return keyboard?.isPassed == false || start.streams.contains(where: \.isWaiting) ? 100 : -1
+    }
+
+    // MARK: - What comes
+
+    private mutating func takeSignals() {
+        for number in RelayedSignals.take(signals) {
+            switch number {
+            case SIGWINCH:
+                start.terminal?.copySize()
+                // The kernel tells those alone whose own terminal it is; the others had it too early.
+                if !MaskedStart.leadsSession && start.terminal != nil { tell(number) }
+            case SIGCONT: break
+            // What ends a starter without a word ends the program, whatever that makes of SIGTERM.
+            case SIGTERM where WorkerProcess.hasLostStarter: tell(SIGKILL)
+            default: tell(number)
+            }
+        }
+    }
+
+    private mutating func tell(_ number: Int32) {
+        if program == 0 {
+            early.append(number)
+        } else if status == nil {
+            kill(program, number)
+        }
+    }
+
+    /// Takes what the monitor tells: the program's number or, below 0, the errno of its start; then its states. Returns
+    /// that errno.
+    private mutating func takeReport() -> Int32? {
+        var value: Int32 = 0
+        let count = unsafe read(start.report, &value, MemoryLayout.size(ofValue: value))
+        if count != MemoryLayout.size(ofValue: value) {
+            if count < 0 && errno == EINTR { return nil }
+            let ending = start.monitor.wait()
+            start.closeReport()
+            if status == nil { status = ending }
+        } else if program == 0 {
+            if value < 0 { return -value }
+            program = value
+            for number in early { tell(number) }
+        } else if value & 0x7F == 0x7F {
+            stop()
+        } else {
+            status = value
+        }
+        return nil
+    }
+
+    /// The program was stopped by what was typed: this job is, too.
+    private mutating func stop() {
+        for stream in start.streams where stream.isOpen { stream.advance(mask) }
+        keyboard?.leave()
+        RelayedSignals.stopJob()
+        keyboard?.enter()
+        start.terminal?.copySize()
+        kill(start.monitor.processID, SIGCONT)
+    }
+
+    private mutating func takeKeys() {
+        var bytes = [UInt8](repeating: 0, count: 1024)
+        let count = unsafe read(0, &bytes, bytes.count)
+        if count > 0 {
+            typed = bytes[..<count]
+            // As if the program were in this job: a script that started us ends with it.
+            let signals = typed.compactMap { start.terminal?.signal(of: $0, to: program) }
+            for number in Set(signals) { RelayedSignals.sendToJob(number) }
+        } else if count == 0 || errno != EINTR {
+            // The terminal is gone.
+            keyboard = nil
+        }
+    }
+
+    private mutating func passKeys() {
+        guard !typed.isEmpty, let terminal = start.terminal?.controller else { return }
+        let count = unsafe typed.withUnsafeBytes { unsafe write(terminal, $0.baseAddress, $0.count) }
+        if count > 0 {
+            typed = typed.dropFirst(count)
+        } else if count < 0 && errno != EAGAIN && errno != EINTR {
+            typed = []
+        }
+    }
+}

@@ -1,0 +1,96 @@
+internal import CLatchkeyLinux
+internal import Glibc
+internal import LatchkeyLog
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+
+/// A program that was started by way of its monitor, and where its output comes from.
+///
+/// Where the person's terminal is both its input and its output, the program has a terminal of its own. Elsewhere it
+/// stays in our job, as in a pipeline, with our standard input: only its output goes through us, by a terminal where
+/// ours is one and by a pipe where it isn't.
+struct MaskedStart: ~Copyable {
+    /// Whether the program has a terminal of its own, for input too.
+    static let leadsSession = isatty(0) == 1 && isatty(1) == 1
+    private(set) var terminal: ChildTerminal?
+    private(set) var streams: [MaskedStream] = []
+    let monitor: ChildProcess
+    /// What the monitor tells, or -1 after its end.
+    private(set) var report: Int32 = -1
+
+    init(
+        _ path: String, _ arguments: [String], _ environment: borrowing ChildEnvironmentSink,
+        _ files: [String: Int32]
+    ) throws(CommandFailure) {
+        let areTerminals = (0...2).map { isatty($0) == 1 }
+        if let own = [Int32(1), 2].first(where: { areTerminals[Int($0)] }) {
+            terminal = ChildTerminal(like: own, takesInput: Self.leadsSession)
+            if terminal == nil { throw Self.noTerminal(errno) }
+        }
+        var settings = ChildProcess.Settings()
+        settings.leadsSession = Self.leadsSession
+        // Threads of the concurrency runtime hold signals back, and the program would inherit that.
+        settings.blockedSignals = []
+        // The first terminal that a session's leader opens becomes the session's.
+        if Self.leadsSession, let terminal {
+            settings.descriptors.append(.opens(0, path: terminal.path, flags: O_RDWR))
+        }
+        var ends: [Int32] = []
+        defer { for end in ends { close(end) } }
+        for number in [Int32(1), 2] {
+            if areTerminals[Int(number)], let terminal {
+                settings.descriptors.append(.copies(terminal.device, to: number))
+                if !streams.contains(where: { $0.source == terminal.controller }) {
+                    streams.append(MaskedStream(from: terminal.controller, isPipe: false, to: number))
+                }
+            } else if number == 2, !areTerminals[1], Self.isSame(1, 2) {
+                // One pipe keeps the order of what is written.
+                settings.descriptors.append(.copies(1, to: 2))
+            } else {
+                let pipe = try Self.pipe(for: arguments[0])
+                ends.append(pipe.writing)
+                streams.append(MaskedStream(from: pipe.reading, isPipe: true, to: number))
+                settings.descriptors.append(.copies(pipe.writing, to: number))
+            }
+        }
+        let told = try Self.pipe(for: arguments[0])
+        report = told.reading
+        // The monitor inherits it; its own end is closed here with the others.
+        ends.append(told.writing)
+        _ = fcntl(told.writing, F_SETFD, 0)
+        let words = ChildMonitor.arguments(report: told.writing, files: files, path: path, arguments)
+        let started = unsafe environment.withEnvironment { variables in
+            Result { () throws(SystemErrorNumber) in
+                try unsafe ChildProcess(ThisProgram.file, words, environment: variables, settings)
+            }
+        }
+        terminal?.closeDevice()
+        monitor = try mapError(
+            { (error: SystemErrorNumber) in RunRequest.notStarted(arguments[0], error.number) }, of: started.get())
+    }
+
+    mutating func closeReport() {
+        close(report)
+        report = -1
+    }
+
+    /// Whether two descriptors are of one file, such as after `2>&1`.
+    private static func isSame(_ first: Int32, _ second: Int32) -> Bool {
+        var (left, right) = (stat(), stat())
+        return unsafe fstat(first, &left) == 0 && fstat(second, &right) == 0
+            && left.st_dev == right.st_dev && left.st_ino == right.st_ino
+    }
+
+    private static func noTerminal(_ number: Int32) -> CommandFailure {
+        CommandFailure(
+            .unavailable, "run.not-started", "no terminal for the program can be made (errno \(number))",
+            hint: "send the program's output through a pipe, or leave --mask out", exitStatus: .programNotStarted)
+    }
+
+    private static func pipe(for program: String) throws(CommandFailure) -> (reading: Int32, writing: Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe Glibc.pipe(&ends) == 0 else { throw RunRequest.notStarted(program, errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+}

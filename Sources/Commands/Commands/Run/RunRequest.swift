@@ -1,0 +1,188 @@
+internal import Glibc
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyProcess
+internal import LatchkeySystem
+package import LatchkeyCommandLine
+
+/// What a command line of `run` asks for, as far as no store is needed to say it.
+package struct RunRequest: Sendable {
+    /// The provider whose access token the program gets, and the variable for it.
+    package let provider: String?
+    package let tokenVariable: String?
+    /// What files say, and then what options say.
+    package let fromFiles: [ChildVariable]
+    package let fromOptions: [ChildVariable]
+    let isMasked: Bool
+    /// The program's arguments, with its name first.
+    let arguments: [String]
+
+    /// Reads files of variables, too.
+    package init(_ arguments: ParsedArguments) throws {
+        let (provider, words) = try Self.split(arguments)
+        self.provider = provider
+        let assignments = arguments.all(RunCommand.variable).map(VariableName.split)
+        let names = assignments.filter { $0.value == nil }
+        guard names.count < 2 else {
+            throw CommandFailure(
+                .usage, "usage.repeated-option", "more than one --env has a name alone",
+                hint: "one names the variable of PROVIDER's token; others are --env NAME=SERVICE/ACCOUNT")
+        }
+        if let name = names.first, provider == nil {
+            throw CommandFailure(
+                .usage, "usage.missing-operand",
+                "--env\(Self.shown(name.name).map { " \($0)" as LogMessage } ?? "") has no secret",
+                hint: "write --env NAME=SERVICE/ACCOUNT, or PROVIDER before --")
+        }
+        for option in [SignInOptions.account, SignInOptions.certificateAuthority] where provider == nil {
+            guard !arguments.has(option) else {
+                throw CommandFailure(
+                    .usage, "usage.missing-operand", "\(option.name) is for a sign-in, and there is no PROVIDER",
+                    hint: "leave it out, or write PROVIDER before --")
+            }
+        }
+        guard provider != nil || Self.namesSecrets(arguments) else {
+            throw CommandFailure(
+                .usage, "usage.missing-operand", "there is neither PROVIDER before -- nor a secret for the program",
+                hint: "write --env NAME=SERVICE/ACCOUNT, or PROVIDER before --")
+        }
+        tokenVariable = names.first.map { String($0.name) }
+        fromOptions =
+            try assignments.filter { $0.value != nil }.map { try Self.variable($0, "--env") { .secret($0) } }
+            + arguments.all(RunCommand.file).map(VariableName.split).map {
+                try Self.variable($0, "--file") { .file($0) }
+            }
+        fromFiles = try arguments.all(RunCommand.environmentFile).flatMap { try Self.variables(inFileAt: $0) }
+        isMasked = arguments.has(RunCommand.mask)
+        self.arguments = words
+    }
+
+    package var namesStoredSecrets: Bool { (fromFiles + fromOptions).contains { $0.isSecret } }
+
+    // MARK: - The command line
+
+    /// Whether PROVIDER is given: then the program for the network has to do it.
+    static func hasProvider(_ arguments: ParsedArguments) -> Bool { (try? split(arguments))?.provider != nil }
+
+    /// With stored secrets, or with `--` as the first word, is PROVIDER what stands before `--`, if anything does. Else
+    /// it is the first word, as it has always been.
+    private static func split(_ arguments: ParsedArguments) throws(CommandFailure) -> (
+        provider: String?, words: [String]
+    ) {
+        let usage: LogMessage = "usage: latchkey run [PROVIDER] [--env NAME=SERVICE/ACCOUNT] -- COMMAND..."
+        let words = arguments.operands
+        guard namesSecrets(arguments) || arguments.separation == 0 else {
+            guard words.count > 1 else {
+                throw CommandFailure(.usage, "usage.missing-operand", "COMMAND is missing", hint: usage)
+            }
+            return (words[0], Array(words.dropFirst()))
+        }
+        guard let separation = arguments.separation else {
+            throw CommandFailure(.usage, "usage.missing-operand", "-- is missing before COMMAND", hint: usage)
+        }
+        guard separation < 2 else {
+            throw CommandFailure(
+                .usage, "usage.too-many-operands", "there is more than PROVIDER before --", hint: usage)
+        }
+        guard words.count > separation else {
+            throw CommandFailure(.usage, "usage.missing-operand", "COMMAND is missing", hint: usage)
+        }
+        return (separation == 0 ? nil : words[0], Array(words.dropFirst(separation)))
+    }
+
+    private static func namesSecrets(_ arguments: ParsedArguments) -> Bool {
+        arguments.has(RunCommand.environmentFile) || arguments.has(RunCommand.file)
+            || arguments.all(RunCommand.variable).contains { $0.utf8.contains(UInt8(ascii: "=")) }
+    }
+
+    private static func variable(
+        _ assignment: (name: Substring, value: Substring?), _ option: LogMessage,
+        _ kind: (CredentialKey) -> ChildVariable.Value
+    ) throws(CommandFailure) -> ChildVariable {
+        // What is no reference isn't repeated: it may be a secret gone astray.
+        guard let key = SecretReference.key(of: assignment.value ?? "") else {
+            throw CommandFailure(
+                .usage, "usage.bad-value",
+                "\(option)\(shown(assignment.name).map { " \($0)" as LogMessage } ?? "") names no stored secret",
+                hint: "write NAME=SERVICE/ACCOUNT, with %2F for a slash in ACCOUNT, and %25 for a percent sign")
+        }
+        return ChildVariable(String(assignment.name), kind(key))
+    }
+
+    // MARK: - Files of variables
+
+    private static func variables(inFileAt path: String) throws -> [ChildVariable] {
+        let shown = LoggableText(reviewed: "a path on the command line", unredacted: path)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+        guard descriptor >= 0 else { throw unreadable(shown, errno) }
+        defer { close(descriptor) }
+        let bytes = try mapError(
+            { (error: SystemErrorNumber) in unreadable(shown, error.number) },
+            of: DescriptorBytes.all(of: descriptor, limit: EnvironmentFile.maximumByteCount))
+        return try mapError(
+            { (error: EnvironmentFile.Malformed) in malformed(shown, error) }, of: EnvironmentFile.variables(in: bytes))
+    }
+
+    private static func unreadable(_ path: LoggableText, _ number: Int32) -> CommandFailure {
+        let why: LogMessage = number == EFBIG ? "is longer than 1 MiB" : "can't be read (errno \(number))"
+        return CommandFailure(
+            .badData, "run.env-file", "the file of variables \(path) \(why)",
+            hint: "give a file of lines NAME=VALUE that you can read")
+    }
+
+    private static func malformed(_ path: LoggableText, _ error: EnvironmentFile.Malformed) -> CommandFailure {
+        let why: LogMessage =
+            switch error.problem {
+            case .syntax: "isn't NAME=VALUE"
+            case .encoding: "isn't UTF-8"
+            case .reference: "names no stored secret"
+            }
+        return CommandFailure(
+            .badData, "run.env-file", "line \(error.line) of \(path) \(why)",
+            hint: error.problem == .reference
+                ? "write latchkey://SERVICE/ACCOUNT, with %2F for a slash in ACCOUNT, and %25 for a percent sign"
+                : "latchkey run --help says what lines there may be")
+    }
+
+    // MARK: - The program
+
+    /// The program's path.
+    func path(_ context: CommandContext) throws(CommandFailure) -> String {
+        try Self.path(of: arguments[0], in: context.environment["PATH"])
+    }
+
+    static func path(of name: String, in folders: String?) throws(CommandFailure) -> String {
+        guard let path = DetachedProgram.path(of: name, in: folders) else { throw notStarted(name, ENOENT) }
+        guard unsafe access(path, X_OK) == 0 else { throw notStarted(name, errno) }
+        return path
+    }
+
+    /// As env(1) and shells tell the two apart: 127 for a program that isn't there, 126 for one that can't be started.
+    static func notStarted(_ name: String, _ number: Int32) -> CommandFailure {
+        let shown = LoggableText(reviewed: "the name of a program on the command line", unredacted: name)
+        switch number {
+        case ENOENT:
+            return CommandFailure(
+                .notFound, "run.not-found", "the program \(shown) doesn't exist",
+                hint: "give the program's path, or install the program", exitStatus: .programNotFound)
+        case E2BIG:
+            return CommandFailure(
+                .usage, "run.not-started",
+                "the program \(shown) can't be started: its arguments and variables are too long together",
+                hint: "hand long secrets on with --file", exitStatus: .programNotStarted)
+        default:
+            return CommandFailure(
+                .unavailable, "run.not-started", "the program \(shown) can't be started (errno \(number))",
+                exitStatus: .programNotStarted)
+        }
+    }
+
+    /// What a variable is called in an error: its name where that looks like one. What else is there may be a secret
+    /// gone astray.
+    static func shown(_ name: some StringProtocol) -> LogMessage? {
+        let isUsual = { (byte: UInt8) in (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x5F }
+        guard (1...40).contains(name.utf8.count), name.utf8.allSatisfy(isUsual) else { return nil }
+        return
+            "\(LoggableText(reviewed: "upper-case letters and digits where a name is expected", unredacted: String(name)))"
+    }
+}

@@ -1,0 +1,122 @@
+internal import Glibc
+internal import LatchkeyLog
+internal import LatchkeyProcess
+internal import LatchkeySecrets
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+
+/// The person's clipboard, in which a secret stays for a while alone.
+///
+/// The programs that hold a selection end when something else is copied. So what ends them after a while takes away the
+/// secret, if it is still there, and nothing else; no process of ours keeps it.
+struct Clipboard {
+    private enum Way {
+        /// A program that reads the secret from its standard input, and what runs it.
+        case program(StaticString, [String])
+        case terminal
+    }
+
+    /// In seconds.
+    static let time = 45
+    /// What a pipe holds without anyone reading it.
+    static let maximumByteCount = 4096
+
+    private let way: Way
+    private let context: CommandContext
+
+    /// Throws when there is none: no display with a program for it, and no terminal.
+    init(_ context: CommandContext) throws(CommandFailure) {
+        self.context = context
+        let environment = context.environment
+        func isInstalled(_ program: String) -> Bool {
+            DetachedProgram.path(of: program, in: environment["PATH"]) != nil
+        }
+        func has(_ display: String, _ program: String) -> Bool { environment[display] != nil && isInstalled(program) }
+        if has("WAYLAND_DISPLAY", "wl-copy") {
+            // A signal would leave its temporary file behind; when it loses the selection it removes that.
+            let script = """
+                (sleep \(Self.time); exec wl-copy --clear) & clock=$!
+                wl-copy --foreground --type text/plain; status=$?; kill $clock; exit $status
+                """
+            way = .program("wl-copy", ["sh", "-c", script])
+        } else if has("DISPLAY", "xclip") {
+            let arguments = ["timeout", String(Self.time), "xclip", "-selection", "clipboard", "-quiet", "-in"]
+            way = .program("xclip", arguments)
+        } else if context.prompt.isPossible && environment["TERM"] != "dumb" {
+            // A dumb terminal would show the sequence, and the secret in it.
+            way = .terminal
+        } else {
+            let lacksDisplay = !environment.hasDisplay && (isInstalled("wl-copy") || isInstalled("xclip"))
+            throw CommandFailure(
+                .unavailable, "clipboard.none",
+                lacksDisplay
+                    ? "there is no clipboard: WAYLAND_DISPLAY and DISPLAY name no display"
+                    : "no clipboard can be reached from here",
+                hint: lacksDisplay
+                    ? "run it in the desktop's session, or in a terminal"
+                    : "install wl-clipboard or xclip, or run the command in a terminal")
+        }
+    }
+
+    func copy(_ secret: borrowing Secret<Password>) throws {
+        guard secret.byteCount <= Self.maximumByteCount else {
+            throw CommandFailure(
+                .badData, "clipboard.too-long",
+                "the secret has more than \(Self.maximumByteCount) bytes, too many for a clipboard",
+                hint: "write it to a pipe instead")
+        }
+        switch way {
+        case .program(let name, let arguments):
+            try start(arguments, name, secret)
+            context.output.note(
+                "copied; unless something else is copied before, it is taken away in \(Self.time) seconds")
+        case .terminal:
+            try context.prompt.copyToTerminal(secret)
+            waitForPerson()
+            try context.prompt.clearTerminalClipboard()
+        }
+    }
+
+    private func start(
+        _ arguments: [String], _ name: StaticString, _ secret: borrowing Secret<Password>
+    ) throws {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { throw refused(name, "can't be started (errno \(errno))") }
+        defer { for end in ends where end >= 0 { close(end) } }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        var variables = context.environment.variables
+        // For what wl-copy writes into a file meanwhile: in memory, where it asks for the place.
+        if let folder = context.environment.runtimeDirectory { variables["TMPDIR"] = folder }
+        let program = try mapError(
+            { (error: SystemErrorNumber) in refused(name, "can't be started (errno \(error.number))") },
+            of: DetachedProgram(arguments, environment: variables, input: ends[0]))
+        // Our reading end is open: there is no SIGPIPE, and the pipe has room for all.
+        var sink = FileDescriptorSecretSink(descriptor: ends[1])
+        if failure(FileDescriptorSecretSink.WriteFailure.self, of: try secret.pour(into: &sink)) != nil {
+            throw refused(name, "can't be given the secret")
+        }
+        close(ends[1])
+        ends[1] = -1
+        // One that can't reach its display says so by its end. A clipboard manager may take all from it at once.
+        for _ in 0..<5 {
+            usleep(50_000)
+            guard let ending = program.present else { continue }
+            guard ending == .exited(0) else { throw refused(name, "refused") }
+            break
+        }
+    }
+
+    private func refused(_ name: StaticString, _ what: LogMessage) -> CommandFailure {
+        CommandFailure(
+            .unavailable, "clipboard.refused", "\(name) \(what)", hint: "see that `\(name)` works in this session")
+    }
+
+    /// Nothing may write to the terminal later, in the midst of what other programs show.
+    private func waitForPerson() {
+        let limit = ContinuousClock.now + .seconds(Self.time)
+        _ = try? context.prompt.ask(
+            "Asked the terminal to copy it; not every terminal does. Enter takes it away, and \(Self.time) seconds do",
+            as: MessageBody.self,
+            stopping: { ContinuousClock.now < limit ? nil : .timedOut })
+    }
+}

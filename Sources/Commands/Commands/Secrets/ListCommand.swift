@@ -1,0 +1,235 @@
+package import LatchkeyCredentials
+package import LatchkeyLog
+internal import LatchkeyStoreSelection
+package import LatchkeyCommandLine
+
+/// `latchkey list [SERVICE]` and `latchkey search WORD`.
+enum ListCommand {
+    private static let all = CommandOption.flag(
+        "--all", help: "list what sign-ins have stored too: sessions, keys and client secrets")
+
+    private static let stale = CommandOption.value(
+        "--stale", "DAYS", form: .count(36_500), help: "only what hasn't changed for so many days")
+
+    static let command = Command(
+        "list", summary: "list what is kept, without the secrets",
+        operands: [.optional("SERVICE", help: "only services that begin with this")], options: [all, stale, items],
+        details: """
+            Up to 10,000 are listed in the order of their names. More come in the order of the store, as they are read;
+            one may come twice then while a vault is rekeyed. With --all-stores, each credential's store is shown
+            too, and a store that can't be opened is an error after what the others keep. Sign-ins are listed by
+            latchkey accounts; --all shows what they have stored here, which get doesn't write. With --items, what other
+            programs have put into the vault with attributes of their own is listed instead; with SERVICE, what has an
+            attribute service that begins with it.
+            """,
+        examples: [
+            "latchkey list", "latchkey list exam", "latchkey list --stale 365", "latchkey list --json",
+            "latchkey list --items",
+        ]
+    ) { arguments, context in
+        let beginning = arguments.optionalOperand("SERVICE") ?? ""
+        if arguments.has(items) {
+            return try await listItems(ofServicesThatBeginWith: beginning, arguments, context)
+        }
+        let latest = arguments.count(stale).map { UnixTime.now().seconds - Int64($0) * 86_400 }
+        return try await list(arguments, context) { entry in
+            entry.key.service.utf8.starts(with: beginning.utf8) && entry.modified.seconds <= latest ?? .max
+        }
+    }
+
+    static let search = Command(
+        "search", summary: "list what has a word in its service, account or label",
+        operands: [.required("WORD", help: "any part of a name, in upper or lower case")], options: [all],
+        details: """
+            What other programs have put into the vault is listed after it, where WORD is in its label or in the value of an
+            attribute; with --json these have the kind item.
+            """,
+        examples: ["latchkey search alice"]
+    ) { arguments, context in
+        let word = arguments.operand("WORD").lowercased()
+        return try await list(arguments, context, itemsWith: word) { entry in
+            [entry.key.service, entry.key.account, entry.label].contains { $0.lowercased().contains(word) }
+        }
+    }
+
+    /// - Parameter word: in lower case; other programs' items that have it are listed too. `nil`: none are.
+    private static func list(
+        _ arguments: ParsedArguments, _ context: CommandContext, itemsWith word: String? = nil,
+        where isWanted: @escaping @Sendable (CredentialMetadata) -> Bool
+    ) async throws -> ExitStatus {
+        let view = try await context.openView()
+        var rows = Rows(
+            view.stores.map { ($0, $0.list(deadline: context.deadline)) }, goesOnWithout: context.usesAllStores,
+            showsAll: arguments.has(all), isWanted: isWanted)
+        // Stores have orders of their own; people look for names.
+        var batch = try await rows.next(sortedCount + 1)
+        var isAtEnd = batch.count <= sortedCount
+        if isAtEnd { batch = latest(batch).sorted { $0.entry.key.isListed(before: $1.entry.key) } }
+        var table = heading(namesStore: context.usesAllStores)
+        var array = JSONArrayOutput(context.output)
+        while true {
+            if arguments.has(GlobalOptions.json) {
+                try array.write(batch.map { json($0, namesStore: context.usesAllStores) })
+            } else {
+                for row in batch { append(row, to: &table, namesStore: context.usesAllStores) }
+                try context.output.write(table)
+                table = table.continued()
+            }
+            if isAtEnd { break }
+            batch = try await rows.next(batchCount)
+            isAtEnd = batch.count < batchCount
+        }
+        if let word {
+            let items = try await items(of: view, with: word, context)
+            if arguments.has(GlobalOptions.json) {
+                try array.write(items.map { json($0, saysKind: true) })
+            } else {
+                try context.output.write(self.table(items))
+            }
+        }
+        if arguments.has(GlobalOptions.json) { try array.end() }
+        if rows.hiddenCount > 0, context.output.tellsPerson, !context.output.isJSON {
+            context.output.note(
+                "\(LogMessage.counted(rows.hiddenCount, "more belongs", "more belong")) to sign-ins: latchkey accounts, or list --all"
+            )
+        }
+        if word == nil { tellOfItems(in: view, besides: rows.entryCount, context) }
+        // What can't be seen may be there all the same.
+        let refusals = view.refusals.map { ("\($0.name)" as LogMessage, $0.error) } + rows.refusals
+        if let (name, error) = refusals.first { throw CommandFailure(notListed: name, error) }
+        return .success
+    }
+
+    /// How many are held in memory to be sorted.
+    private static let sortedCount = 10_000
+    /// How many of more than that are written at once.
+    private static let batchCount = 500
+
+    private struct Row {
+        let entry: CredentialMetadata
+        let store: StoreIdentity
+    }
+
+    /// What the stores keep, one store after the other.
+    private struct Rows {
+        private var stores: [(identity: StoreIdentity, entries: CredentialListing.Iterator)]
+        private let goesOnWithout: Bool
+        private let showsAll: Bool
+        private let isWanted: @Sendable (CredentialMetadata) -> Bool
+        /// How many there were, wanted or not.
+        private(set) var entryCount = 0
+        /// How many would be wanted, and are not of a kind that `get` reads.
+        private(set) var hiddenCount = 0
+        /// Stores that were left out, or not read to their end.
+        private(set) var refusals: [(name: LogMessage, error: StoreError)] = []
+
+        init(
+            _ listings: [(store: any CredentialStore, listing: CredentialListing)], goesOnWithout: Bool, showsAll: Bool,
+            isWanted: @escaping @Sendable (CredentialMetadata) -> Bool
+        ) {
+            stores = listings.map { ($0.store.identity, $0.listing.makeAsyncIterator()) }
+            self.goesOnWithout = goesOnWithout
+            self.showsAll = showsAll
+            self.isWanted = isWanted
+        }
+
+        /// The next so many, fewer at the end.
+        mutating func next(_ count: Int) async throws(StoreError) -> [Row] {
+            var batch: [Row] = []
+            while batch.count < count, var current = stores.first {
+                do throws(StoreError) {
+                    if let entry = try await current.entries.next() {
+                        stores[0] = current
+                        entryCount += 1
+                        if !isWanted(entry) { continue }
+                        if showsAll || entry.key.kind == .password {
+                            batch.append(Row(entry: entry, store: current.identity))
+                        } else {
+                            hiddenCount += 1
+                        }
+                        continue
+                    }
+                } catch {
+                    guard goesOnWithout, error.code != .cancelled else { throw error }
+                    refusals.append(("\(current.identity)", error))
+                }
+                stores.removeFirst()
+            }
+            return batch
+        }
+    }
+
+    /// Each credential once: of what was changed and so came twice, the later state.
+    private static func latest(_ rows: [Row]) -> [Row] {
+        struct Place: Hashable {
+            let key: CredentialKey
+            let store: StoreIdentity
+        }
+        var latest: [Row] = []
+        var places: [Place: Int] = [:]
+        for row in rows {
+            let place = Place(key: row.entry.key, store: row.store)
+            if let index = places[place] {
+                latest[index] = row
+            } else {
+                places[place] = latest.count
+                latest.append(row)
+            }
+        }
+        return latest
+    }
+
+    private static func heading(namesStore: Bool) -> TextTable {
+        namesStore
+            ? TextTable(
+                "SERVICE", "ACCOUNT", "KIND", "CHANGED", "STORE", "LABEL", dropping: ["LABEL", "KIND", "CHANGED"])
+            : TextTable("SERVICE", "ACCOUNT", "KIND", "CHANGED", "LABEL", dropping: ["LABEL", "KIND", "CHANGED"])
+    }
+
+    private static func append(_ row: Row, to table: inout TextTable, namesStore: Bool) {
+        let (key, label) = (row.entry.key, name(row.entry.label))
+        if namesStore {
+            table.append(
+                "\(name(key.service))", "\(name(key.account))", "\(key.kind)", "\(Moment(row.entry.modified))",
+                "\(row.store)", "\(label)")
+        } else {
+            table.append(
+                "\(name(key.service))", "\(name(key.account))", "\(key.kind)", "\(Moment(row.entry.modified))",
+                "\(label)")
+        }
+    }
+
+    private static func json(_ row: Row, namesStore: Bool) -> JSONValue {
+        let entry = row.entry
+        return .object(
+            [
+                ("service", .text(name(entry.key.service))), ("account", .text(name(entry.key.account))),
+                ("kind", .message("\(entry.key.kind)")), ("label", .text(name(entry.label))),
+                ("created", .message("\(Moment(entry.created))")), ("changed", .message("\(Moment(entry.modified))")),
+            ] + (namesStore ? [("store", .message("\(row.store)"))] : []))
+    }
+
+    private static func name(_ text: String) -> LoggableText {
+        LoggableText(reviewed: "services, accounts and labels are what a listing shows", unredacted: text)
+    }
+}
+
+extension CommandFailure {
+    package init(notListed store: LogMessage, _ error: StoreError) {
+        self.init(
+            error, "not every store could be listed: \(store): \(error.cause)",
+            hint: error.hint)
+    }
+}
+
+extension CredentialKey {
+    /// The order in which people look for names.
+    package func isListed(before other: CredentialKey) -> Bool {
+        for (left, right) in [
+            (service, other.service), (account, other.account), (kind.name, other.kind.name),
+        ] where !left.utf8.elementsEqual(right.utf8) {
+            return left.utf8.lexicographicallyPrecedes(right.utf8)
+        }
+        return false
+    }
+}

@@ -1,0 +1,113 @@
+internal import CLatchkeyLinux
+internal import Glibc
+internal import LatchkeyLog
+internal import LatchkeyProcess
+internal import LatchkeySecrets
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+
+/// The person's editor, at a file in memory.
+///
+/// The file is in a folder of its own (0700) of a file system in memory, so that what editors put beside it, such as
+/// vim's swap file, is there too, and goes with it. A descriptor without a name (memfd_create(2)) would send them to
+/// /var/tmp with that.
+struct SecretEditor {
+    /// As the shell reads it, so that it may have arguments.
+    private let command: String
+    private let folder: String
+
+    /// Throws when there is no editor, or no file system in memory.
+    init(_ environment: ProgramEnvironment) throws(CommandFailure) {
+        // The last two are what a system has for that, as crontab(1) and git take them.
+        let usual = ["editor", "vi"].first { DetachedProgram.path(of: $0, in: environment["PATH"]) != nil }
+        guard let command = environment["VISUAL"] ?? environment["EDITOR"] ?? usual else {
+            throw CommandFailure(
+                .configuration, "editor.none", "no editor is named, and there is neither editor nor vi",
+                hint: "set EDITOR, as in: EDITOR=nano latchkey edit …")
+        }
+        let folders = [environment.runtimeDirectory, "/dev/shm"].compactMap { $0 }
+        guard let folder = folders.first(where: Self.isInMemory) else {
+            throw CommandFailure(
+                .unavailable, "editor.no-memory", "there is no file system in memory to edit a secret in",
+                hint: "mount a tmpfs at /dev/shm, or set XDG_RUNTIME_DIR to one")
+        }
+        self.command = command + Self.options(for: command, environment)
+        self.folder = folder
+    }
+
+    /// Lets the person change a secret, and returns what they saved.
+    func edit(_ secret: borrowing Secret<Password>, limit: Int) throws -> Secret<Password> {
+        let own = try TemporaryFolder(in: folder, prefix: "latchkey-")
+        let path = own.path + "/secret"
+        try write(secret, to: path)
+        SecretPrompt.restoreTerminal()
+        let status = try wait { try start(path) }
+        guard status == 0 else {
+            throw CommandFailure(
+                .unavailable, "editor.failed", "the editor ended with an error, and nothing was saved",
+                hint: "see that EDITOR names a program that waits until the file is closed")
+        }
+        // It may be another file of that name by now.
+        let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw unusable(errno) }
+        defer { close(descriptor) }
+        return try SecretInput.readAll(from: descriptor, as: Password.self, limit: limit)
+    }
+
+    // MARK: - Surroundings
+
+    private static func isInMemory(_ path: String) -> Bool {
+        unsafe latchkey_is_in_memory(path) != 0 && access(path, W_OK | X_OK) == 0
+    }
+
+    /// What keeps vim from writing down in the home directory what was deleted or copied.
+    private static func options(for command: String, _ environment: ProgramEnvironment) -> String {
+        let word = String(command.split(separator: " ").first ?? "")
+        // Debian's `vi` and `editor` lead to a program such as vim.basic.
+        let path = DetachedProgram.path(of: word, in: environment["PATH"]) ?? word
+        let resolved = unsafe realpath(path, nil)
+        defer { unsafe free(resolved) }
+        let name = (unsafe resolved.map { unsafe String(cString: $0) } ?? path).split(separator: "/").last ?? ""
+        return name.hasPrefix("vim") || name == "nvim" ? " -c 'set viminfo= noundofile nobackup'" : ""
+    }
+
+    private func write(_ secret: borrowing Secret<Password>, to path: String) throws {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
+        guard descriptor >= 0 else { throw unusable(errno) }
+        defer { close(descriptor) }
+        guard fchmod(descriptor, 0o600) == 0 else { throw unusable(errno) }
+        var sink = FileDescriptorSecretSink(descriptor: descriptor)
+        if let error = failure(FileDescriptorSecretSink.WriteFailure.self, of: try secret.pour(into: &sink)) {
+            throw unusable(error.number)
+        }
+    }
+
+    private func unusable(_ number: Int32) -> CommandFailure {
+        CommandFailure(
+            .cannotWrite, "editor.file", "the file to edit can't be used (errno \(number))",
+            hint: "see that the editor leaves a file of yours in its place")
+    }
+
+    // MARK: - The program
+
+    /// The keyboard's signals are the editor's, as with system(3). SIGTERM and the terminal's end are too: this process
+    /// goes on until the file is away.
+    private func wait(_ start: () throws -> ChildProcess) throws -> Int32 {
+        let former = Self.signals.map { signal($0, SIG_IGN) }
+        defer { for (number, handler) in zip(Self.signals, former) { signal(number, handler) } }
+        return try start().wait()
+    }
+
+    private static let signals = [SIGINT, SIGQUIT, SIGTERM, SIGHUP]
+
+    private func start(_ path: String) throws -> ChildProcess {
+        var settings = ChildProcess.Settings()
+        settings.defaultSignals = Self.signals
+        return try mapError(
+            { (error: SystemErrorNumber) in
+                CommandFailure(
+                    .unavailable, "editor.failed", "the editor can't be started (errno \(error.number))",
+                    hint: "see that EDITOR names a program")
+            }, of: unsafe ChildProcess("/bin/sh", ["sh", "-c", command + " \"$1\"", "sh", path], settings))
+    }
+}

@@ -1,0 +1,145 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyStoreSelection
+package import LatchkeyCommandLine
+
+/// `latchkey copy` and `latchkey move`, from one store to another.
+package enum TransferCommand {
+    static let from = CommandOption.value("--from", "STORE", help: "the store where they are, or a vault's PATH or URI")
+    static let to = CommandOption.value(
+        "--to", "STORE", help: "the store where they shall be, or a vault's PATH or URI")
+    package static let replace = CommandOption.flag(
+        "--replace", help: "overwrite another secret that the target has under the same name")
+    package static let dryRun = CommandOption.flag("--dry-run", help: "say what would be done, and do nothing")
+
+    private static let operands: [CommandOperand] = [
+        .optional("SERVICE", help: "only this service"), .optional("ACCOUNT", help: "only this account of it"),
+    ]
+    private static let details: StaticString = """
+        Without SERVICE, all credentials of every kind. Each one is read back and compared before it counts,
+        and before a move deletes it; where it was cut short, the same command goes on. Another secret in the
+        target is left alone without --replace, and the exit status is 73. Exit status 1: there is nothing to
+        do it with. Which store is used stays as it is.
+
+        What other programs have put into a vault, with attributes of their own, goes along to another vault, with its
+        collection and times, and to the desktop's keyring; with SERVICE, what has it as its attribute service. From
+        the desktop's keyring other programs' items don't: latchkey import --from gnome-keyring-collection --items
+        copies those. The keys of vaults stay there as well. A vault that isn't the one in use is named by its path,
+        with a slash in it, and opens with a key that is found for it, or its passphrase.
+        """
+
+    static let copy = Command(
+        "copy", topic: .stores, summary: "copy credentials from one store to another", operands: operands,
+        options: [from, to, replace, dryRun], details: details,
+        examples: ["latchkey copy --from secret-service --to vault example.org"]
+    ) { try await run($0, $1, .copy) }
+
+    static let move = Command(
+        "move", topic: .stores, summary: "move credentials from one store to another", operands: operands,
+        options: [from, to, replace, dryRun], details: details,
+        examples: [
+            "latchkey move --from secret-service --to vault --dry-run",
+            "latchkey move --from secret-service --to vault",
+        ]
+    ) { try await run($0, $1, .move) }
+
+    private static func run(
+        _ arguments: ParsedArguments, _ context: CommandContext, _ mode: Transfer.Mode
+    ) async throws -> ExitStatus {
+        let ends = (try TransferEnd(from, arguments, context), try TransferEnd(to, arguments, context))
+        guard !ends.0.isSame(as: ends.1) else { throw sameStore() }
+        let source = try await ends.0.open()
+        let target = try await ends.1.open()
+        // Of a vault that is served as a keyring, what is moved into the other would be deleted.
+        guard source.identity != target.identity,
+            try await !ServedVault.isServed(source, target, deadline: context.deadline)
+        else { throw sameStore() }
+        let transfer = Transfer(
+            from: source, to: target, mode: mode, replaces: arguments.has(replace))
+        let all = try await transfer.items(
+            service: arguments.optionalOperand("SERVICE"), account: arguments.optionalOperand("ACCOUNT"),
+            deadline: context.deadline)
+        let items = all.filter(transfer.takes)
+        let keys = try await keys(of: source, besides: items, arguments, context)
+        guard !keys.isEmpty || !items.isEmpty else {
+            throw CommandFailure(
+                .notFound, "credential.not-found", "there is no such credential in \(source.identity)",
+                hint: "latchkey list --store \(ends.0.backend.name) shows what there is")
+        }
+        let run = TransferRun(
+            transfer: transfer, work: mode == .copy ? "copying" : "moving", isRehearsal: arguments.has(dryRun),
+            showsJSON: arguments.has(GlobalOptions.json))
+        let isMoved = mode == .move && !arguments.has(dryRun)
+        if !transfer.takesItems { await tellOfItems(in: source, arguments, context) }
+        if all.count > items.count {
+            let what = LogMessage.counted(all.count - items.count, "item", "items")
+            context.output.note("skipped \(what) with latchkey:kind, which the keyring would read as a sign-in")
+        }
+        do {
+            let status = try await run.run(keys, items: items, context)
+            if isMoved { await tellStoreInUse(ends.0, ends.1, context) }
+            return status
+        } catch let error as CommandFailure {
+            // What could be moved was.
+            if isMoved { await tellStoreInUse(ends.0, ends.1, context) }
+            throw error
+        }
+    }
+
+    private static func sameStore() -> CommandFailure {
+        CommandFailure(
+            .usage, "transfer.same-store", "--from and --to name the same store",
+            hint: "name another one, such as a vault by its path; latchkey keyring status shows which vault is served")
+    }
+
+    /// Another store gets credentials alone: what other programs keep in the vault stays there.
+    private static func tellOfItems(
+        in source: any CredentialStore, _ arguments: ParsedArguments, _ context: CommandContext
+    ) async {
+        guard let vault = source.collections, arguments.optionalOperand("SERVICE") == nil,
+            let count = try? await vault.unnamedItems(deadline: context.deadline).count, count > 0
+        else { return }
+        let items = LogMessage.counted(
+            count, "item with other attributes is left alone", "items with other attributes are left alone")
+        context.output.note("\(items): latchkey list --items")
+    }
+
+    /// Whoever empties the store in use would find nothing there with the next command.
+    private static func tellStoreInUse(_ from: TransferEnd, _ to: TransferEnd, _ context: CommandContext) async {
+        let choice = try? await context.selector.choose(
+            named: context.namedStore, settings: context.settings.askingNobody, remembers: false)
+        guard let choice, choice.backend.name.description == from.backend.name.description, !from.isOtherVault else {
+            return
+        }
+        let configuration = LoggableText(
+            reviewed: "the path of the configuration", unredacted: context.configurationFolder + "/config")
+        let change: LogMessage =
+            if to.isOtherVault {
+                "LATCHKEY_VAULT, or `vault = \(to.shownPath)` in \(configuration), changes that"
+            } else if choice.source == .environment {
+                "LATCHKEY_STORE=\(to.backend.name) changes that, or --store \(to.backend.name)"
+            } else {
+                "`store = \(to.backend.name)` in \(configuration) changes that, or --store \(to.backend.name)"
+            }
+        context.output.note("\(from.backend.name) is still the store that is used; \(change)")
+    }
+
+    private static func keys(
+        of source: any CredentialStore, besides items: [Item], _ arguments: ParsedArguments,
+        _ context: CommandContext
+    ) async throws -> [CredentialKey] {
+        // What is read as a credential, and goes along as the item that it is.
+        let versions = Set(items.map(\.version))
+        let account = arguments.optionalOperand("ACCOUNT")
+        var keys: [CredentialKey] = []
+        for entry in try await source.list(
+            service: arguments.optionalOperand("SERVICE"), deadline: context.deadline
+        ).all() where account.map({ $0.utf8.elementsEqual(entry.key.account.utf8) }) ?? true {
+            if let version = entry.version, versions.contains(version) { continue }
+            // In the vault that it opens it would open nothing.
+            if source.collections == nil, VaultKeyring.isVaultKey(entry.key) { continue }
+            keys.append(entry.key)
+        }
+        return keys.sorted { $0.isListed(before: $1) }
+    }
+}

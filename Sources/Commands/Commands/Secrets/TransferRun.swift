@@ -1,0 +1,136 @@
+package import LatchkeyCredentials
+internal import LatchkeyLog
+package import LatchkeyStoreSelection
+package import LatchkeyCommandLine
+
+/// Transfers credentials one after another, and shows what became of each.
+package struct TransferRun {
+    private let transfer: Transfer
+    private let work: StaticString
+    private let isRehearsal: Bool
+    private let showsJSON: Bool
+
+    /// - Parameters:
+    ///   - work: what a progress bar says.
+    ///   - isRehearsal: whether nothing is changed.
+    package init(transfer: Transfer, work: StaticString, isRehearsal: Bool, showsJSON: Bool) {
+        self.transfer = transfer
+        self.work = work
+        self.isRehearsal = isRehearsal
+        self.showsJSON = showsJSON
+    }
+
+    private struct Row {
+        let key: CredentialKey
+        let outcome: Transfer.Outcome
+    }
+
+    private struct ItemRow {
+        let item: Item
+        let outcome: Transfer.Outcome
+    }
+
+    /// Throws when the target holds other secrets that were left alone, after everything else was done and shown.
+    ///
+    /// - Parameter items: that go along, where the stores take them.
+    package func run(
+        _ keys: [CredentialKey], items: [Item] = [], _ context: CommandContext
+    ) async throws -> ExitStatus {
+        let (rows, itemRows) = try await rows(keys, items, context)
+        if showsJSON {
+            try context.output.write(.array(rows.map(json) + itemRows.map(json)))
+        } else {
+            try context.output.write(table(rows))
+            try context.output.write(table(itemRows))
+        }
+        let differing = (rows.map(\.outcome) + itemRows.map(\.outcome)).count { $0 == .differs }
+        guard differing == 0 else {
+            throw CommandFailure(
+                .cannotWrite, "transfer.differs",
+                """
+                \(transfer.target.identity) has other secrets for \(differing) of \(LogMessage.credentials(rows.count + itemRows.count)), \
+                left alone
+                """, hint: "look at them, then give --replace to overwrite the target's")
+        }
+        return .success
+    }
+
+    private func rows(
+        _ keys: [CredentialKey], _ items: [Item], _ context: CommandContext
+    ) async throws -> ([Row], [ItemRow]) {
+        defer { context.output.endProgress() }
+        let count = keys.count + items.count
+        var rows: [Row] = []
+        var itemRows: [ItemRow] = []
+        var arrived: Set<ItemID> = []
+        // Before the items that are read as the same: none of them takes a credential's place.
+        for key in keys {
+            context.output.showProgress(work, percent: rows.count * 100 / count)
+            let outcome =
+                isRehearsal
+                ? try await transfer.plan(key, deadline: context.deadline)
+                : try await transfer.transfer(key, deadline: context.deadline)
+            rows.append(Row(key: key, outcome: outcome))
+            if items.contains(where: { $0.key == key }),
+                let id = try await transfer.arrival(key, deadline: context.deadline)
+            {
+                arrived.insert(id)
+            }
+        }
+        for item in items {
+            context.output.showProgress(work, percent: (keys.count + itemRows.count) * 100 / count)
+            let outcome = try await transfer.transfer(
+                item, onlyLooks: isRehearsal, arrived: &arrived, deadline: context.deadline)
+            itemRows.append(ItemRow(item: item, outcome: outcome))
+        }
+        return (rows, itemRows)
+    }
+
+    /// What became of it; of a rehearsal, what would.
+    private func result(_ outcome: Transfer.Outcome) -> LogMessage {
+        switch outcome {
+        case .copied: isRehearsal ? "would copy" : "copied"
+        case .moved: isRehearsal ? "would move" : "moved"
+        case .replaced: isRehearsal ? "would replace" : "replaced"
+        case .same, .differs, .vanished: "\(outcome)"
+        }
+    }
+
+    private func table(_ rows: [Row]) -> TextTable {
+        var table = TextTable("SERVICE", "ACCOUNT", "KIND", "RESULT", dropping: ["KIND"])
+        for row in rows {
+            table.append(
+                "\(name(row.key.service))", "\(name(row.key.account))", "\(row.key.kind)", result(row.outcome))
+        }
+        return table
+    }
+
+    private func json(_ row: Row) -> JSONValue {
+        .object([
+            ("service", .text(name(row.key.service))), ("account", .text(name(row.key.account))),
+            ("kind", .message("\(row.key.kind)")), ("result", .message(result(row.outcome))),
+        ])
+    }
+
+    private func table(_ rows: [ItemRow]) -> TextTable {
+        var table = TextTable("LABEL", "ATTRIBUTES", "COLLECTION", "RESULT", dropping: ["COLLECTION", "ATTRIBUTES"])
+        for row in rows {
+            table.append(
+                "\(name(row.item.label))", "\(name(row.item.attributes.listed))", "\(name(row.item.collection))",
+                result(row.outcome))
+        }
+        return table
+    }
+
+    private func json(_ row: ItemRow) -> JSONValue {
+        .object([
+            ("kind", .message("item")), ("label", .text(name(row.item.label))),
+            ("attributes", .attributes(row.item.attributes)), ("collection", .text(name(row.item.collection))),
+            ("result", .message(result(row.outcome))),
+        ])
+    }
+
+    private func name(_ text: String) -> LoggableText {
+        LoggableText(reviewed: "names, labels and attributes are what a listing shows", unredacted: text)
+    }
+}

@@ -1,0 +1,308 @@
+internal import LatchkeyLog
+internal import LatchkeyProcess
+internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+
+/// `latchkey setup [TOOL]`: has a tool ask Latchkey, and takes that back.
+enum SetupCommand {
+    static let yes = CommandOption.flag("--yes", help: "write it without a question")
+    static let undo = CommandOption.flag("--undo", help: "take away what setup wrote, and nothing else")
+    static let printing = CommandOption.flag("--print", help: "show what would be written, and write nothing")
+
+    static let command = Command(
+        "setup", topic: .helpers, summary: "have git, docker, podman, cargo, pip, uv, kubectl, aws or go ask Latchkey",
+        operands: [
+            .optional("TOOL", help: "git, docker, podman, cargo, pip, uv, kubectl, aws or go; without it, a list"),
+            .optional("NAME", help: "aws: the profile (default); kubectl: the provider"),
+        ],
+        options: [yes, undo, printing],
+        details: """
+            Shows the change to the tool's configuration and asks before it writes. What was there stays, but for another
+            credsStore of docker's, which --undo puts back; where something else stands in the way, nothing is written, and
+            --print shows what to write by hand. --store and --vault go into the helper's command line for git, aws and go.
+            docker, podman, cargo, pip and uv look for the helper on PATH: where it isn't, a link is made in ~/.local/bin.
+            podman is for skopeo and buildah, too.
+
+            Without TOOL: which tools ask Latchkey, and which files keep secrets in clear, with the command that moves them.
+
+            A helper asks nobody anything: where a store is locked, the error on standard error says what unlocks it. Some are
+            called by a name of their own, which is a link to latchkey.
+            """,
+        examples: [
+            "latchkey setup", "latchkey setup git", "latchkey setup podman --print", "latchkey setup git --undo",
+        ]
+    ) { arguments, context in
+        guard let word = arguments.optionalOperand("TOOL") else {
+            for option in [yes, undo, printing]
+            where arguments.has(option) {
+                throw CommandFailure(
+                    .usage, "usage.missing-operand", "\(option.name) is for one tool, and none is named",
+                    hint: "latchkey setup lists them")
+            }
+            try SetupOverview(context).write()
+            return .success
+        }
+        if word == "kubectl" { return try KubectlSetup(arguments, context).run(arguments) }
+        guard let setup = ToolSetup.named(word) else {
+            throw CommandFailure(
+                .usage, "setup.unknown-tool", "there is no set-up for such a tool",
+                hint: "the tools are \(LogMessage.joined(ToolSetup.all.map { "\($0.tool)" })), kubectl")
+        }
+        let run = try SetupRun(setup, arguments, context)
+        let printsOnly = arguments.has(printing)
+        if arguments.has(undo) { return try run.undo(printsOnly: printsOnly) }
+        let status = try run.make(printsOnly: printsOnly)
+        if !printsOnly { await warnOfUselessness(setup, context) }
+        return status
+    }
+
+    /// Says so where the tool doesn't ask after all, or will find no store to ask.
+    private static func warnOfUselessness(_ setup: ToolSetup, _ context: CommandContext) async {
+        let keys = PlainFile.keysOfAWS(context.environment)
+        if setup.tool.description == "aws", keys.holdsSecrets {
+            context.output.warn(
+                "\(keys.shown) has keys, and goes first where it has a profile's",
+                hint: "store the profile's key with latchkey set aws:PROFILE KEY-ID, and take it out of that file")
+        }
+        let choice = try? await context.selector.choose(
+            named: context.namedStore, settings: context.settings.askingNobody, remembers: false)
+        if choice?.backend.exists(context.settings) == true { return }
+        context.output.warn(
+            "there is no store yet, so that \(setup.tool) finds nothing",
+            hint: "latchkey vault init makes a vault; latchkey doctor says more")
+    }
+}
+
+/// One call of `setup` for a tool.
+private struct SetupRun {
+    let setup: ToolSetup
+    let place: ToolSetup.Place
+    let file: ConfigurationFile
+    let link: HelperLink?
+    let records: SetupRecords
+    let isConsented: Bool
+    let context: CommandContext
+
+    init(_ setup: ToolSetup, _ arguments: ParsedArguments, _ context: CommandContext) throws {
+        let name = arguments.optionalOperand("NAME")
+        guard name == nil || setup.tool.description == "aws" else {
+            throw CommandFailure(
+                .usage, "usage.too-many-operands", "only aws and kubectl take a name",
+                hint: "usage: latchkey setup \(setup.tool)")
+        }
+        let options = Array(context.storeArguments.dropLast())
+        guard options.isEmpty || setup.link == nil else {
+            throw CommandFailure(
+                .usage, "setup.no-store",
+                "\(setup.tool) calls its helper without options, so that it can't be told a store",
+                hint: "name the store in LATCHKEY_STORE, or as store in the configuration")
+        }
+        // Where the tool looks for a name, its configuration has no path.
+        let program = try ToolSetup.Place.program(writtenWith: setup.link == nil ? options + [name ?? ""] : nil)
+        self.setup = setup
+        self.context = context
+        place = ToolSetup.Place(
+            environment: context.environment, program: program, options: options.map { " " + $0 }.joined(), name: name)
+        file = ConfigurationFile(path: AbsolutePath.of(setup.file(place)))
+        link = setup.link.map { HelperLink(name: $0, program: program, environment: context.environment) }
+        records = SetupRecords(folder: context.environment.stateDirectory + "/setup")
+        isConsented = arguments.has(SetupCommand.yes)
+    }
+
+    /// The record's.
+    private var name: String {
+        ([setup.tool.description] + (place.name.map { [$0] } ?? [])).joined(separator: "-")
+            .replacing("/", with: "%2F")
+    }
+
+    /// The link that another tool's set-up made under the same name: pip and uv look for one program.
+    private var sharedLink: String? {
+        ToolSetup.all.filter { $0.link == setup.link && $0.tool.description != setup.tool.description }
+            .compactMap { records.read($0.tool.description)?.link }.first
+    }
+
+    // MARK: - Doing it
+
+    func make(printsOnly: Bool) throws -> ExitStatus {
+        if printsOnly, let (change, problem) = unwritable() {
+            try show(change, isLinkShown: link != nil)
+            let hint = change == nil ? problem.hint : nil
+            context.output.warn(problem.cause, hint: hint ?? "write these lines yourself where they fit")
+            return context.output.isJSON ? try tell("", "shown") : .success
+        }
+        let content = try file.read()
+        let change = try content.withExposedBytes { text throws(CommandFailure) in try setup.change(text, place) }
+        let needsLink =
+            printsOnly ? link != nil : try link.map { link throws(CommandFailure) in try !link.isThere() } ?? false
+        guard change != nil || needsLink else {
+            return try tell("\(setup.tool) asks Latchkey already", "none")
+        }
+        try refuseSecond(change, content)
+        try show(change, isLinkShown: needsLink)
+        if printsOnly { return context.output.isJSON ? try tell("", "shown") : .success }
+        try context.consent(isConsented)
+        try records.exclusively { try write(change, making: needsLink ? link : nil) }
+        if let link, !link.isOnPath, needsLink {
+            context.output.warn(
+                "\(shown(link.path)) is not on PATH, where \(setup.tool) looks for it",
+                hint: "add ~/.local/bin to PATH")
+        }
+        return try tell(
+            "\(setup.tool) asks Latchkey from now on; latchkey setup \(setup.tool)\(operand) --undo takes it back",
+            "made")
+    }
+
+    /// What the person has to write where something stands in the way, and what does.
+    private func unwritable() -> (TextChange?, CommandFailure)? {
+        let problem = failure(
+            CommandFailure.self,
+            of: try file.read().withExposedBytes { text throws(CommandFailure) in try setup.change(text, place) })
+        return problem.map { (try? setup.change([UInt8]().span, place), $0) }
+    }
+
+    /// What was written before would be forgotten, and could not be taken back any more.
+    private func refuseSecond(_ change: TextChange?, _ content: borrowing Secret<MessageBody>) throws {
+        guard change != nil, let record = records.read(name), record.file == file.path,
+            content.withExposedBytes({ record.place(in: $0) }) != nil
+        else { return }
+        throw CommandFailure(
+            .refused, "setup.other", "\(setup.tool) asks Latchkey already, in another way",
+            hint: "latchkey setup \(setup.tool)\(operand) --undo takes that away first")
+    }
+
+    private func write(_ change: TextChange?, making link: HelperLink?) throws {
+        // The person, another tool's set-up or this one in another process may have written: what counts is what was
+        // shown.
+        let content = try file.read()
+        let present = try content.withExposedBytes { text throws(CommandFailure) in try setup.change(text, place) }
+        if present == nil && change != nil && link == nil { return }
+        guard present?.removed == change?.removed, present?.inserted == change?.inserted else { throw changedMeanwhile }
+        let change = present
+        let former = records.read(name)
+        // First, so that what is written can be taken back whatever happens.
+        try records.write(
+            name,
+            SetupRecord(
+                file: file.path, removed: change?.removed ?? "", inserted: change?.inserted ?? "",
+                place: change?.place.lowerBound ?? 0, isNew: !FileNames.exist(file.path),
+                link: link?.path ?? former?.link ?? sharedLink))
+        var made: String?
+        do {
+            made = try link?.make()
+            if let change { try file.write(change.applied(to: content)) }
+        } catch {
+            if let made { FileNames.remove(made) }
+            if let former { try? records.write(name, former) } else { records.remove(name) }
+            throw error
+        }
+    }
+
+    private var changedMeanwhile: CommandFailure {
+        CommandFailure(
+            .refused, "setup.changed", "\(file.shown) was changed meanwhile, and was left alone",
+            hint: "give the same command again")
+    }
+
+    /// Says what was done, as a message or as JSON.
+    private func tell(_ message: LogMessage, _ change: StaticString) throws -> ExitStatus {
+        try context.output.tell(
+            message,
+            json: .object([
+                ("tool", .message("\(setup.tool)")), ("file", .text(file.shown)), ("change", .message("\(change)")),
+            ]))
+        return .success
+    }
+
+    private var operand: LogMessage { place.name.map { " \(shown($0))" } ?? "" }
+
+    /// Shows a change as diff(1) does.
+    private func show(_ change: TextChange?, isLinkShown: Bool) throws {
+        if context.output.isJSON { return }
+        if let change {
+            try context.output.write("\(file.shown):")
+            try write("-", change.removed)
+            try write("+", change.inserted)
+        }
+        if let link, isLinkShown {
+            try context.output.write("\(shown(link.path)) -> \(shown(link.program))")
+        }
+    }
+
+    private func write(_ sign: StaticString, _ text: String) throws {
+        for line in text.replacing("\t", with: "    ").split(separator: "\n") {
+            try context.output.write("\(sign) \(shown(String(line)))")
+        }
+    }
+
+    // MARK: - Taking it back
+
+    func undo(printsOnly: Bool) throws -> ExitStatus {
+        guard let record = records.read(name) else {
+            throw CommandFailure(
+                .notFound, "setup.not-done", "latchkey setup \(setup.tool)\(operand) has changed nothing here",
+                hint: "latchkey setup shows what is set up")
+        }
+        let file = ConfigurationFile(path: record.file)
+        let content = try file.read()
+        let change = content.withExposedBytes { setup.undoing(record, in: $0) }
+        guard change != nil || content.withExposedBytes({ setup.isGone(record, from: $0) }) else {
+            throw CommandFailure(
+                .refused, "setup.changed", "\(file.shown) was changed meanwhile, and was left alone",
+                hint: "take the lines out that name latchkey, and then \(shown(records.path(name)))")
+        }
+        try show(change, isLinkShown: false)
+        if printsOnly { return context.output.isJSON ? try tell("", "shown") : .success }
+        try context.consent(isConsented)
+        try records.exclusively {
+            guard try file.read().matches(content) else { throw changedMeanwhile }
+            if let change {
+                let former = change.applied(to: content)
+                if record.isNew && former.isEmpty { file.remove() } else { try file.write(former) }
+            }
+            if let path = record.link, path != sharedLink, FileNames.resolved(path) == place.program {
+                FileNames.remove(path)
+            }
+            records.remove(name)
+        }
+        return try tell("\(setup.tool) doesn't ask Latchkey any more", "undone")
+    }
+
+    private func shown(_ text: String) -> LoggableText {
+        LoggableText(reviewed: "lines that setup writes hold no secret", unredacted: text)
+    }
+}
+
+extension CommandContext {
+    /// Asks whether to write what was shown. Throws where that isn't wanted, or nobody can be asked.
+    func consent(_ isGiven: Bool) throws {
+        if isGiven { return }
+        guard prompt.isPossible else {
+            throw CommandFailure(
+                .refused, "setup.not-asked", "nobody can be asked whether to write this",
+                hint: "give --yes to have it written")
+        }
+        guard try prompt.confirm("Write this?") else {
+            throw CommandFailure(
+                .refused, "setup.kept", "everything was left as it is", hint: "--print shows it without a question")
+        }
+    }
+}
+
+extension ToolSetup.Place {
+    /// The path of `latchkey`.
+    ///
+    /// - Parameter words: what stands with it in configurations of several syntaxes, and is split there at spaces; `nil`
+    ///   where the path isn't written.
+    static func program(writtenWith words: [String]?) throws(CommandFailure) -> String {
+        guard let program = ThisProgram.path,
+            words.map({ [program] + $0 })?.allSatisfy({ $0.utf8.allSatisfy(ASCII.isPlainInPaths) }) ?? true
+        else {
+            throw CommandFailure(
+                .refused, "setup.unusable", "a path or name has characters that configurations would misread",
+                hint: "use paths and names of letters, digits and / . _ - + = : alone")
+        }
+        return program
+    }
+}

@@ -1,0 +1,108 @@
+internal import Glibc
+internal import LatchkeyJSON
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+
+/// What `setup` did for a tool, so that `--undo` takes away exactly that. It holds no secret.
+struct SetupRecord: Sendable, Equatable {
+    let file: String
+    let removed: String
+    let inserted: String
+    /// Where, as an offset in bytes.
+    let place: Int
+    /// Whether there was no file.
+    let isNew: Bool
+    /// The link that was made, if any.
+    let link: String?
+}
+
+extension SetupRecord {
+    /// Where the inserted text is: where it was put, or on lines of its own elsewhere if it is there once.
+    func place(in text: Span<UInt8>) -> Range<Int>? {
+        let places = text.places(of: inserted)
+        if let present = places.first(where: { $0.lowerBound == place }) { return present }
+        guard places.count == 1, let only = places.first else { return nil }
+        // In the middle of a line it is part of what the person wrote, such as a comment.
+        let beginsLine = only.lowerBound == 0 || text[only.lowerBound - 1] == 0x0A || inserted.hasPrefix("\n")
+        return beginsLine ? only : nil
+    }
+
+    /// What takes the change back, or `nil` where it isn't as it was written.
+    func undoing(in text: Span<UInt8>) -> TextChange? {
+        place(in: text).map { TextChange(place: $0, removed: inserted, inserted: removed) }
+    }
+
+    /// Whether nothing of it is there: it was never written, or was taken out by hand.
+    func isGone(from text: Span<UInt8>) -> Bool {
+        let line = inserted.split(separator: "\n").last.map { $0.drop { $0 == " " } } ?? ""
+        return text.places(of: String(line)).isEmpty && (line.isEmpty || text.places(of: "latchkey").isEmpty)
+    }
+}
+
+/// The records, a file each in the state's folder.
+struct SetupRecords: Sendable {
+    let folder: String
+
+    func path(_ name: String) -> String { "\(folder)/\(name).json" }
+
+    func read(_ name: String) -> SetupRecord? {
+        guard let bytes = try? PrivateFile.read(path(name), limit: 64 << 10, followsLinks: false),
+            let document = try? JSONDocument(Secret(copying: bytes.span))
+        else { return nil }
+        func text(_ name: StaticString) -> String? {
+            document.member(name).flatMap { try? document.publicText($0, limit: 8192) }
+        }
+        guard let file = text("file"), let removed = text("removed"), let inserted = text("inserted") else {
+            return nil
+        }
+        let isNew = document.member("is_new").flatMap { try? document.boolean($0) } ?? false
+        let place = document.member("place").flatMap { try? document.integer($0) } ?? 0
+        return SetupRecord(
+            file: file, removed: removed, inserted: inserted, place: Int(place), isNew: isNew, link: text("link"))
+    }
+
+    func write(_ name: String, _ record: SetupRecord) throws(CommandFailure) {
+        func shown(_ text: String) -> LatchkeyCommandLine.JSONValue {
+            .text(LoggableText(reviewed: "lines that setup writes hold no secret", unredacted: text))
+        }
+        var members: [(name: StaticString, value: LatchkeyCommandLine.JSONValue)] = [
+            ("file", shown(record.file)), ("removed", shown(record.removed)), ("inserted", shown(record.inserted)),
+            ("place", .number(Int64(record.place))), ("is_new", .bool(record.isNew)),
+        ]
+        if let link = record.link { members.append(("link", shown(link))) }
+        try mapError(
+            { (error: PrivateFile.Failure) in notRemembered(error.number) },
+            of: PrivateFile.replace(path(name), with: LatchkeyCommandLine.JSONValue.object(members).text + "\n"))
+        // What is too long to be read again could not be taken back.
+        guard read(name) == record else {
+            remove(name)
+            throw notRemembered(EFBIG)
+        }
+    }
+
+    /// Does what another set-up of this user's must not do at the same time.
+    func exclusively(_ body: () throws -> Void) throws {
+        if let error = failure(PrivateFile.Failure.self, of: try PrivateFile.makeFolder(folder)) {
+            throw notRemembered(error.number)
+        }
+        let descriptor = unsafe open(folder + "/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
+        guard descriptor >= 0 else { throw notRemembered(errno) }
+        defer { close(descriptor) }
+        guard FileLock.takeSoon(descriptor) == 0 else {
+            throw CommandFailure(
+                .tryAgain, "setup.busy", "another set-up is being written", hint: "give the same command again")
+        }
+        try body()
+    }
+
+    private func notRemembered(_ number: Int32) -> CommandFailure {
+        CommandFailure(
+            .cannotWrite, "setup.cannot-write",
+            "what was done can't be remembered (errno \(number)), and nothing was changed",
+            hint: "see that the state's folder is yours and its disk has room")
+    }
+
+    func remove(_ name: String) { unsafe unlink(path(name)) }
+}

@@ -1,0 +1,219 @@
+internal import LatchkeyJSON
+internal import LatchkeyLog
+internal import LatchkeyProcess
+internal import LatchkeySecrets
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+
+/// How a tool is told to ask Latchkey.
+struct ToolSetup: Sendable {
+    /// What the command line and the environment say.
+    struct Place: Sendable {
+        let environment: ProgramEnvironment
+        /// The path of `latchkey`.
+        let program: String
+        /// The options that say which store the helper uses, with a space before each.
+        let options: String
+        /// The second operand: a profile.
+        let name: String?
+    }
+
+    let tool: StaticString
+    /// The name that the tool looks for on PATH; `nil` where it takes a command.
+    let link: String?
+    let file: @Sendable (Place) -> String
+    /// What to change, or `nil` when it is there already. Throws where something else stands in its place.
+    let change: @Sendable (Span<UInt8>, Place) throws(CommandFailure) -> TextChange?
+
+    static let all = [git, docker, podman, cargo, pip, uv, aws, go]
+
+    static func named(_ word: String) -> ToolSetup? {
+        // They read podman's files.
+        let name = ["skopeo", "buildah"].contains(word) ? "podman" : word
+        return all.first { $0.tool.description == name }
+    }
+
+    // MARK: - The tools
+
+    private static let git = ToolSetup(tool: "git", link: nil) { place in
+        let home = place.environment.home + "/.gitconfig"
+        let other = place.environment.configurationHome + "/git/config"
+        return place.environment["GIT_CONFIG_GLOBAL"]
+            ?? (!FileNames.exist(home) && FileNames.exist(other) ? other : home)
+    } change: { text, place throws(CommandFailure) in
+        let value = "\(place.program) helper git\(place.options)"
+        if text.hasLine("helper = \(value)") { return nil }
+        return .appending("[credential]\n    helper = \(value)\n", to: text)
+    }
+
+    private static let docker = ToolSetup(tool: "docker", link: "docker-credential-latchkey") { place in
+        (place.environment["DOCKER_CONFIG"] ?? place.environment.home + "/.docker") + "/config.json"
+    } change: { text, _ throws(CommandFailure) in
+        if text.isEmpty { return .inserting("{\n    \"credsStore\": \"latchkey\"\n}\n", at: 0) }
+        let limits = JSONLimits(byteCount: text.count, depth: 32, valueCount: 65_536, memberCount: 4096)
+        guard let document = try? JSONDocument(Secret(copying: text), limits: limits), document.root.kind == .object,
+            let brace = text.index(of: UInt8(ascii: "{"))
+        else { throw notUnderstood("docker", "is no JSON") }
+        guard let present = document.member("credsStore") else {
+            let comma = document.isEmpty ? "" : ","
+            return .inserting("\n    \"credsStore\": \"latchkey\"\(comma)", at: brace + 1)
+        }
+        if document.isText(present, "latchkey") { return nil }
+        let name = try? document.publicText(present, limit: 256)
+        let places = text.places(of: "\"\(name ?? "")\"")
+        guard let name, text.places(of: "\"credsStore\"").count == 1, places.count == 1 else {
+            throw notUnderstood("docker", "has another credsStore")
+        }
+        return TextChange(place: places[0], removed: "\"\(name)\"", inserted: "\"latchkey\"")
+    }
+
+    private static let cargo = ToolSetup(tool: "cargo", link: "cargo-credential-latchkey") { place in
+        let folder = place.environment["CARGO_HOME"] ?? place.environment.home + "/.cargo"
+        // cargo takes the older name first.
+        return folder + (FileNames.exist(folder + "/config") ? "/config" : "/config.toml")
+    } change: { text, _ throws(CommandFailure) in
+        // A second table of the name would be an error to cargo, in all it does.
+        if text.section("registry") == nil, text.hasLine(beginningWith: ["[registry]", "registry.", "registry="]) {
+            throw notUnderstood("cargo", "has its registry in another notation")
+        }
+        let path = ["registry", "global-credential-providers"]
+        return try checked(text, path + ["[]"], ["cargo:token", "cargo-credential-latchkey"], of: "cargo") {
+            () throws(CommandFailure) in
+            guard text.line(setting: "global-credential-providers", in: 0..<text.count) == nil else {
+                throw notUnderstood("cargo", "has another global-credential-providers")
+            }
+            return try setting(
+                "global-credential-providers", to: "[\"cargo:token\", \"cargo-credential-latchkey\"]", in: "registry",
+                text, of: "cargo")
+        }
+    }
+
+    private static let pip = ToolSetup(tool: "pip", link: "keyring") { place in
+        place.environment["PIP_CONFIG_FILE"] ?? place.environment.configurationHome + "/pip/pip.conf"
+    } change: { text, _ throws(CommandFailure) in
+        try setting("keyring-provider", to: "subprocess", in: "global", text, of: "pip")
+    }
+
+    private static let uv = ToolSetup(tool: "uv", link: "keyring") { place in
+        place.environment["UV_CONFIG_FILE"] ?? place.environment.configurationHome + "/uv/uv.toml"
+    } change: { text, _ throws(CommandFailure) in
+        try checked(text, ["keyring-provider"], ["subprocess"], of: "uv") { () throws(CommandFailure) in
+            guard text.line(setting: "keyring-provider", in: 0..<text.count) == nil else {
+                throw notUnderstood("uv", "has another keyring-provider")
+            }
+            // Before the first table: behind one it would be the table's.
+            return .inserting("keyring-provider = \"subprocess\"\n", at: text.markCount)
+        }
+    }
+
+    private static let aws = ToolSetup(tool: "aws", link: nil) { place in
+        place.environment["AWS_CONFIG_FILE"] ?? place.environment.home + "/.aws/config"
+    } change: { text, place throws(CommandFailure) in
+        let name = place.name ?? "default"
+        return try setting(
+            "credential_process", to: "\(place.program) helper aws \(name)\(place.options)",
+            in: name == "default" ? name : "profile \(name)", text, of: "aws")
+    }
+
+    private static let go = ToolSetup(tool: "go", link: nil) { place in
+        place.environment["GOENV"] ?? place.environment.configurationHome + "/go/env"
+    } change: { text, place throws(CommandFailure) in
+        if place.environment["GOENV"] == "off" { throw notUnderstood("go", "is turned off by GOENV") }
+        let command = "\(place.program) helper go\(place.options)"
+        guard let present = text.line(setting: "GOAUTH", in: 0..<text.count) else {
+            return .appending("GOAUTH=\(command); netrc\n", to: text)
+        }
+        guard let line = text.extracting(present).publicText() else { throw notUnderstood("go", "is no UTF-8") }
+        if line.contains(command) { return nil }
+        let name = "GOAUTH="
+        guard line.hasPrefix(name) else { throw notUnderstood("go", "has another GOAUTH") }
+        let rest = line.dropFirst(name.count)
+        switch rest.filter({ !$0.isWhitespace }) {
+        // Go fails where it stands with others.
+        case "off": throw notUnderstood("go", "has GOAUTH=off")
+        // That is what Go takes for nothing.
+        case "": return TextChange(place: present, removed: line, inserted: "\(name)\(command); netrc\n")
+        default: return TextChange(place: present, removed: line, inserted: "\(name)\(command); \(rest)")
+        }
+    }
+
+    // MARK: - Taking it back
+
+    /// What takes a change back, or `nil` where it isn't as it was written.
+    func undoing(_ record: SetupRecord, in text: Span<UInt8>) -> TextChange? {
+        guard tool.description == "docker" else { return record.undoing(in: text) }
+        // docker writes its file anew at every login. What isn't the value of credsStore, or was there before, is the
+        // person's own.
+        guard !record.inserted.isEmpty, let document = try? JSONDocument(Secret(copying: text)),
+            let present = document.member("credsStore"), document.isText(present, "latchkey")
+        else { return nil }
+        let place = document.place(of: present)
+        if let change = record.undoing(in: text), change.place.contains(place.lowerBound) { return change }
+        if !record.removed.isEmpty {
+            return TextChange(place: place, removed: "\"latchkey\"", inserted: record.removed)
+        }
+        guard let cut = document.cuts(of: ["credsStore"], in: document.root).first,
+            let removed = text.extracting(cut).publicText()
+        else { return nil }
+        return TextChange(place: cut, removed: removed, inserted: "")
+    }
+
+    /// Whether nothing of a change is there: it was never written, or was removed by hand.
+    func isGone(_ record: SetupRecord, from text: Span<UInt8>) -> Bool {
+        guard tool.description == "docker", let document = try? JSONDocument(Secret(copying: text)) else {
+            return record.isGone(from: text)
+        }
+        return record.inserted.isEmpty || document.member("credsStore").map { !document.isText($0, "latchkey") } ?? true
+    }
+
+    // MARK: - Sections
+
+    /// Sets a name in a section, which is made where there is none.
+    private static func setting(
+        _ name: StaticString, to value: String, in section: String, _ text: Span<UInt8>, of tool: StaticString
+    ) throws(CommandFailure) -> TextChange? {
+        let line = "\(name) = \(value)\n"
+        guard let lines = text.section(section) else { return .appending("[\(section)]\n\(line)", to: text) }
+        guard let present = text.line(setting: name, in: lines) else {
+            let isWhole = text[lines.lowerBound - 1] == 0x0A
+            return .inserting((isWhole ? "" : "\n") + line, at: lines.lowerBound)
+        }
+        if text.extracting(present).hasLine(String(line.dropLast())) { return nil }
+        throw notUnderstood(tool, "has another \(name)")
+    }
+
+    /// Returns a change of a TOML text, or `nil` when the text has these strings at the path already.
+    ///
+    /// The change is read back before anything is written: a line of an array or of a string of several lines can look
+    /// like a table's header. Then this throws, as for a text that isn't TOML.
+    static func checked(
+        _ text: Span<UInt8>, _ path: [String], _ wanted: [String], of tool: StaticString,
+        _ change: () throws(CommandFailure) -> TextChange?
+    ) throws(CommandFailure) -> TextChange? {
+        func strings(_ text: Span<UInt8>) -> (all: [[String]], here: [String?])? {
+            // The reader knows no byte order mark.
+            let text = text.extracting(text.markCount..<text.count)
+            guard let entries = try? TOMLStrings(text).entries else { return nil }
+            let here = entries.filter { $0.path == path }.map { entry in
+                TOMLStrings.decoded(text, entry.value, as: MessageBody.self)?.withExposedBytes { $0.publicText() }
+            }
+            return (entries.map(\.path).filter { $0 != path }, here)
+        }
+        guard let before = strings(text) else { throw notUnderstood(tool, "isn't TOML") }
+        if before.here == wanted { return nil }
+        guard let change = try change() else { throw notUnderstood(tool, "has the setting elsewhere") }
+        let changed = change.applied(to: Secret<MessageBody>(copying: text))
+        let isSet = changed.withExposedBytes { changed in
+            guard let after = strings(changed) else { return false }
+            return after.here == wanted && after.all == before.all
+        }
+        guard isSet, before.here.isEmpty else { throw notUnderstood(tool, "has lines that look like its tables") }
+        return change
+    }
+
+    static func notUnderstood(_ tool: StaticString, _ what: LogMessage) -> CommandFailure {
+        CommandFailure(
+            .refused, "setup.other", "the configuration of \(tool) \(what), and was left alone",
+            hint: "change it yourself: latchkey setup \(tool) --print shows what it needs")
+    }
+}

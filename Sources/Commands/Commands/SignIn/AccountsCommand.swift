@@ -1,0 +1,158 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
+internal import LatchkeySignIn
+internal import LatchkeyStoreSelection
+internal import LatchkeyCommandLine
+
+/// `latchkey accounts [PROVIDER]`.
+enum AccountsCommand {
+    private struct Row {
+        let provider: ProviderName
+        let session: SessionSummary
+        let isCurrent: Bool
+        let store: StoreIdentity
+        /// When it was noticed that the server has ended the session; `nil` for one that is there.
+        var ended: UnixTime?
+
+        /// Whose end comes when: the token's, or with it the session's.
+        var end: LogMessage {
+            if let ended { return "ended \(LocalMoment(ended))" }
+            if !session.isReadable { return "unreadable" }
+            let now = UnixTime.now()
+            switch (session.expiry, session.isRefreshable) {
+            case (nil, true): return "refreshes itself"
+            case (nil, false): return "unknown"
+            case (let end?, true): return "token \(LocalMoment(end)), refreshes itself"
+            case (let end?, false) where end <= now: return "ended \(LocalMoment(end))"
+            case (let end?, false): return "session \(LocalMoment(end))"
+            }
+        }
+
+        /// In a word, for programs.
+        var state: StaticString {
+            if ended != nil { return "ended" }
+            if !session.isReadable { return "unreadable" }
+            guard let end = session.expiry, end <= UnixTime.now() else { return "active" }
+            return session.isRefreshable ? "expired" : "ended"
+        }
+    }
+
+    /// What the stores keep, and why one could not be asked.
+    private struct Rows {
+        var all: [Row] = []
+        var refusals: [(name: LogMessage, error: StoreError)] = []
+    }
+
+    static let command = Command(
+        "accounts", topic: .signIns, summary: "list who is signed in",
+        operands: [.optional("PROVIDER", help: "only this provider")],
+        details: """
+            It says when the token or the session ends, in local time. A session that its server has ended is marked until
+            the next sign-in or sign-out.
+            """,
+        examples: ["latchkey accounts", "latchkey accounts github --json"]
+    ) { arguments, context in
+        let rows = try await rows(arguments, context)
+        if arguments.has(GlobalOptions.json) {
+            try context.output.write(.array(rows.all.map { json($0, namesStore: context.usesAllStores) }))
+        } else {
+            try context.output.write(table(rows.all, namesStore: context.usesAllStores))
+        }
+        // What can't be seen may be there all the same.
+        if let (name, error) = rows.refusals.first { throw CommandFailure(notListed: name, error) }
+        return .success
+    }
+
+    private static func table(_ rows: [Row], namesStore: Bool) -> TextTable {
+        var table =
+            namesStore
+            ? TextTable(
+                "PROVIDER", "ACCOUNT", "CURRENT", "EXPIRES", "STORE", "SCOPES", dropping: ["SCOPES", "EXPIRES"])
+            : TextTable("PROVIDER", "ACCOUNT", "CURRENT", "EXPIRES", "SCOPES", dropping: ["SCOPES", "EXPIRES"])
+        for row in rows {
+            let expiry = row.end
+            let account = Account(row.session.account)
+            let current: LogMessage = row.isCurrent ? "yes" : ""
+            if namesStore {
+                table.append(
+                    "\(row.provider)", "\(account)", current, expiry, "\(row.store)", "\(row.session.scopes)")
+            } else {
+                table.append("\(row.provider)", "\(account)", current, expiry, "\(row.session.scopes)")
+            }
+        }
+        return table
+    }
+
+    private static func rows(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> Rows {
+        let folder = context.providers
+        let configurations: [ProviderConfiguration]
+        if let name = arguments.optionalOperand("PROVIDER") {
+            configurations = [try context.configuration(named: name)]
+        } else {
+            configurations = try folder.names().compactMap { try folder.read($0) }
+        }
+        guard !configurations.isEmpty else { return Rows() }
+        let view = try await context.openView()
+        var rows = Rows(refusals: view.refusals.map { ("\($0.name)", $0.error) })
+        for store in view.stores {
+            do throws(StoreError) {
+                for configuration in configurations {
+                    rows.all += try await self.rows(of: configuration, in: store, context)
+                }
+            } catch {
+                guard context.usesAllStores, error.code != .cancelled else { throw error }
+                rows.refusals.append(("\(store.identity)", error))
+            }
+        }
+        // Stores one after the other; who has a session in two finds both together.
+        rows.all.sort { ($0.provider.text, $0.session.account) < ($1.provider.text, $1.session.account) }
+        return rows
+    }
+
+    private static func rows(
+        of configuration: ProviderConfiguration, in store: any CredentialStore, _ context: CommandContext
+    ) async throws(StoreError) -> [Row] {
+        let sessions = SessionStore(
+            store: store, provider: configuration.name.text,
+            leases: .standard)
+        let current = try await sessions.currentAccount(deadline: context.deadline)
+        let rows = try await sessions.summaries(deadline: context.deadline).map {
+            Row(
+                provider: configuration.name, session: $0, isCurrent: current?.hasSameOctets(as: $0.account) == true,
+                store: store.identity)
+        }
+        return try await rows
+            + sessions.endedSessions(deadline: context.deadline).map {
+                Row(
+                    provider: configuration.name, session: SessionSummary(unreadable: $0.account), isCurrent: false,
+                    store: store.identity, ended: $0.noticed)
+            }
+    }
+
+    /// What JSON says of a session, here and after a sign-in.
+    static func members(
+        _ provider: ProviderName, _ session: SessionSummary
+    ) -> [(name: StaticString, value: LatchkeyCommandLine.JSONValue)] {
+        [
+            ("provider", .message("\(provider)")), ("account", .text(text(session.account))),
+            ("expires", session.expiry.map { .message("\(Moment($0))") } ?? .null),
+            ("refreshable", .bool(session.isRefreshable)),
+            ("scopes", .array(session.scopes.scopes.map { .text(text($0)) })),
+        ]
+    }
+
+    private static func json(_ row: Row, namesStore: Bool) -> LatchkeyCommandLine.JSONValue {
+        let fields: [(name: StaticString, value: LatchkeyCommandLine.JSONValue)] = [
+            ("current", .bool(row.isCurrent)), ("readable", .bool(row.session.isReadable)),
+            ("state", .message("\(row.state)")),
+        ]
+        return .object(
+            members(row.provider, row.session) + fields + (namesStore ? [("store", .message("\(row.store)"))] : []))
+    }
+
+    private static func text(_ text: String) -> LoggableText {
+        LoggableText(reviewed: "accounts and scopes are what this listing shows", unredacted: text)
+    }
+}

@@ -1,0 +1,145 @@
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySignIn
+internal import LatchkeyCommandLine
+
+// Each authority has a redirect path of its own (RFC 9700 section 4.4.2.2), which a person has to know who registers
+// the client by hand.
+
+extension CommandContext {
+    /// Says which redirect URI the client has to be registered with, where no option named one.
+    func tellRedirect(of configuration: ProviderConfiguration) throws {
+        guard configuration.redirect == nil, !configuration.needsNoRegistration else { return }
+        let redirect = try configuration.provider().redirect
+        guard configuration.builtIn?.takesAnyLoopbackPath == true else {
+            output.note("register the client with the redirect URI \(redirect); each sign-in adds a port")
+            return
+        }
+        output.note(
+            """
+            \(configuration.name) takes any path of a loopback address: what keeps its codes from another server is that \
+            it names itself in its responses
+            """)
+    }
+
+    /// What to compare with the server when its page shows an error.
+    ///
+    /// - Parameter redirect: in place of the provider's own.
+    func whatToCheck(of configuration: ProviderConfiguration, _ redirect: RedirectURI?) -> LogMessage {
+        let opening: LogMessage = "no response yet. If the browser shows an error page,"
+        guard !configuration.needsNoRegistration, let provider = try? configuration.provider() else {
+            return "\(opening) press Control-C and sign in again."
+        }
+        let clientID = LoggableText(reviewed: "a client id is public", unredacted: provider.clientID)
+        let redirect = redirect ?? provider.redirect
+        let port: LogMessage = redirect.needsPort ? " with any port" : ""
+        return """
+            \(opening) compare the client with the one at the server: client ID \(clientID), redirect URI \(redirect)\(port), \
+            scopes \(provider.scopes).
+            """
+    }
+
+    /// Tells what the person wouldn't expect of a new session: a name that the server didn't give, and an end that no
+    /// refresh puts off.
+    func tellLimits(of session: SessionSummary, _ configuration: ProviderConfiguration) throws {
+        let account = Account(session.account)
+        switch session.naming {
+        case .byServer: break
+        case .byProvider:
+            output.note(
+                """
+                \(configuration.name) doesn't say who signed in, so the account is named \(account). To keep several \
+                accounts apart, sign in with --account NAME.
+                """)
+        case .taken(let name):
+            output.note(
+                "\(Account(name)) is another person's account at \(configuration.name), so this one is named \(account)"
+            )
+        }
+        guard !session.isRefreshable, let expiry = session.expiry else { return }
+        output.note(
+            "this session ends at \(LocalMoment(expiry)) and can't refresh itself: the server issued no refresh token")
+        let scopes = try configuration.provider().scopes
+        guard case .issuer = configuration.server, !scopes.contains("offline_access") else { return }
+        let options = LogMessage.joined(
+            (scopes.scopes + ["offline_access"]).map { scope in
+                "--scope \(LoggableText(reviewed: "a scope is the name of a permission", unredacted: scope))"
+            }, separator: " ")
+        output.note(
+            "many servers issue a refresh token for the scope offline_access: latchkey sign-in \(configuration.name) \(options)"
+        )
+    }
+
+    /// How a person gets a client id: where to register, what to enter, and the command to go on with.
+    ///
+    /// - Parameter command: what takes the id, as `sign-in github`.
+    static func registrationAdvice(
+        for configuration: ProviderConfiguration, then command: LogMessage
+    ) -> LogMessage {
+        let page: LogMessage =
+            if let page = configuration.builtIn?.registrationPage(at: configuration.host) {
+                "at \(LoggableText(reviewed: "a page of a built-in service, on a host that was named", unredacted: page))"
+            } else {
+                "with the server"
+            }
+        guard configuration.builtIn?.takesAnyLoopbackPath != true, let redirect = try? configuration.provider().redirect
+        else { return "register a client for desktop programs \(page), then: latchkey \(command) --client-id ID" }
+        return
+            "register a client \(page) with the redirect URI \(redirect), then: latchkey \(command) --client-id ID"
+    }
+
+    /// Warns of a redirect URI that another provider's responses come to as well: a code of one of the two servers
+    /// could be brought to the other (RFC 9700 section 4.4).
+    func warnOfSharedRedirect(_ redirect: RedirectURI, of configuration: ProviderConfiguration) throws {
+        let authority = try configuration.provider().authority
+        // A file that is damaged is told where its provider is asked for.
+        let others = try providers.names().compactMap { try? providers.read($0) }
+        let shared = others.first { other in
+            guard other.name != configuration.name, let provider = try? other.provider() else { return false }
+            return provider.authority != authority && provider.redirect.isSamePlace(as: redirect)
+        }
+        guard let shared else { return }
+        output.warn(
+            """
+            the responses of \(configuration.name) and \(shared.name) come to one redirect URI: either server could lead \
+            a sign-in at the other to itself
+            """,
+            hint: "register one with another path, or leave --redirect out: each server then has its own")
+    }
+}
+
+extension SignInError {
+    /// Whether the server may have refused the redirect URI: it says so, or it showed the person a page instead of
+    /// coming back.
+    private var isAboutRedirect: Bool {
+        switch code {
+        case .oauth(let error):
+            if error.serverError == .redirectURIMismatch { return true }
+            guard case .requestRefused(.pushedAuthorization, _) = error.code else { return false }
+            return error.serverError == .invalidRequest || error.serverError == .other
+        case .userAgent(let error): return error.code == .timedOut
+        default: return false
+        }
+    }
+
+    /// The error, with what to do about a redirect URI that the server doesn't take.
+    func naming(_ redirect: RedirectURI, of configuration: ProviderConfiguration) -> any Error {
+        guard isAboutRedirect, !configuration.needsNoRegistration else { return self }
+        let advice: LogMessage =
+            "if the server refuses the redirect URI, register \(redirect) there, or give the registered one with --redirect"
+        let hint = hint?.worded(provider: "\(configuration.name)")
+        return CommandFailure(self, hint: hint.map { "\($0); \(advice)" } ?? advice)
+    }
+}
+
+extension ProviderConfiguration {
+    var builtIn: BuiltInProvider? {
+        guard case .builtIn(let service, _) = server else { return nil }
+        return BuiltInProvider.named(service)
+    }
+
+    /// Whether the client is one that registers itself, or that nobody registers.
+    var needsNoRegistration: Bool {
+        isRegisteredByUs || (builtIn?.standardClientID.map { $0 == clientID } ?? false)
+    }
+}

@@ -1,0 +1,331 @@
+internal import LatchkeyCredentials
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyLoopback
+internal import LatchkeyOAuth
+internal import LatchkeyProcess
+internal import LatchkeySecrets
+internal import LatchkeySignIn
+internal import LatchkeyStoreSelection
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+
+/// `latchkey provider add NAME`.
+enum ProviderAddCommand {
+    static let service = CommandOption.value(
+        "--service", "SERVICE",
+        form: .choice(BuiltInProvider.all.map(\.word)),
+        help: "a built-in service, when NAME isn't its name: bluesky, codeberg, github, gitlab, google, ...")
+    private static let clientSecret = CommandOption.flag(
+        "--client-secret-stdin", help: "read the client's secret from standard input, into the store")
+    private static let dpop = CommandOption.flag(
+        "--dpop", help: "bind tokens to a key that only the store has, and refuse others")
+    private static let par = CommandOption.flag(
+        "--par", help: "push each sign-in's request to the server first, or refuse")
+    private static let register = CommandOption.flag(
+        "--register", help: "register a client with the server, in place of --client-id")
+    private static let development = CommandOption.flag(
+        "--development", help: "let accounts of bluesky lead to servers on loopback addresses")
+    static let forHost = CommandOption.value(
+        "--for-host", "HOST", repeats: true,
+        help: "answer git, docker and others that ask for this host: as --origin https://HOST")
+    private static let force = CommandOption.flag("--force", help: "replace a server of that name without asking")
+
+    static let command = Command(
+        "provider", "add", summary: "add a server to sign in at",
+        operands: [.required("NAME", help: "your name for it: letters, digits, hyphens")],
+        options: [
+            SignInOptions.issuer, service, SignInOptions.host, SignInOptions.clientID, register, clientSecret,
+            SignInOptions.scope, SignInOptions.origin, forHost, dpop, par, SignInOptions.redirect,
+            SignInOptions.anyScheme,
+            development, SignInOptions.certificateAuthority, force,
+        ],
+        details: """
+            Endpoints are discovered from --issuer. Built in are bluesky, codeberg (also other hosts with Forgejo or Gitea),
+            github (also Enterprise hosts), gitlab (also self-hosted), google, mastodon (at --host), microsoft and spotify.
+
+            The client is registered, on a page of the server's, with the redirect URI that is shown: no other server shares
+            it (RFC 9700 section 4.4.2.2), and each sign-in adds a port. --redirect takes another, with a warning where other
+            providers' responses come to it too. github, google and mastodon give the client a secret. With --register
+            the server registers the client itself (RFC 7591), by a method that the server offers and with a fixed port, because
+            some servers compare the port too: mastodon does it once for a host, and the store keeps it.
+
+            --dpop: the tokens are useless without the key (RFC 9449). Requests are pushed to a server that supports it anyhow
+            (RFC 9126), so that the browser's address doesn't hold them; --par refuses any other.
+
+            bluesky needs no registration: it is a loopback client, or --client-id is the URL of a client's metadata, which
+            lists the redirect URI and is loaded before each sign-in. Each account's own server is found from its handle or
+            DID: a public one with HTTPS, but for --development.
+
+            At a terminal a question comes before a server of that name is replaced; elsewhere it is replaced.
+            """,
+        examples: [
+            "latchkey provider add github --client-id ID",
+            "latchkey provider add work --issuer https://login.example.org --client-id ID",
+            "latchkey provider add forge --service codeberg --host git.example.org --client-id ID",
+        ], runs: { _ in .worker }
+    ) { arguments, context in
+        var configuration = try configuration(arguments)
+        let registers = arguments.has(register)
+        // Whatever is wrong with the rest is found before the first request.
+        do {
+            _ = try configuration.provider()
+        } catch let error as OAuthError {
+            throw CommandFailure(error, .usage)
+        }
+        // Before a client is registered that nobody wants.
+        let isReplaced = try confirmReplacing(configuration, arguments, context)
+        if case .issuer(let text) = configuration.server {
+            let http = context.http(certificateFile: configuration.certificateFile)
+            let metadata = try await AuthorizationServerMetadata.discover(
+                Issuer(text), over: http, log: context.logger.category("latchkey.oauth"))
+            if configuration.usesDPoP, metadata.dpopAlgorithms?.contains("ES256") == false {
+                throw OAuthError(.invalidMetadata(.withoutES256))
+            }
+            if configuration.requiresPushedRequests, metadata.pushedAuthorizationRequestEndpoint == nil {
+                throw OAuthError(.invalidMetadata(.withoutPushedRequests))
+            }
+            if arguments.has(clientSecret) {
+                configuration.secretMethod = try ClientAuthentication.methodWithSecret(
+                    offered: metadata.clientAuthenticationMethods)
+            }
+            if registers { try await register(&configuration, metadata, http, context) }
+        } else if registers {
+            try await registerAtHost(&configuration, context)
+        }
+        if arguments.has(clientSecret) { try await keepSecret(configuration, context) }
+        try context.providers.write(configuration)
+        let verb: StaticString = isReplaced ? "replaced" : "added"
+        try context.output.tell(
+            "\(verb) the provider \(configuration.name)",
+            json: .object([("provider", .message("\(configuration.name)")), ("change", .message("\(verb)"))]))
+        try context.tellRedirect(of: configuration)
+        if configuration.redirect != nil {
+            try context.warnOfSharedRedirect(configuration.provider().redirect, of: configuration)
+        }
+        return .success
+    }
+
+    /// Whether there is a provider of that name. A person is asked before what it says is lost.
+    private static func confirmReplacing(
+        _ configuration: ProviderConfiguration, _ arguments: ParsedArguments, _ context: CommandContext
+    ) throws -> Bool {
+        let name = configuration.name
+        guard let former = try context.providers.read(name) else { return false }
+        if arguments.has(force) || !SecretInput.isTerminal() || !context.prompt.isPossible {
+            return true
+        }
+        guard try context.prompt.confirm("Replace the provider \(name), which is \(former.serverName)?") else {
+            throw CommandFailure(
+                .refused, "provider.kept", "the provider \(name) was left as it is",
+                hint: "give this one another name, or --force to replace it without a question")
+        }
+        return true
+    }
+
+    private static func advice(_ name: ProviderName, _ server: ProviderConfiguration.Server) -> LogMessage {
+        let configuration = ProviderConfiguration(name: name, server: server, clientID: unregisteredClientID)
+        let advice = CommandContext.registrationAdvice(for: configuration, then: "provider add \(name) …")
+        return registersPrograms(server) ? "\(advice); or give --register" : advice
+    }
+
+    /// Stands for a client id until the server has given one.
+    static let unregisteredClientID = "to-be-registered"
+
+    private static func configuration(_ arguments: ParsedArguments) throws -> ProviderConfiguration {
+        let name = try ProviderName(checking: arguments.operand("NAME"))
+        let server: ProviderConfiguration.Server
+        if let issuer = arguments.value(SignInOptions.issuer) {
+            server = .issuer(issuer)
+            if arguments.value(service) != nil || arguments.value(SignInOptions.host) != nil {
+                throw CommandFailure(
+                    .usage, "provider.two-servers", "--issuer can't be used with --service or --host",
+                    hint: "leave --issuer out for a built-in service")
+            }
+        } else {
+            server = try builtIn(name, arguments)
+        }
+        let registers = arguments.has(register)
+        if registers {
+            guard registersPrograms(server) else {
+                throw CommandFailure(
+                    .usage, "provider.register", "this service registers nobody by itself",
+                    hint: "register a client on its page, and give its --client-id")
+            }
+            guard arguments.value(SignInOptions.clientID) == nil, !arguments.has(clientSecret)
+            else {
+                throw CommandFailure(
+                    .usage, "provider.register", "--register gets a client id from the server",
+                    hint: "leave --client-id and --client-secret-stdin out")
+            }
+        }
+        let placeholder = registers ? unregisteredClientID : nil
+        var standard: String?
+        if case .builtIn(let service, _) = server { standard = BuiltInProvider.named(service)?.standardClientID }
+        guard let clientID = arguments.value(SignInOptions.clientID) ?? placeholder ?? standard else {
+            throw CommandFailure(
+                .usage, "provider.no-client-id", "the provider \(name) needs a client id",
+                hint: advice(name, server))
+        }
+        var configuration = ProviderConfiguration(name: name, server: server, clientID: clientID)
+        configuration.scopes = arguments.all(SignInOptions.scope)
+        configuration.origins =
+            try ProviderConfiguration.origins(arguments) + ProviderConfiguration.originsOfHosts(arguments)
+        configuration.usesDPoP = arguments.has(dpop)
+        configuration.requiresPushedRequests = arguments.has(par)
+        if configuration.usesDPoP || configuration.requiresPushedRequests, case .builtIn = server {
+            throw CommandFailure(
+                .usage, "provider.unsupported", "\(name) has neither DPoP nor pushed requests",
+                hint: "leave --dpop and --par out")
+        }
+        configuration.isRegisteredByUs = registers
+        configuration.isDevelopment = arguments.has(development)
+        if configuration.isDevelopment, !configuration.findsServerByAccount {
+            throw CommandFailure(
+                .usage, "provider.unsupported", "--development is for accounts of AT Protocol alone",
+                hint: "leave --development out")
+        }
+        configuration.redirect = arguments.value(SignInOptions.redirect)
+        if let redirect = configuration.redirect {
+            _ = try RedirectURI(redirect, allowingAnyPrivateScheme: arguments.has(SignInOptions.anyScheme))
+        }
+        configuration.certificateFile = arguments.value(SignInOptions.certificateAuthority).map(AbsolutePath.of)
+        return configuration
+    }
+
+    /// A built-in service: the one that is named, or else the one that the provider is called after.
+    private static func builtIn(
+        _ name: ProviderName, _ arguments: ParsedArguments
+    ) throws -> ProviderConfiguration.Server {
+        let chosen = arguments.value(service) ?? name.text
+        guard let service = BuiltInProvider.named(chosen) else {
+            throw CommandFailure(
+                .usage, "provider.no-issuer", "the provider \(name) needs an issuer",
+                hint: "give --issuer URL, or --service with one of \(BuiltInProvider.names)")
+        }
+        return try server(of: service, host: arguments.value(SignInOptions.host))
+    }
+
+    /// Refuses a host that isn't one, and one too many or too few.
+    static func server(of service: BuiltInProvider, host: String?) throws -> ProviderConfiguration.Server {
+        switch (service.host, host) {
+        case (.required, nil):
+            throw CommandFailure(
+                .usage, "provider.no-host", "\(service.name) is on many hosts, and none was named",
+                hint: "give --host with the one where the account is")
+        case (.fixed, _?):
+            throw CommandFailure(
+                .usage, "provider.no-other-host", "\(service.name) is at one place", hint: "leave --host out")
+        case (_, let host?) where !BuiltInProvider.isHost(host):
+            throw CommandFailure(
+                .usage, "provider.host", "--host takes a host's name, with or without a port",
+                hint: "leave https:// and what follows the name out")
+        default: return .builtIn(service.name.text, host: host)
+        }
+    }
+
+    /// The ports of redirect addresses that we register. No program gets one of them by chance: the kernel gives
+    /// outgoing connections ports below (`net.ipv4.ip_local_port_range`).
+    private static let registeredPorts: ClosedRange<UInt16> = 61_000...65_535
+
+    /// A loopback address with a port that is free now. Some servers compare the whole address, against RFC 8252 section
+    /// 7.3, and show the person a page instead of a response; so the port is fixed from the start.
+    private static func withPort(_ redirect: RedirectURI) -> RedirectURI {
+        guard redirect.needsPort else { return redirect }
+        let family: LoopbackServer.Family = redirect.loopbackAddress == .ipv6 ? .ipv6 : .ipv4
+        for _ in 0..<20 {
+            let port = UInt16.random(in: registeredPorts)
+            let trial = try? LoopbackServer(LoopbackServer.Configuration(family: family, port: port)) { _ in
+                LoopbackResponse(status: 404)
+            }
+            guard let trial else { continue }
+            trial.stop()
+            return redirect.withPort(port)
+        }
+        return redirect
+    }
+
+    /// Registers the client at the server, with the redirect address that sign-ins will use and a method that the server
+    /// offers.
+    private static func register(
+        _ configuration: inout ProviderConfiguration, _ metadata: AuthorizationServerMetadata,
+        _ http: any HTTPTransport,
+        _ context: CommandContext
+    ) async throws {
+        guard
+            let endpoint = RegistrationEndpoint(
+                server: metadata, http: http, log: context.logger.category("latchkey.oauth"))
+        else { throw OAuthError(.invalidMetadata(.withoutRegistration)) }
+        let method = try ClientAuthentication.methodToRegister(offered: metadata.clientAuthenticationMethods)
+        if configuration.redirect == nil {
+            configuration.redirect = withPort(try configuration.provider().redirect).text
+        }
+        let provider = try configuration.provider()
+        let client = try await endpoint.register(
+            ClientRegistration(
+                name: "Latchkey", redirects: [provider.redirect], scopes: provider.scopes, method: method,
+                usesDPoP: configuration.usesDPoP))
+        context.output.note(
+            "registered the redirect URI \(provider.redirect); sign-ins at \(configuration.name) wait for responses there"
+        )
+        configuration.clientID = client.clientID
+        switch client.secret {
+        case .some(let secret):
+            configuration.secretMethod = client.method
+            try await keep(secret.duplicate(), configuration, context)
+        case .none: break
+        }
+    }
+
+    private static func registersPrograms(_ server: ProviderConfiguration.Server) -> Bool {
+        switch server {
+        case .issuer: true
+        case .builtIn(let service, _): BuiltInProvider.named(service)?.registersPrograms == true
+        }
+    }
+
+    /// Makes a service's host know us: once for each host, as what it gave is kept in the store.
+    static func registerAtHost(
+        _ configuration: inout ProviderConfiguration, _ context: CommandContext
+    ) async throws {
+        guard case .builtIn(let service, let host) = configuration.server,
+            let builtIn = BuiltInProvider.named(service)
+        else { return }
+        let asked = try configuration.provider()
+        var choices = BuiltInProvider.Choices(name: configuration.name, clientID: configuration.clientID)
+        (choices.host, choices.scopes, choices.redirect) = (host, asked.scopes, asked.redirect)
+        let http = context.http(certificateFile: configuration.certificateFile)
+        let provider = try await builtIn.registered(
+            choices, as: "Latchkey", keptIn: try await context.store(of: configuration),
+            context: context.signInContext(http: http), deadline: context.deadline)
+        configuration.clientID = provider.clientID
+    }
+
+    private static func keepSecret(_ configuration: ProviderConfiguration, _ context: CommandContext) async throws {
+        let secret = try SecretInput.readAll(as: ClientSecret.self, limit: 4096)
+        // Refuses what no server takes, such as a line break at the end.
+        if let error = failure(OAuthError.self, of: try ClientAuthentication.secretBasic(secret.duplicate())) {
+            throw CommandFailure(error, .badData)
+        }
+        try await keep(secret, configuration, context)
+    }
+
+    private static func keep(
+        _ secret: consuming Secret<ClientSecret>, _ configuration: ProviderConfiguration, _ context: CommandContext
+    ) async throws {
+        let provider = try configuration.provider()
+        let view = try await context.openView()
+        let store = try await view.store(
+            forService: SessionStore.service(ofProvider: configuration.name.text), deadline: context.deadline)
+        let key = try SignInService.clientSecretKey(of: provider)
+        try await store.save(
+            secret, for: key,
+            options: SaveOptions(label: "Client secret of \(provider.name)", contentType: .text),
+            deadline: context.deadline)
+        try await context.warnOfOtherPlaces(of: key, savedIn: store, view)
+    }
+}
+
+extension BuiltInProvider {
+    static var names: LogMessage { .joined(all.map { "\($0.name)" }) }
+}

@@ -1,0 +1,190 @@
+internal import LatchkeyJSON
+internal import LatchkeyCredentials
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
+internal import LatchkeySignIn
+internal import LatchkeyCommandLine
+
+/// What a provider's file says: where its server is and who we are there. It holds no secret.
+struct ProviderConfiguration: Sendable {
+    /// How the server is found.
+    enum Server: Sendable, Equatable {
+        case issuer(String)
+        /// One that is built in, such as `github`; `nil` for its own host.
+        case builtIn(String, host: String?)
+    }
+
+    let name: ProviderName
+    var server: Server
+    var clientID: String
+    var scopes: [String]
+    /// Origins that the token may be sent to, beside the provider's own.
+    var origins: [String] = []
+    /// Where responses come to, when it isn't any loopback port.
+    var redirect: String?
+    /// How the client's secret is sent, when it has one.
+    var secretMethod: ClientAuthentication.Method?
+    /// Whose certificates are trusted, instead of the system's.
+    var certificateFile: String?
+    /// Whether tokens are bound to a key.
+    var usesDPoP = false
+    /// Whether authorization requests must be pushed.
+    var requiresPushedRequests = false
+    /// Whether the client id is one that we requested from the server. It isn't in the file: only who adds a provider
+    /// wants to know.
+    var isRegisteredByUs = false
+    /// Whether accounts of AT Protocol may lead to servers on loopback addresses.
+    var isDevelopment = false
+
+    /// The host of a built-in service, where one was named.
+    var host: String? {
+        guard case .builtIn(_, let host) = server else { return nil }
+        return host
+    }
+
+    /// The provider that it describes.
+    func provider() throws -> OAuthProvider {
+        var provider = try described()
+        provider.apiOrigins.formUnion(origins)
+        return provider
+    }
+
+    /// The origins that `--origin` names.
+    static func origins(_ arguments: ParsedArguments) throws -> [String] {
+        try arguments.all(SignInOptions.origin).map { text in
+            guard let origin = origin(text) else {
+                throw CommandFailure(
+                    .usage, "provider.origin", "--origin takes https, a host, and a port where there is one",
+                    hint: "give one such as https://api.example.org")
+            }
+            return origin
+        }
+    }
+
+    /// The origins that `--for-host` names.
+    static func originsOfHosts(_ arguments: ParsedArguments) throws -> [String] {
+        try arguments.all(ProviderAddCommand.forHost).map { host in
+            guard BuiltInProvider.isHost(host), let origin = origin("https://" + host) else {
+                throw CommandFailure(
+                    .usage, "provider.host", "--for-host takes a host's name, with or without a port",
+                    hint: "leave https:// and what follows the name out")
+            }
+            return origin
+        }
+    }
+
+    /// The origin that a text is, HTTPS or on a loopback address; `nil` for any other text.
+    private static func origin(_ text: String) -> String? {
+        guard let url = try? HTTPURL(text), url.isConfidential, url.path == "/", url.query == nil else { return nil }
+        return url.origin
+    }
+
+    private func described() throws -> OAuthProvider {
+        let scopes = self.scopes.isEmpty ? nil : try ScopeList(self.scopes)
+        let redirect = try redirect.map { try RedirectURI($0, allowingAnyPrivateScheme: true) }
+        let proof: OAuthProvider.ClientProof =
+            if let secretMethod { .secret(secretMethod) } else { .none }
+        switch server {
+        case .issuer(let text):
+            var provider = try OAuthProvider.issuer(
+                Issuer(text), name: name, clientID: clientID, scopes: scopes ?? ["openid"], redirect: redirect,
+                proof: proof, usesDPoP: usesDPoP)
+            provider.pushes = requiresPushedRequests ? .required : .whenOffered
+            return provider
+        case .builtIn(let service, let host):
+            guard let builtIn = BuiltInProvider.named(service) else {
+                preconditionFailure("the configuration's service is checked when it is read")
+            }
+            var choices = BuiltInProvider.Choices(name: name, clientID: clientID)
+            choices.host = host
+            choices.scopes = scopes
+            choices.redirect = redirect
+            choices.secretMethod = secretMethod
+            return try builtIn.provider(choices)
+        }
+    }
+
+    // MARK: - As JSON
+
+    var json: LatchkeyCommandLine.JSONValue {
+        var members: [(name: StaticString, value: LatchkeyCommandLine.JSONValue)] = []
+        switch server {
+        case .issuer(let issuer): members.append(("issuer", .text(Self.shown(issuer))))
+        case .builtIn(let service, let host):
+            members.append(("built_in", .text(Self.shown(service))))
+            if let host { members.append(("host", .text(Self.shown(host)))) }
+        }
+        members.append(("client_id", .text(Self.shown(clientID))))
+        members.append(("scopes", .array(scopes.map { .text(Self.shown($0)) })))
+        if !origins.isEmpty { members.append(("origins", .array(origins.map { .text(Self.shown($0)) }))) }
+        if let redirect { members.append(("redirect", .text(Self.shown(redirect)))) }
+        if let secretMethod { members.append(("client_authentication", .text(Self.shown(secretMethod.rawValue)))) }
+        if let certificateFile { members.append(("ca_file", .text(Self.shown(certificateFile)))) }
+        if usesDPoP { members.append(("dpop", .bool(true))) }
+        if requiresPushedRequests { members.append(("par", .bool(true))) }
+        if isDevelopment { members.append(("development", .bool(true))) }
+        // For the helpers: whose sessions may be used, and where.
+        if let provider = try? provider() {
+            let origins = provider.origins.sorted().map { LatchkeyCommandLine.JSONValue.text(Self.shown($0)) }
+            members.append(("authority", .text(Self.shown(provider.authority))))
+            members.append(("token_origins", .array(origins)))
+        }
+        return .object(members)
+    }
+
+    /// Reads a file's content.
+    init(name: ProviderName, parsing content: consuming Secret<MessageBody>) throws(JSONError) {
+        let document = try JSONDocument(content, limits: JSONLimits(byteCount: 64 << 10, depth: 4, valueCount: 512))
+        func text(_ member: StaticString) throws(JSONError) -> String? {
+            guard let value = document.member(member) else { return nil }
+            return try document.publicText(value, limit: 8192)
+        }
+        self.name = name
+        if let issuer = try text("issuer") {
+            server = .issuer(issuer)
+        } else if let builtIn = try text("built_in"), BuiltInProvider.named(builtIn) != nil {
+            server = .builtIn(builtIn, host: try text("host"))
+        } else {
+            throw JSONError(.wrongType)
+        }
+        guard let clientID = try text("client_id") else { throw JSONError(.wrongType) }
+        self.clientID = clientID
+        func texts(_ member: StaticString) throws(JSONError) -> [String] {
+            guard let list = document.member(member) else { return [] }
+            var texts: [String] = []
+            for element in document.elements(of: list) {
+                texts.append(try document.publicText(element, limit: 4096))
+            }
+            return texts
+        }
+        scopes = try texts("scopes")
+        origins = try texts("origins").map { text throws(JSONError) in
+            guard let origin = Self.origin(text) else { throw JSONError(.wrongType) }
+            return origin
+        }
+        redirect = try text("redirect")
+        certificateFile = try text("ca_file")
+        if let flag = document.member("dpop") { usesDPoP = try document.boolean(flag) }
+        if let flag = document.member("par") { requiresPushedRequests = try document.boolean(flag) }
+        if let flag = document.member("development") { isDevelopment = try document.boolean(flag) }
+        if let method = try text("client_authentication") {
+            guard let known = ClientAuthentication.Method(rawValue: method), known != .none else {
+                throw JSONError(.wrongType)
+            }
+            secretMethod = known
+        }
+    }
+
+    init(name: ProviderName, server: Server, clientID: String) {
+        self.name = name
+        self.server = server
+        self.clientID = clientID
+        scopes = []
+    }
+
+    private static func shown(_ text: String) -> LoggableText {
+        LoggableText(reviewed: "a provider's configuration holds no secret", unredacted: text)
+    }
+}

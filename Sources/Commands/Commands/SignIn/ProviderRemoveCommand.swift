@@ -1,0 +1,36 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySignIn
+internal import LatchkeyCommandLine
+
+/// `latchkey provider remove PROVIDER`.
+enum ProviderRemoveCommand {
+    static let command = Command(
+        "provider", "remove", summary: "forget a server and its client secret", operands: [SignInOptions.provider],
+        examples: ["latchkey provider remove work"]
+    ) { arguments, context in
+        let configuration = try context.configuration(arguments)
+        let service = try await context.service(configuration, arguments)
+        let accounts = try await service.accounts()
+        guard accounts.isEmpty else {
+            throw CommandFailure(
+                .refused, "provider.in-use",
+                "\(LogMessage.counted(accounts.count, "account is", "accounts are")) signed in at \(configuration.name)",
+                hint: "sign out first: latchkey sign-out \(configuration.name)")
+        }
+        try await service.sessions.store.delete(
+            SignInService.clientSecretKey(of: service.provider), condition: .none, deadline: context.deadline)
+        if case .builtIn(let name, let host?) = configuration.server {
+            try await BuiltInProvider.named(name)?.forgetRegistration(
+                of: configuration.name, at: host, in: service.sessions.store, deadline: context.deadline)
+        }
+        for ended in try await service.sessions.endedSessions(deadline: context.deadline) {
+            try await service.sessions.forgetEnd(of: ended.account, deadline: context.deadline)
+        }
+        _ = try context.providers.remove(configuration.name)
+        try context.output.tell(
+            "removed the provider \(configuration.name)",
+            json: .object([("provider", .message("\(configuration.name)")), ("change", .message("removed"))]))
+        return .success
+    }
+}

@@ -1,0 +1,76 @@
+internal import LatchkeyJSON
+internal import Glibc
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySecrets
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+
+/// What `latchkey request` sends: a file's bytes, or JSON from the command line.
+final class RequestBody: Sendable {
+    private let content: Handover<Secret<MessageBody>>
+
+    /// Returns `nil` for a request without a body.
+    ///
+    /// - Parameter fields: gets the media type, unless it is among them.
+    init?(_ arguments: ParsedArguments, fields: inout [HeaderField]) throws {
+        let (data, json) = (
+            arguments.value(RequestCommand.data), arguments.value(RequestCommand.jsonBody)
+        )
+        var content: Secret<MessageBody>
+        switch (data, json) {
+        case (nil, nil): return nil
+        case (let data?, nil): content = try Self.file(data)
+        case (nil, let json?): content = try Self.json(json)
+        case (_?, _?):
+            throw CommandFailure(
+                .usage, "request.data", "--data and --json-body can't be used together", hint: "leave one of them out")
+        }
+        if !fields.contains(where: { $0.name.lowercased() == "content-type" }) {
+            let type = arguments.value(RequestCommand.contentType) ?? "application/json"
+            guard let field = HeaderField("Content-Type", type) else {
+                throw CommandFailure(
+                    .usage, "request.content-type", "--content-type is no media type",
+                    hint: "write --content-type text/plain")
+            }
+            fields.append(field)
+        }
+        self.content = Handover(content)
+    }
+
+    /// The body, once.
+    func takeContent() -> Secret<MessageBody>? { content.take() }
+
+    /// What would be refused by the server only after the token was sent is refused here.
+    private static func json(_ text: String) throws -> Secret<MessageBody> {
+        let body = Secret<MessageBody>(copying: Array(text.utf8).span)
+        if failure(JSONError.self, of: try JSONDocument(body.duplicate(as: MessageBody.self))) != nil {
+            throw CommandFailure(
+                .usage, "request.data", "--json-body takes JSON of at most 256 KiB",
+                hint: "quote it for the shell: --json-body '{\"name\": \"value\"}'; or give --data @FILE")
+        }
+        return body
+    }
+
+    /// Reads the file behind `@`. Data on the command line itself could be a secret that everybody sees in `ps`.
+    private static func file(_ data: String) throws -> Secret<MessageBody> {
+        guard data.hasPrefix("@"), data.utf8.count > 1 else {
+            throw CommandFailure(
+                .usage, "request.data", "--data takes @FILE, or @- for standard input",
+                hint: "arguments can be seen by every user of this machine; for JSON without a secret give --json-body")
+        }
+        let limit = RequestCommand.maximumByteCount
+        if data == "@-" { return try SecretInput.readAll(as: MessageBody.self, limit: limit) }
+        let path = String(data.dropFirst())
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let shown = LoggableText(reviewed: "the path after --data @", unredacted: path)
+            throw CommandFailure(
+                .badData, "request.data", "the file \(shown) can't be read (errno \(errno))",
+                hint: "see that the path after --data @ is right")
+        }
+        defer { close(descriptor) }
+        return try SecretInput.readAll(from: descriptor, as: MessageBody.self, limit: limit)
+    }
+}

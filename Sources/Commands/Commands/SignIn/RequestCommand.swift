@@ -1,0 +1,180 @@
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySignIn
+internal import LatchkeyStoreSelection
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+
+/// `latchkey request PROVIDER [METHOD] URL`.
+enum RequestCommand {
+    static let data = CommandOption.value(
+        "--data", "@FILE", help: "send the bytes of this file; @- is standard input")
+    static let jsonBody = CommandOption.value(
+        "--json-body", "TEXT", help: "send this JSON, which every user of the machine can see: no secrets")
+    private static let method = CommandOption.value(
+        "--method", "METHOD", help: "as METHOD (GET, or POST with --data or --json-body)")
+    private static let header = CommandOption.value(
+        "--header", "FIELD", repeats: true, help: "send this header field too, such as 'Accept: text/plain'")
+    private static let include = CommandOption.flag(
+        "--include", help: "write the response's status and header fields before its body")
+    static let contentType = CommandOption.value(
+        "--content-type", "TYPE", help: "the media type of what --data sends (application/json)")
+
+    static let maximumByteCount = 64 << 20
+
+    static let command = Command(
+        "request", topic: .signIns, summary: "send a request with the access token, and write the response's body",
+        operands: [
+            SignInOptions.provider,
+            .optional("METHOD", help: "GET, HEAD, POST, PUT, PATCH or DELETE; GET, or POST with a body"),
+            .required("URL", help: "where to: https, a loopback address, or a path alone, on the provider's API"),
+        ],
+        options: [
+            SignInOptions.account, method, header, data, jsonBody, contentType, include, .raw, SignInOptions.origin,
+            SignInOptions.certificateAuthority,
+        ],
+        details: """
+            A path alone, such as /user, is on the API of a built-in service; on the first --origin of another provider, or
+            else at its issuer; at bluesky on the account's own server.
+
+            request writes one page of the response's body unchanged, but escapes control characters on a terminal.
+            --include shows the Link field that leads to the next page.
+
+            The token goes to the origins of the provider's own addresses and those that --origin names, here or at latchkey
+            provider add. request refuses any other origin with status 77, and follows no redirects.
+
+            Exit status after a response: 0 for 2xx; 77 for 401 and 403; 75 for 408, 425, 429 and 503; 69 for other
+            5xx; 22 for any other, such as 404 or 409. The body is written first.
+
+            --header and --json-body stand on the command line, where every user of the machine can read them.
+            """,
+        examples: [
+            "latchkey request github /user", "latchkey request github '/user/repos?page=2' --include",
+            "latchkey request github /user/repos --json-body '{\"name\": \"example\"}'",
+            "latchkey request github PATCH /user --data @profile.json",
+        ], runs: { _ in .worker }
+    ) { arguments, context in
+        let method = try method(arguments)
+        var fields = try arguments.all(header).map(field)
+        var configuration = try context.configuration(arguments)
+        configuration.origins += try ProviderConfiguration.origins(arguments)
+        let account = arguments.value(SignInOptions.account)
+        let body = try RequestBody(arguments, fields: &fields)
+        let (response, url) = try await context.explaining(configuration, account: account) {
+            () async throws -> (Box<GuardedResponse>, HTTPURL) in
+            let service = try await context.service(configuration, arguments)
+            let url = try await target(arguments.operand("URL"), configuration, service, account)
+            var request = GuardedRequest(method, url, fields: fields)
+            request.body = body?.takeContent()
+            let limits = TransferLimits(
+                maximumBodyByteCount: maximumByteCount, timeout: context.settings.timeout)
+            return (Box(try await send(request, service, account, limits)), url)
+        }
+        if arguments.has(include) { try context.output.write(Self.head(of: response.value)) }
+        try context.output.write(secret: response.value.body, isRaw: arguments.has(.raw))
+        return try outcome(response.value.status, url, configuration)
+    }
+
+    /// The status and the fields, and the empty line after them.
+    private static func head(of response: borrowing GuardedResponse) -> LogMessage {
+        let lines = response.fields.map { field -> LogMessage in
+            let text = LoggableText(
+                reviewed: "a response's header fields, which the person asked for",
+                unredacted: "\(field.name): \(field.value)")
+            return "\(text)\n"
+        }
+        return "HTTP \(response.status)\n\(LogMessage.joined(lines, separator: ""))"
+    }
+
+    private static func method(_ arguments: ParsedArguments) throws -> GuardedRequest.Method {
+        let (word, option) = (arguments.optionalOperand("METHOD"), arguments.value(method))
+        guard word == nil || option == nil else {
+            throw CommandFailure(
+                .usage, "request.method", "METHOD and --method are both given", hint: "leave one of them out")
+        }
+        guard let name = word ?? option else {
+            let hasBody =
+                arguments.value(data) != nil || arguments.value(jsonBody) != nil
+            return hasBody ? .post : .get
+        }
+        guard let method = GuardedRequest.Method(rawValue: name) else {
+            throw CommandFailure(
+                .usage, "request.method", "METHOD is GET, HEAD, POST, PUT, PATCH or DELETE",
+                hint: "see latchkey request --help")
+        }
+        return method
+    }
+
+    /// A field as curl takes it: `Name: value`.
+    private static func field(_ text: String) throws -> HeaderField {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let value = parts.count == 2 ? String(parts[1].drop { $0 == " " }) : ""
+        guard parts.count == 2, let field = HeaderField(String(parts[0]), value) else {
+            throw CommandFailure(
+                .usage, "request.header", "--header takes a name, a colon and a value in ASCII",
+                hint: "write --header 'Accept: application/json'")
+        }
+        guard !HeaderField.transportNames.contains(field.name.lowercased()) else {
+            throw CommandFailure(
+                .usage, "request.header", "that header field is written by latchkey itself",
+                hint: "leave that --header out")
+        }
+        return field
+    }
+
+    /// A path alone is on the provider's API.
+    private static func target(
+        _ text: String, _ configuration: ProviderConfiguration, _ service: SignInService, _ account: String?
+    ) async throws -> HTTPURL {
+        guard text.hasPrefix("/") else { return try HTTPURL(text) }
+        if service.provider.knownAccount != nil {
+            guard let origin = try await service.session(of: service.resolve(account)).resource else {
+                return try HTTPURL(text)
+            }
+            return try HTTPURL(origin + text)
+        }
+        guard let api = service.provider.apiBase else {
+            let origin = try configuration.origins.first ?? HTTPURL(service.provider.authority).origin
+            return try HTTPURL(origin + text)
+        }
+        return try HTTPURL(api.origin + (api.path == "/" ? "" : api.path) + text)
+    }
+
+    private static func send(
+        _ request: consuming GuardedRequest, _ service: SignInService, _ account: String?, _ limits: TransferLimits
+    ) async throws -> GuardedResponse {
+        do {
+            return try await service.send(request, account: account, limits: limits)
+        } catch  where error.code == .otherOrigin {
+            throw CommandFailure(
+                error,
+                hint: "give --origin here or at latchkey provider add, if that server is to have the token")
+        } catch {
+            await service.finishRefreshes()
+            throw error
+        }
+    }
+
+    /// What a status means, apart from what the statuses of other commands mean: that a server has no such page is not
+    /// that there is no such credential, and a conflict is no broken protocol.
+    private static func outcome(
+        _ status: Int, _ url: HTTPURL, _ configuration: ProviderConfiguration
+    ) throws -> ExitStatus {
+        var (kind, hint): (Explanation.Kind, LogMessage?) = (.refused, nil)
+        var exitStatus: ExitStatus?
+        switch status {
+        case 200...299: return .success
+        case 401: hint = "the session may have ended: latchkey sign-in \(configuration.name)"
+        case 403: hint = "the token may lack a scope: latchkey sign-in \(configuration.name) --scope SCOPE"
+        case 408, 425, 429, 503: kind = .tryAgain
+        case 500...: kind = .unavailable
+        case 300...399:
+            exitStatus = .otherStatus
+            hint = "redirects are not followed; --include shows where this one leads"
+        default: exitStatus = .otherStatus
+        }
+        throw CommandFailure(
+            kind, "request.status", "\(url) responded with status \(status)", hint: hint, exitStatus: exitStatus)
+    }
+}

@@ -1,0 +1,134 @@
+internal import Glibc
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeyProcess
+internal import LatchkeyStoreSelection
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+
+/// The desktop entries by which a desktop starts `latchkey scheme receive` for the addresses of a private-use scheme:
+/// this user's alone, in `$XDG_DATA_HOME/applications`.
+struct SchemeEntries {
+    private let folder: String
+    /// Which entry the desktop takes for what (XDG MIME Applications Specification).
+    private let associations: MimeAssociations
+
+    init(environment: ProgramEnvironment) {
+        folder = environment.dataHome + "/applications"
+        associations = MimeAssociations(path: environment.configurationHome + "/mimeapps.list")
+    }
+
+    private static let prefix = "latchkey-"
+    private static let suffix = ".desktop"
+
+    private func name(_ scheme: String) -> String { Self.prefix + scheme + Self.suffix }
+    private func path(_ scheme: String) -> String { "\(folder)/\(name(scheme))" }
+
+    /// The schemes that have an entry, in order.
+    var schemes: [String] {
+        guard let stream = unsafe opendir(folder) else { return [] }
+        defer { unsafe closedir(stream) }
+        var schemes: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard name.hasPrefix(Self.prefix), name.hasSuffix(Self.suffix) else { continue }
+            let scheme = String(name.dropFirst(Self.prefix.count).dropLast(Self.suffix.count))
+            if (try? Self.check(scheme, allowingAny: true)) != nil { schemes.append(scheme) }
+        }
+        return schemes.sorted()
+    }
+
+    /// Writes the entry of a scheme, and makes it the one that the desktop takes. When that fails, nothing is left
+    /// behind.
+    func add(_ scheme: String, starting program: String) throws {
+        try mapError(
+            { (error: PrivateFile.Failure) in Self.unwritable(error.number) },
+            of: PrivateFile.replace(path(scheme), with: Self.text(scheme, program)))
+        if let error = failure(PrivateFile.Failure.self, of: try associations.set(scheme, to: name(scheme))) {
+            unsafe unlink(path(scheme))
+            throw unwritableAssociations(error.number)
+        }
+    }
+
+    /// Takes the entry of a scheme away, and what makes the desktop take it; returns whether it was there.
+    func remove(_ scheme: String) throws -> Bool {
+        guard unsafe unlink(path(scheme)) == 0 else {
+            if errno == ENOENT { return false }
+            throw Self.unwritable(errno)
+        }
+        try mapError(
+            { (error: PrivateFile.Failure) in unwritableAssociations(error.number) },
+            of: associations.remove(scheme, name(scheme)))
+        return true
+    }
+
+    private func unwritableAssociations(_ number: Int32) -> CommandFailure {
+        let shown = LoggableText(reviewed: "a path from the XDG environment", unredacted: associations.path)
+        return CommandFailure(
+            .cannotWrite, "scheme.associations",
+            "the desktop's list of defaults, \(shown), can't be changed (errno \(number))",
+            hint: "make it a file of your own, or a link to one, in UTF-8")
+    }
+
+    private static func unwritable(_ number: Int32) -> CommandFailure {
+        CommandFailure(
+            .cannotWrite, "scheme.unwritable", "the desktop's entries can't be written (errno \(number))",
+            hint: "look at the owner and mode of the applications folder below your data home")
+    }
+
+    // MARK: - What an entry says
+
+    /// Throws a usage error for what is no scheme, and for one without a dot unless any is allowed.
+    static func check(_ scheme: String, allowingAny: Bool) throws {
+        do throws(OAuthError) {
+            let redirect = try RedirectURI(scheme + ":/x", allowingAnyPrivateScheme: allowingAny)
+            if redirect.kind == .privateUse, redirect.scheme == scheme { return }
+        } catch {
+            if error == OAuthError(.invalidConfiguration(.redirectScheme)) {
+                throw CommandFailure(
+                    .usage, "scheme.common", "a scheme without a dot may be claimed by another program as well",
+                    hint: "use one like com.example.app, or add --any-scheme")
+            }
+        }
+        throw CommandFailure(
+            .usage, "scheme.malformed", "that is no private-use scheme",
+            hint: "lower-case letters, digits, dots, hyphens and plus signs, such as com.example.app")
+    }
+
+    /// Desktop Entry Specification, "Recognized desktop entry keys".
+    static func text(_ scheme: String, _ program: String) -> String {
+        """
+        [Desktop Entry]
+        Type=Application
+        Name=Latchkey (\(scheme))
+        Exec=\(quoted(program)) scheme receive %u
+        MimeType=x-scheme-handler/\(scheme);
+        NoDisplay=true
+        Terminal=false
+
+        """
+    }
+
+    /// As "The Exec key" has it: as it is where no character needs quotation marks, which xdg-open(1) takes for a part
+    /// of the name; else in quotation marks, in which four characters take a backslash, and a percent sign that is
+    /// doubled; the file's own form for strings doubles each backslash again.
+    static func quoted(_ word: String) -> String {
+        let plain = word.utf8.allSatisfy {
+            (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
+                || "/-._+,:@".utf8.contains($0) || $0 >= 0x80
+        }
+        if plain { return word }
+        var result = "\""
+        for character in word {
+            switch character {
+            case "\"", "`", "$": result += "\\\\\(character)"
+            case "\\": result += "\\\\\\\\"
+            case "%": result += "%%"
+            default: result.append(character)
+            }
+        }
+        return result + "\""
+    }
+}

@@ -1,0 +1,117 @@
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeyProcess
+internal import LatchkeySignIn
+internal import LatchkeyCommandLine
+
+extension SignInCommand {
+    /// What the file says, with what the command line says in its place for this time. A built-in provider needs no
+    /// file: its client id makes one, and so does a host that gives one.
+    static func configuration(
+        _ arguments: ParsedArguments, _ context: CommandContext
+    ) async throws -> (ProviderConfiguration, isNew: Bool) {
+        let name = try ProviderName(checking: arguments.operand("PROVIDER"))
+        var configuration: ProviderConfiguration
+        let known = try context.providers.read(name)
+        let host = arguments.value(SignInOptions.host)
+        let issuer = arguments.value(SignInOptions.issuer)
+        guard host == nil || issuer == nil else {
+            throw CommandFailure(
+                .usage, "provider.two-servers", "--issuer and --host name two servers", hint: "leave one of them out")
+        }
+        if let known {
+            guard host == nil || known.host == host else {
+                throw CommandFailure(
+                    .usage, "provider.other-host", "the provider \(name) is configured with another host",
+                    hint:
+                        "add that one under a name of its own: latchkey provider add NAME --service SERVICE --host HOST"
+                )
+            }
+            guard issuer.map({ known.server == .issuer($0) }) ?? true else {
+                throw CommandFailure(
+                    .usage, "provider.other-issuer", "the provider \(name) is configured with another server",
+                    hint: "give that one a name of its own: latchkey sign-in NAME --issuer URL --client-id ID")
+            }
+            configuration = known
+        } else if let issuer {
+            configuration = try Self.configuration(name, atIssuer: issuer, arguments)
+        } else if let host, let builtIn = BuiltInProvider.named(name.text) {
+            configuration = try await configurationAtHost(builtIn, host, arguments, context)
+        } else if let builtIn = BuiltInProvider.named(name.text), builtIn.host != .required,
+            let clientID = arguments.value(SignInOptions.clientID) ?? builtIn.standardClientID
+        {
+            configuration = ProviderConfiguration(
+                name: name, server: .builtIn(name.text, host: nil), clientID: clientID)
+        } else {
+            configuration = try context.configuration(arguments)
+        }
+        if let clientID = arguments.value(SignInOptions.clientID), clientID != configuration.clientID {
+            // The session is only good for the client that it was given to, so the file has to name that one.
+            throw CommandFailure(
+                .usage, "provider.other-client-id", "the provider \(name) is configured with another client id",
+                hint: "add the provider again with the new one")
+        }
+        let scopes = arguments.all(SignInOptions.scope)
+        if !scopes.isEmpty { configuration.scopes = scopes }
+        return (configuration, known == nil)
+    }
+
+    /// A server that isn't built in, as `provider add` would add it.
+    private static func configuration(
+        _ name: ProviderName, atIssuer issuer: String, _ arguments: ParsedArguments
+    ) throws -> ProviderConfiguration {
+        var configuration = ProviderConfiguration(
+            name: name, server: .issuer(issuer), clientID: ProviderAddCommand.unregisteredClientID)
+        configuration.redirect = arguments.value(SignInOptions.redirect)
+        configuration.certificateFile = arguments.value(SignInOptions.certificateAuthority).map(AbsolutePath.of)
+        if let redirect = configuration.redirect {
+            _ = try RedirectURI(redirect, allowingAnyPrivateScheme: arguments.has(SignInOptions.anyScheme))
+        }
+        do {
+            _ = try configuration.provider()
+        } catch let error as OAuthError {
+            throw CommandFailure(error, .usage)
+        }
+        guard let clientID = arguments.value(SignInOptions.clientID) else {
+            throw CommandFailure(
+                .usage, "provider.no-client-id", "the provider \(name) needs a client id",
+                hint: CommandContext.registrationAdvice(
+                    for: configuration,
+                    then:
+                        "sign-in \(name) --issuer \(LoggableText(reviewed: "an issuer from the command line", unredacted: issuer))"
+                ))
+        }
+        configuration.clientID = clientID
+        return configuration
+    }
+
+    /// A host that gives any program a client gets a request for one, unless it has given it before.
+    private static func configurationAtHost(
+        _ builtIn: BuiltInProvider, _ host: String, _ arguments: ParsedArguments, _ context: CommandContext
+    ) async throws -> ProviderConfiguration {
+        let server = try ProviderAddCommand.server(of: builtIn, host: host)
+        let given = arguments.value(SignInOptions.clientID)
+        guard let clientID = given ?? builtIn.standardClientID ?? (builtIn.registersPrograms ? "" : nil) else {
+            throw CommandFailure(
+                .usage, "provider.no-client-id", "the provider \(builtIn.name) needs a client id",
+                hint: CommandContext.registrationAdvice(
+                    for: ProviderConfiguration(
+                        name: builtIn.name, server: server, clientID: ProviderAddCommand.unregisteredClientID),
+                    then:
+                        "sign-in \(builtIn.name) --host \(LoggableText(reviewed: "a host's name from the command line", unredacted: host))"
+                ))
+        }
+        let registers = clientID.isEmpty
+        var configuration = ProviderConfiguration(
+            name: builtIn.name, server: server,
+            clientID: registers ? ProviderAddCommand.unregisteredClientID : clientID)
+        // What the host proves itself with is needed at each refresh.
+        configuration.certificateFile = arguments.value(SignInOptions.certificateAuthority).map(AbsolutePath.of)
+        configuration.isRegisteredByUs = registers
+        if registers {
+            configuration.scopes = arguments.all(SignInOptions.scope)
+            try await ProviderAddCommand.registerAtHost(&configuration, context)
+        }
+        return configuration
+    }
+}

@@ -1,0 +1,255 @@
+internal import LatchkeyATProtocol
+internal import LatchkeyCredentials
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeyProcess
+internal import LatchkeySignIn
+internal import LatchkeyStoreSelection
+internal import LatchkeyCommandLine
+internal import Synchronization
+
+/// `latchkey sign-in PROVIDER`.
+enum SignInCommand {
+    private static let browser = CommandOption.flag("--browser", help: "use a browser on this machine, and only that")
+    private static let paste = CommandOption.flag("--paste", help: "show the address, and ask for the one it ends at")
+    private static let device = CommandOption.flag("--device", help: "show a code to enter on another device")
+    private static let scheme = CommandOption.flag(
+        "--scheme", help: "use a browser here, and the handler of the redirect's private-use scheme")
+    private static let ephemeral = CommandOption.flag(
+        "--ephemeral", help: "use a private window, without the browser's cookies")
+    private static let newProvider = CommandOperand.required(
+        "PROVIDER", help: "a name from latchkey provider list, or with --issuer a new one")
+
+    /// How long a person may take when nobody says.
+    private static let timeout = Duration.seconds(600)
+
+    static let command = Command(
+        "sign-in", topic: .signIns, summary: "sign in and keep the session", operands: [newProvider],
+        options: [
+            SignInOptions.account, SignInOptions.issuer, SignInOptions.clientID, SignInOptions.host,
+            SignInOptions.scope, browser, scheme, ephemeral, paste, device, SignInOptions.redirect,
+            SignInOptions.anyScheme,
+            SignInOptions.certificateAuthority,
+        ],
+        details: """
+            No latchkey provider add is needed before: --client-id names the client, --host the host where a built-in service
+            isn't at one place, and --issuer any other server, whose name PROVIDER becomes. A sign-in that succeeds adds the
+            server. A host of mastodon gives a client by itself, once; the store keeps it.
+
+            A session holds an access token and usually a refresh token. It is stored as one item, and refreshed when a command
+            needs it. Many servers issue a refresh token for the scope offline_access. An account has the server's name for the
+            person, or the provider's if the server doesn't say. If that name is another person's account, the new one gets a
+            number; a name that --account sets is refused then. The account's old tokens are revoked if the server can do that.
+
+            Without --browser, --scheme, --paste or --device the session decides, and standard error says which way it is and why: a
+            browser where there is a display or BROWSER names one; with a paste beside it, whichever comes first, over SSH,
+            in WSL and in containers; without a display another device where the server can do that and no --redirect is
+            named, else a paste, and a loopback redirect is listened at too: ssh can forward its port. Where the redirect has a
+            private-use scheme, the browser's response comes by way of latchkey scheme add.
+
+            --ephemeral takes what BROWSER names or is installed of Firefox, Chromium, Chrome, Brave, Vivaldi, Edge and
+            LibreWolf. Without a terminal, --device writes its code to standard error (RFC 8628).
+            """,
+        examples: [
+            "latchkey sign-in mastodon --host mastodon.social", "latchkey sign-in github --client-id ID --device",
+            "latchkey sign-in work --issuer https://login.example.org --client-id ID",
+            "latchkey sign-in work --account alice",
+        ], runs: { _ in .worker }, startsPrograms: true
+    ) { arguments, context in
+        let timeout = arguments.seconds(GlobalOptions.timeout) ?? timeout
+        var methods = try methods(arguments, context, timeout)
+        let (configuration, isNew) = try await configuration(arguments, context)
+        // Before there is a session that no process could use again.
+        if isNew {
+            try context.providers.prepare()
+            try context.tellRedirect(of: configuration)
+        }
+        let redirect = try arguments.value(SignInOptions.redirect).map {
+            try RedirectURI($0, allowingAnyPrivateScheme: arguments.has(SignInOptions.anyScheme))
+        }
+        if let redirect { try context.warnOfSharedRedirect(redirect, of: configuration) }
+        let reminder = Reminder(context.whatToCheck(of: configuration, redirect), context.output)
+        defer { reminder.cancel() }
+        methods.announce = { [announce = methods.announce] choice in
+            announce(choice)
+            // At a prompt the person has read it already.
+            if choice.way == .browser || choice.way == .scheme { reminder.begin() }
+        }
+        let account = arguments.value(SignInOptions.account)
+        let deadline = Deadline.after(timeout)
+        let session: SessionSummary
+        let sessions: SessionStore
+        if configuration.findsServerByAccount {
+            (session, sessions) = try await signIn(
+                configuration, arguments, context, by: methods, redirect: redirect, deadline: deadline)
+        } else {
+            let service = try await context.service(configuration, arguments)
+            session = try await context.explaining(configuration, account: nil) {
+                do throws(SignInError) {
+                    return try await service.signIn(
+                        presenting: UserAgent(methods), account: account, redirect: redirect, deadline: deadline)
+                } catch {
+                    throw error.naming(redirect ?? service.provider.redirect, of: configuration)
+                }
+            }
+            sessions = service.sessions
+        }
+        if isNew { try context.providers.write(configuration) }
+        try context.output.tell(
+            "signed in at \(configuration.name) as \(Account(session.account))",
+            json: .object(AccountsCommand.members(configuration.name, session)))
+        try context.tellLimits(of: session, configuration)
+        try await context.warnOfOtherPlaces(
+            of: sessions.key(session.account), savedIn: sessions.store, StoreView([sessions.store]))
+        return .success
+    }
+
+    /// At AT Protocol the account comes first: its handle or DID leads to its servers.
+    private static func signIn(
+        _ configuration: ProviderConfiguration, _ arguments: ParsedArguments, _ context: CommandContext,
+        by methods: SignInMethods, redirect: RedirectURI?, deadline: Deadline
+    ) async throws -> (SessionSummary, SessionStore) {
+        guard let handle = arguments.value(SignInOptions.account) else {
+            throw CommandFailure(
+                .usage, "sign-in.no-account", "\(configuration.name) has to know who signs in",
+                hint: "give --account with a handle such as alice.example.org, or with a DID")
+        }
+        let client = try context.atProtocolClient(
+            configuration, try await context.store(of: configuration),
+            context.http(configuration, arguments), redirect: redirect)
+        return (
+            try await client.authenticate(handle: handle, presenting: UserAgent(methods), deadline: deadline),
+            client.sessions
+        )
+    }
+
+    // MARK: - Ways
+
+    private static func methods(
+        _ arguments: ParsedArguments, _ context: CommandContext, _ timeout: Duration
+    ) throws -> SignInMethods {
+        let mayPrompt = !arguments.has(GlobalOptions.noPrompt)
+        let wanted = try wanted(arguments, mayPrompt: mayPrompt)
+        var methods = SignInMethods(
+            sessionEnvironment: SessionEnvironment(
+                environment: context.environment.variables, hasTerminal: context.prompt.isPossible),
+            environment: context.environment.variables)
+        methods.wanted = wanted
+        methods.ephemeral = arguments.has(ephemeral)
+        if mayPrompt {
+            methods.terminal = PersonsTerminal(prompt: context.prompt)
+            methods.devicePrompt = TerminalDevicePrompt(
+                prompt: context.prompt, output: context.output, timeout: timeout)
+        }
+        methods.handledSchemes = Set(SchemeEntries(environment: context.environment).schemes)
+        methods.redirects = .standard(in: context.environment)
+        let (output, canPaste) = (context.output, methods.terminal != nil && methods.sessionEnvironment.hasTerminal)
+        methods.announce = { choice in
+            if choice.reason != .asked { output.note(choice.logMessage) }
+            if let wait = wait(choice.way, timeout, canPaste: canPaste) { output.note(wait) }
+        }
+        return methods
+    }
+
+    /// How long the person is waited for, and what to do when nothing happens. A code for another device has its own
+    /// countdown.
+    private static func wait(_ way: SignInMethod, _ timeout: Duration, canPaste: Bool) -> LogMessage? {
+        let time = inWords(timeout)
+        return switch way {
+        case .device: nil
+        case .browser where canPaste, .scheme where canPaste:
+            "waiting up to \(time) for the browser; if it shows no page, press Control-C and use --paste"
+        case .browser, .scheme: "waiting up to \(time) for the browser"
+        case .paste where !canPaste, .browserAndPaste where !canPaste: nil
+        case .paste, .browserAndPaste: "waiting up to \(time) for the response; Control-C gives up"
+        }
+    }
+
+    private static func inWords(_ time: Duration) -> LogMessage {
+        let seconds = time.components.seconds
+        return switch (seconds, seconds % 60) {
+        case (1, _): "1 second"
+        case (60, _): "1 minute"
+        case (let seconds, 0) where seconds > 0: "\(seconds / 60) minutes"
+        default: "\(seconds) seconds"
+        }
+    }
+
+    /// What the command line asks for; `nil` leaves it to the session.
+    private static func wanted(_ arguments: ParsedArguments, mayPrompt: Bool) throws -> SignInMethod? {
+        let methods: [(CommandOption, SignInMethod)] = [
+            (browser, .browser), (paste, .paste),
+            (device, .device), (scheme, .scheme),
+        ]
+        let asked = methods.filter { arguments.has($0.0) }
+        guard asked.count < 2 else {
+            throw CommandFailure(
+                .usage, "sign-in.two-agents", "--browser, --scheme, --paste and --device can't be used together",
+                hint: "leave one of them out")
+        }
+        let isEphemeral = arguments.has(ephemeral)
+        let way = asked.first?.1
+        switch way {
+        case .paste where isEphemeral:
+            throw CommandFailure(
+                .usage, "sign-in.ephemeral-paste", "--ephemeral and --paste can't be used together",
+                hint: "open the address in a private window")
+        case .device where isEphemeral || arguments.value(SignInOptions.redirect) != nil:
+            throw CommandFailure(
+                .usage, "sign-in.two-agents", "--device can't be used together with --ephemeral or --redirect",
+                hint: "leave one of them out")
+        case .paste where !mayPrompt:
+            throw CommandFailure(
+                .refused, "sign-in.paste-forbidden", "--paste has to ask, and --no-prompt forbids asking",
+                hint: "leave one of them out")
+        case .device where !mayPrompt:
+            throw CommandFailure(
+                .refused, "sign-in.device-forbidden", "--device has to show a code, and --no-prompt forbids it",
+                hint: "leave one of them out")
+        case nil where isEphemeral: return .browser
+        default: return way
+        }
+    }
+}
+
+/// An account's name, for messages.
+struct Account: Loggable {
+    private let name: String
+
+    init(_ name: String) {
+        self.name = name
+    }
+
+    var text: LoggableText {
+        LoggableText(reviewed: "an account's name stands in listings and keyring applications", unredacted: name)
+    }
+
+    /// Safe: what the person is called at the service, which listings show too.
+    var logMessage: LogMessage { "\(text)" }
+}
+
+/// Tells a person who still waits for the browser what to check. A server that refuses a request shows a page, and sends
+/// nothing here.
+private final class Reminder: Sendable {
+    private static let patience = Duration.seconds(10)
+
+    private let message: LogMessage
+    private let output: TerminalOutput
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    init(_ message: LogMessage, _ output: TerminalOutput) {
+        self.message = message
+        self.output = output
+    }
+
+    func begin() {
+        let task = Task { [message, output] in
+            guard (try? await Task.sleep(for: Self.patience)) != nil else { return }
+            output.note(message)
+        }
+        self.task.withLock { $0 = task }
+    }
+
+    func cancel() { task.withLock { $0?.cancel() } }
+}

@@ -1,0 +1,150 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyOAuth
+internal import LatchkeySignIn
+internal import LatchkeyCommandLine
+
+/// `latchkey sign-out PROVIDER` and `latchkey sign-out --everywhere`.
+enum SignOutCommand {
+    private static let everywhere = CommandOption.flag("--everywhere", help: "all accounts, at all providers or at one")
+
+    static let command = Command(
+        "sign-out", topic: .signIns, summary: "revoke the session where the server can, and delete it",
+        operands: [.optional("PROVIDER", help: "a name from latchkey provider list")],
+        options: [SignInOptions.account, everywhere, SignInOptions.certificateAuthority],
+        details: """
+            --everywhere: each account at PROVIDER, or without PROVIDER each account there is. One that fails keeps no other
+            from being signed out.
+            """,
+        examples: ["latchkey sign-out github", "latchkey sign-out --everywhere"], runs: { _ in .worker }
+    ) { arguments, context in
+        guard arguments.has(everywhere) else {
+            guard arguments.optionalOperand("PROVIDER") != nil else {
+                throw CommandFailure(
+                    .usage, "usage.missing-operand", "PROVIDER is missing",
+                    hint: "name one from latchkey provider list, or give --everywhere")
+            }
+            let configuration = try context.configuration(arguments)
+            let done = try await signOut(
+                arguments.value(SignInOptions.account), configuration, arguments, context)
+            try context.output.tell(done.message, json: done.json(configuration.name))
+            if let failure = done.failure { throw failure }
+            return .success
+        }
+        guard arguments.value(SignInOptions.account) == nil else {
+            throw CommandFailure(
+                .usage, "sign-out.one-or-all", "--account and --everywhere can't be used together",
+                hint: "leave one of them out")
+        }
+        try await signOutEverywhere(arguments, context)
+        return .success
+    }
+
+    /// What was done with one session: what was deleted here, and what the server said.
+    private struct Done {
+        let account: String
+        let message: LogMessage
+        let tokens: StaticString
+        /// That the server still accepts the tokens, as far as is known: it must not go unnoticed.
+        var failure: CommandFailure?
+
+        func json(_ provider: ProviderName) -> LatchkeyCommandLine.JSONValue {
+            .object([
+                ("provider", .message("\(provider)")), ("account", .text(Account(account).text)),
+                ("session", .message("deleted")), ("tokens", .message("\(tokens)")),
+            ])
+        }
+    }
+
+    /// Ends one session. Throws when there is none, or it could not be deleted.
+    private static func signOut(
+        _ account: String?, _ configuration: ProviderConfiguration, _ arguments: ParsedArguments,
+        _ context: CommandContext
+    ) async throws -> Done {
+        if let done = try await forgetEnd(account, configuration, context) { return done }
+        return try await context.explaining(configuration, account: account) {
+            let report = await (try context.service(configuration, arguments)).signOut(account)
+            switch report.deletion {
+            case .failed(let error): throw error
+            case .absent: throw SignInError(.notSignedIn)
+            case .deleted: break
+            }
+            let name = report.account ?? ""
+            switch report.revocation {
+            case .revoked: return Done(account: name, message: "\(report)", tokens: "revoked")
+            case .unsupported: return Done(account: name, message: "\(report)", tokens: "unsupported")
+            case .notNeeded: return Done(account: name, message: "\(report)", tokens: "not-needed")
+            case .failed(let error):
+                return Done(
+                    account: name, message: "the session of \(Account(name)) was deleted", tokens: "failed",
+                    failure: CommandFailure(
+                        error,
+                        "the tokens were not revoked, and may still be good: \(error.cause)",
+                        hint: "end it at the server, on its page of connected applications"))
+            }
+        }
+    }
+
+    /// Of a session that the server has ended nothing is left but that it is remembered.
+    private static func forgetEnd(
+        _ account: String?, _ configuration: ProviderConfiguration, _ context: CommandContext
+    ) async throws -> Done? {
+        let sessions = try await context.sessions(configuration)
+        let ended = try await sessions.endedSessions(deadline: context.deadline)
+        let names = try await sessions.accounts(deadline: context.deadline)
+        let isMeant = { (name: String) in
+            account.map { $0.hasSameOctets(as: name) } ?? (names.isEmpty && ended.count == 1)
+        }
+        guard let session = ended.first(where: { isMeant($0.account) }) else { return nil }
+        try await sessions.forgetEnd(of: session.account, deadline: context.deadline)
+        let account = Account(session.account)
+        return Done(
+            account: session.account,
+            message: """
+                the server had ended the session of \(account), as it said at \(LocalMoment(session.noticed)); its tokens \
+                were deleted then
+                """, tokens: "not-needed")
+    }
+
+    /// Every account at a provider, or at all of them. One that fails keeps no other from being signed out; the first
+    /// failure is what the command ends with.
+    private static func signOutEverywhere(_ arguments: ParsedArguments, _ context: CommandContext) async throws {
+        let configurations =
+            if let name = arguments.optionalOperand("PROVIDER") {
+                [try context.configuration(named: name)]
+            } else {
+                try context.providers.names().compactMap { try context.providers.read($0) }
+            }
+        var failure: (any Error)?
+        var done: [LatchkeyCommandLine.JSONValue] = []
+        var count = 0
+        for configuration in configurations {
+            let sessions = try await context.sessions(configuration)
+            let accounts =
+                try await sessions.accounts(deadline: context.deadline)
+                + sessions.endedSessions(deadline: context.deadline).map(\.account)
+            for name in accounts {
+                count += 1
+                let place: LogMessage = "\(configuration.name) \(Account(name))"
+                do {
+                    let one = try await signOut(name, configuration, arguments, context)
+                    done.append(one.json(configuration.name))
+                    if !context.output.isJSON { context.output.note("\(place): \(one.message)") }
+                    if let cause = one.failure {
+                        context.output.note("\(place): \(cause.cause)")
+                        failure = failure ?? cause
+                    }
+                } catch {
+                    if let error = error as? any RedactedError { context.output.note("\(place): \(error.cause)") }
+                    failure = failure ?? error
+                }
+            }
+        }
+        if context.output.isJSON { try context.output.write(.array(done)) }
+        if let failure { throw failure }
+        guard count > 0 else {
+            throw CommandFailure(
+                .notFound, "sign-in.not-signed-in", "nobody is signed in", hint: "latchkey accounts lists who is")
+        }
+    }
+}

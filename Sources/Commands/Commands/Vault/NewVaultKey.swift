@@ -1,0 +1,144 @@
+internal import Glibc
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyProcess
+internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+internal import LatchkeyVault
+
+/// The key of a new vault or key slot, made or asked for.
+struct NewVaultKey: ~Copyable {
+    let source: VaultKeySource
+    /// What was made for it, and goes again when there is no slot for it after all.
+    private let made: Made
+
+    private enum Made: Sendable {
+        case nothing
+        case file(String)
+        case item(VaultKeyring, KeySlotReference)
+    }
+
+    static let credential = CommandOption.value(
+        "--credential", "NAME", help: "open it with this credential, which systemd passes to its unit")
+    static let secretService = CommandOption.flag(
+        "--secret-service", help: "open it with a key that the desktop's keyring keeps from now on")
+
+    /// Throws what taking the named key would throw, before anybody is asked for another one; makes nothing.
+    static func check(keyFile: String?, _ arguments: ParsedArguments, _ environment: ProgramEnvironment) throws {
+        if let keyFile { try VaultKeyFile.check(at: AbsolutePath.of(keyFile)) }
+        if let name = arguments.value(credential) { _ = try NewVaultKey(credential: name, environment) }
+    }
+
+    /// Takes a key file, which is made when it is missing.
+    init(keyFile path: String) throws(StoreError) {
+        if unsafe access(path, F_OK) != 0 {
+            try VaultKeyFile.create(at: path)
+            made = .file(path)
+        } else {
+            made = .nothing
+        }
+        source = .keyFile(path)
+    }
+
+    /// Takes a credential that systemd passes to this process.
+    init(credential text: String, _ environment: ProgramEnvironment) throws {
+        guard let name = SystemCredentialName(text) else {
+            throw CommandFailure(
+                .usage, "credential.bad-name", "this can't be the name of a credential from systemd",
+                hint: "give the name in LoadCredentialEncrypted=NAME:FILE, without a path")
+        }
+        guard let directory = environment["CREDENTIALS_DIRECTORY"] else {
+            throw StoreError(
+                .locked, "systemd passes no credentials to this process: CREDENTIALS_DIRECTORY is not set",
+                hint: "run it in a unit, as in: systemd-run -P -p LoadCredentialEncrypted=\(name):FILE latchkey …")
+        }
+        source = .systemCredential(SystemCredential(name: name, directory: directory))
+        made = .nothing
+    }
+
+    /// Reads the passphrase from where `key` says.
+    init(reading key: StoreSettings.VaultKey) throws(StoreError) {
+        source = try key.source()
+        made = .nothing
+    }
+
+    /// Asks for a passphrase, twice. Proposes a generated one in place of a short one, which is taken only after a question.
+    ///
+    /// - Parameter otherwise: how to give it where nobody can be asked.
+    init(
+        asking prompt: SecretPrompt, _ question: LogMessage, otherwise: LogMessage = "give --new-passphrase-fd"
+    ) throws {
+        var passphrase = try Self.ask(prompt, question, otherwise)
+        while try passphrase.byteCount < Self.minimumByteCount && !Self.confirmsShort(prompt) {
+            passphrase = try Self.ask(prompt, question, otherwise)
+        }
+        guard try prompt.ask("The same again", as: Passphrase.self).matches(passphrase) else {
+            throw PromptError(problem: .different, question: question)
+        }
+        source = .passphrase(passphrase)
+        made = .nothing
+    }
+
+    private static func ask(
+        _ prompt: SecretPrompt, _ question: LogMessage, _ otherwise: LogMessage
+    ) throws -> Secret<Passphrase> {
+        let passphrase = try mapError(
+            { (error: PromptError) in CommandFailure(error, otherwise: otherwise) },
+            of: prompt.ask(question, as: Passphrase.self))
+        guard !passphrase.isEmpty else {
+            throw CommandFailure(.badData, "passphrase.empty", "the passphrase is empty", hint: "choose a longer one")
+        }
+        return passphrase
+    }
+
+    /// NIST SP 800-63B-4 section 3.1.1.2, for what is the only factor.
+    private static let minimumByteCount = 15
+
+    private static func confirmsShort(_ prompt: SecretPrompt) throws -> Bool {
+        try prompt.show(
+            "A passphrase with fewer than \(minimumByteCount) characters is easy to guess. Take this one instead:")
+        var screen = try prompt.screen(indentedBy: 2)
+        try SecretGenerator.words(5).pour(into: &screen)
+        // A person who expects to repeat the passphrase types it here.
+        return try prompt.confirm("Use the short one anyway?", isShown: false)
+    }
+
+    /// Makes a key and puts it into the desktop's keyring.
+    init(keptFor slot: KeySlotReference, ofVaultAt path: String, _ settings: StoreSettings) async throws(StoreError) {
+        let keyring = VaultKeyring(settings)
+        source = try await keyring.makeKey(for: slot, ofVaultAt: path)
+        made = .item(keyring, slot)
+    }
+
+    /// Takes the key away again: without its vault it would only be taken for the key of another.
+    borrowing func discard() async {
+        switch made {
+        case .nothing: break
+        case .file(let path): unsafe unlink(path)
+        // Left behind it opens nothing.
+        case .item(let keyring, let slot): _ = try? await keyring.forget(slot)
+        }
+    }
+
+    borrowing func announce(on output: TerminalOutput) {
+        switch made {
+        case .nothing: break
+        case .file(let path):
+            output.note("made the key file \(LoggableText(reviewed: "the path of a key file", unredacted: path))")
+        case .item: output.note("put a key into the desktop's keyring")
+        }
+    }
+}
+
+extension ParsedArguments {
+    /// Refuses a command line with more than one of these options.
+    func refuseTwo(of options: [CommandOption], _ what: StaticString) throws(CommandFailure) {
+        let given = options.filter(has)
+        guard given.count > 1 else { return }
+        throw CommandFailure(
+            .usage, "slot.contradiction", "\(given[0].name) and \(given[1].name) name two \(what)",
+            hint: "leave one of them out")
+    }
+}

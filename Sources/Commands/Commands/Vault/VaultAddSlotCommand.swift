@@ -1,0 +1,91 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyProcess
+internal import LatchkeyStoreSelection
+internal import LatchkeyCommandLine
+internal import LatchkeyVault
+
+/// `latchkey vault add-slot NAME`.
+enum VaultAddSlotCommand {
+    private static let keyFile = CommandOption.value(
+        "--key-file", "PATH", help: "open it with this file too; it is made when it is missing")
+    private static let newPassphrase = CommandOption.value(
+        "--new-passphrase-fd", "N", form: .descriptor, help: "read the new passphrase from this descriptor")
+    private static let replace = CommandOption.value(
+        "--replace", "OLD", help: "remove the slot OLD in the same step")
+
+    static let command = Command(
+        "vault", "add-slot", summary: "add another way to open a vault",
+        operands: [.required("NAME", help: "what to call it; shown only to who can open the vault")],
+        options: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService, replace],
+        details: """
+            Without an option the new passphrase is asked for, twice. What trying one costs is measured on this machine: some
+            0.75 s, over 256 MiB of memory or less. To change a passphrase: latchkey vault passwd. A vault has at most 128 slots.
+
+            Whoever kept a copy of the vault from before, and what was replaced, can open what is saved later too:
+            latchkey vault rekey locks them out.
+            """,
+        examples: [
+            "latchkey vault add-slot laptop --key-file laptop.key",
+            "latchkey vault add-slot spare --replace passphrase",
+        ]
+    ) { arguments, context in
+        let name = try KeySlotName(argument: arguments.operand("NAME"))
+        let old = try arguments.value(replace).map { (text) throws(CommandFailure) in
+            try KeySlotName(argument: text)
+        }
+        try arguments.refuseTwo(
+            of: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService], "keys for one slot")
+        let descriptor = try arguments.passedDescriptor(newPassphrase)
+        // Before a person is asked for anything, and before a key file is made.
+        try NewVaultKey.check(keyFile: arguments.value(keyFile), arguments, context.environment)
+        let vault = try await context.openVault()
+        let replaced = try await check(name, replacing: old, in: vault, context)
+        let key: NewVaultKey
+        if let path = arguments.value(keyFile) {
+            key = try NewVaultKey(keyFile: AbsolutePath.of(path))
+        } else if let name = arguments.value(NewVaultKey.credential) {
+            key = try NewVaultKey(credential: name, context.environment)
+        } else if arguments.has(NewVaultKey.secretService) {
+            key = try await NewVaultKey(
+                keptFor: vault.newSlotReference(), ofVaultAt: context.settings.vaultPath, context.settings)
+        } else if let descriptor {
+            key = try NewVaultKey(reading: .passphraseDescriptor(descriptor.number))
+        } else {
+            key = try NewVaultKey(asking: context.prompt, "New passphrase for the slot \(name)")
+        }
+        do throws(StoreError) {
+            try await vault.addSlot(key.source, name: name, replacing: old, deadline: context.deadline)
+        } catch {
+            await key.discard()
+            throw error
+        }
+        key.announce(on: context.output)
+        await context.forgetKey(of: replaced)
+        context.logger.info("added the key slot \(name) to \(vault.identity)")
+        if replaced != nil { context.noteOldCopies() }
+        return .success
+    }
+
+    private static func check(
+        _ name: KeySlotName, replacing old: KeySlotName?, in vault: VaultStore, _ context: CommandContext
+    ) async throws -> KeySlotDescription? {
+        let slots = try await vault.slots(deadline: context.deadline)
+        let names = slots.map(\.name)
+        if let old, !names.contains(old) { throw CommandFailure(absentSlot: old, in: vault) }
+        guard name == old || !names.contains(name) else {
+            throw StoreError(
+                .conflict, "the vault has a key slot named \(name) already",
+                hint: "choose another name, or put it in the place of the old one with --replace")
+        }
+        return slots.first { $0.name == old }
+    }
+}
+
+extension CommandFailure {
+    init(absentSlot name: KeySlotName, in vault: VaultStore) {
+        self.init(
+            .notFound, "slot.not-found", "there is no key slot \(name) in \(vault.identity)",
+            hint: "latchkey vault slots shows what there is")
+    }
+}

@@ -1,0 +1,146 @@
+internal import Glibc
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyProcess
+internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
+internal import LatchkeyCommandLine
+internal import LatchkeyVault
+
+/// `latchkey vault import FILE`.
+enum VaultImportCommand {
+    private static let keyFile = CommandOption.value("--key-file", "PATH", help: "open FILE with this file")
+    private static let passphrase = CommandOption.value(
+        "--import-passphrase-fd", "N", form: .descriptor, help: "read FILE's passphrase from this descriptor")
+    private static let newKeyFile = CommandOption.value(
+        "--new-key-file", "PATH",
+        help: "where there is no vault yet, make one that this file opens; it is made when it is missing")
+    private static let conflict = CommandOption.value(
+        "--on-conflict", "CHOICE", form: .choice(["refuse", "keep", "replace"]),
+        help: "what to do where another secret is there: refuse, keep or replace (refuse)")
+
+    static let command = Command(
+        "vault", "import", summary: "import everything from another vault, such as an export",
+        operands: [.required("FILE", help: "the other vault; it is not changed")],
+        options: [keyFile, passphrase, newKeyFile, conflict],
+        details: """
+            Without an option FILE opens with a credential from systemd or a keyring's key that it has a slot for;
+            else its passphrase is asked for. Where there is no vault yet, a question at a terminal makes one, with
+            the key that latchkey vault init would take; --new-key-file makes one without a question.
+
+            All of FILE is checked first: what is refused changes nothing. A thousand credentials at a time, or 8 MiB, are
+            imported as a whole, each read back, and other programs have their turn in between. When it is cut off,
+            nothing is lost or half there: the next run imports the rest.
+
+            FILE must be yours, where nobody else can change it, or the URI of a database.
+            """,
+        examples: [
+            "latchkey vault import ~/backup.vault", "latchkey vault import old.vault --on-conflict keep",
+            "latchkey vault import ~/backup.vault --key-file ~/backup.key --new-key-file ~/vault.key",
+        ]
+    ) { arguments, context in
+        try arguments.refuseTwo(of: [keyFile, passphrase], "keys for one file")
+        try arguments.refuseTwo(of: [newKeyFile, GlobalOptions.passphraseDescriptor], "keys for one vault")
+        let path = try VaultLocation.checked(arguments.operand("FILE"))
+        if !VaultLocation.isDatabase(path) { try requireFile(path) }
+        let descriptor = try arguments.passedDescriptor(passphrase)
+        let file = try await LockedVault.open(at: path, for: .backup, deadline: context.deadline)
+        let vault: VaultStore
+        let other: VaultStore
+        if try await makesVault(arguments, context) {
+            // First: a file that doesn't open leaves no empty vault behind.
+            other = try await unlock(file, arguments, descriptor, context)
+            let keyFile = arguments.value(newKeyFile).map(AbsolutePath.of)
+            vault = try await context.createVault(
+                unlockedBy: try context.keyOfNewVault(file: keyFile), remembering: keyFile)
+        } else {
+            vault = try await context.openVault(itemCheck: .always)
+            other = try await unlock(file, arguments, descriptor, context)
+        }
+        let result: VaultImport
+        do {
+            defer { context.output.endProgress() }
+            result = try await vault.importAll(
+                from: other, onConflict: choice(arguments), deadline: context.longDeadline(arguments)
+            ) { fraction in
+                context.output.showProgress("importing", percent: Int(fraction * 100))
+            }
+        } catch let error as StoreError where error.code == .conflict {
+            throw CommandFailure(
+                error,
+                hint: "choose with --on-conflict keep or --on-conflict replace; nothing was changed")
+        }
+        try context.output.write(
+            "\(vault.identity): \(result.addedCount) added, \(result.replacedCount) replaced, \(result.keptCount) kept",
+            json: .object([
+                ("added", .number(Int64(result.addedCount))), ("replaced", .number(Int64(result.replacedCount))),
+                ("kept", .number(Int64(result.keptCount))),
+            ]))
+        return .success
+    }
+
+    /// Whether a vault is to be made first, as the person said by an option or says now.
+    private static func makesVault(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> Bool {
+        let path = context.settings.vaultPath
+        if let file = arguments.value(newKeyFile) {
+            try VaultInitCommand.refuseExisting(path, hint: "leave --new-key-file out to import into it")
+            try VaultStore.checkPlace(forNewVaultAt: path, for: .daily)
+            try VaultKeyFile.check(at: AbsolutePath.of(file))
+            return true
+        }
+        guard try await context.lacksVault else { return false }
+        try VaultStore.checkPlace(forNewVaultAt: path, for: .daily)
+        let shown = LoggableText(reviewed: "the path of a vault", unredacted: path)
+        if context.prompt.isPossible, try context.prompt.confirm("There is no vault \(shown) yet. Make it?") {
+            return true
+        }
+        throw StoreError(
+            .unavailable, "there is no vault \(shown)",
+            hint: "make it in the same step with --new-key-file, or before with `latchkey vault init`")
+    }
+
+    /// A missing file is not a vault to be made.
+    private static func requireFile(_ path: String) throws(StoreError) {
+        guard unsafe access(path, F_OK) != 0, errno == ENOENT || errno == ENOTDIR else { return }
+        let shown = LoggableText(reviewed: "the path of a vault to import", unredacted: path)
+        throw StoreError(
+            .unavailable, "there is no vault \(shown)", hint: "check the path of the vault to import",
+            platform: .errno(errno))
+    }
+
+    /// Opens the other vault with what is named for it, or else with the first key of its slots that is found. What
+    /// opens this machine's vault is not tried on it, and how far it was seen isn't remembered.
+    private static func unlock(
+        _ vault: LockedVault, _ arguments: ParsedArguments, _ descriptor: PassedDescriptor?, _ context: CommandContext
+    ) async throws(StoreError) -> VaultStore {
+        var settings = context.settings
+        settings.vaultMemory = nil
+        if let file = arguments.value(keyFile) {
+            settings.vaultKey = .keyFile(path: AbsolutePath.of(file))
+        } else if let descriptor {
+            settings.vaultKey = .passphraseDescriptor(descriptor.number)
+        } else {
+            let prompt = context.prompt
+            settings.vaultKey = .search(
+                VaultKeySearch(credentialsDirectory: context.environment["CREDENTIALS_DIRECTORY"]) {
+                    (attempt) throws(StoreError) in
+                    try prompt.askForPassphrase(
+                        "Passphrase of the file to import", attempt: attempt, otherwise: "give --import-passphrase-fd")
+                })
+        }
+        do throws(StoreError) {
+            return try await settings.unlock(vault)
+        } catch {
+            guard error.recoveries.contains(.chooseKeyFile) else { throw error }
+            throw StoreError(error.code, error.cause, hint: "check --key-file", platform: error.platform)
+        }
+    }
+
+    private static func choice(_ arguments: ParsedArguments) -> VaultImportChoice {
+        switch arguments.value(conflict) {
+        case "keep": .keep
+        case "replace": .replace
+        default: .refuse
+        }
+    }
+}

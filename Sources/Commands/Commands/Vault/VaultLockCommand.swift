@@ -1,0 +1,42 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyStoreSelection
+internal import LatchkeyCommandLine
+internal import LatchkeyVault
+
+/// `latchkey vault lock`.
+enum VaultLockCommand {
+    static let command = Command(
+        "vault", "lock", summary: "take away what latchkey vault unlock left",
+        details: """
+            Processes that have the vault open go on. What opens it without asking, such as its key file, still does:
+            that is said.
+            """,
+        examples: ["latchkey vault lock"]
+    ) { _, context in
+        let vault = try await context.settings.lockedVault()
+        let wasUnlocked = try vault.endUnlocking()
+        let done: LogMessage = wasUnlocked ? "locked the vault" : "the vault was not unlocked"
+        let still = context.output.isJSON ? nil : await stillOpening(vault, context)
+        try context.output.tell(
+            still.map { "\(done); its \($0) still opens it without asking" } ?? done,
+            json: .object([("was_unlocked", .bool(wasUnlocked))]))
+        return .success
+    }
+
+    /// What opens the vault all the same.
+    private static func stillOpening(_ vault: LockedVault, _ context: CommandContext) async -> LogMessage? {
+        let settings = context.settings.askingNobody
+        switch settings.vaultKey {
+        case .keyFile, .search: break
+        case .passphraseFile, .passphraseDescriptor: return nil
+        }
+        guard let vault = try? await settings.unlock(vault) else { return nil }
+        switch try? await vault.openedSlot(deadline: context.deadline)?.kind {
+        case .keyFile?: return "key file"
+        case .systemCredential?: return "system credential"
+        case .secretService?: return "key in the keyring"
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,59 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyStoreSelection
+internal import LatchkeyCommandLine
+internal import LatchkeyVault
+
+/// `latchkey vault passwd`.
+enum VaultPasswdCommand {
+    private static let newPassphrase = CommandOption.value(
+        "--new-passphrase-fd", "N", form: .descriptor, help: "read the new passphrase from this descriptor")
+
+    static let command = Command(
+        "vault", "passwd", summary: "change a vault's passphrase", options: [newPassphrase],
+        details: """
+            The old passphrase is asked for, also when the vault is unlocked, and then the new one, twice. The slot keeps its
+            name, and other slots stay as they are. Whoever kept a copy of the vault from before, and knows the old passphrase,
+            can open what is saved later too: latchkey vault rekey locks them out.
+
+            Exit status 1: the vault has no passphrase.
+            """,
+        examples: ["latchkey vault passwd"]
+    ) { arguments, context in
+        let descriptor = try arguments.passedDescriptor(newPassphrase)
+        let locked = try await context.settings.lockedVault()
+        guard locked.slots.contains(where: { $0.kind == .passphrase }) else {
+            throw CommandFailure(
+                .notFound, "slot.not-found", "the vault has no passphrase",
+                hint: "latchkey vault add-slot passphrase gives it one")
+        }
+        let vault = try await unlock(locked, context)
+        guard let old = try await vault.openedSlot(deadline: context.deadline) else {
+            throw StoreError(.busy, "the vault's key slots were changed meanwhile", hint: "try again")
+        }
+        let key =
+            if let descriptor {
+                try NewVaultKey(reading: .passphraseDescriptor(descriptor.number))
+            } else {
+                try NewVaultKey(asking: context.prompt, "New passphrase of the vault")
+            }
+        try await vault.addSlot(key.source, name: old.name, replacing: old.name, deadline: context.deadline)
+        context.logger.info("changed the passphrase of the key slot \(old.name) of \(vault.identity)")
+        context.output.note("changed the vault's passphrase")
+        context.noteOldCopies()
+        return .success
+    }
+
+    /// Opens the vault with the old passphrase, whatever else would open it.
+    private static func unlock(_ vault: LockedVault, _ context: CommandContext) async throws(StoreError) -> VaultStore {
+        switch context.settings.vaultKey {
+        case .passphraseFile, .passphraseDescriptor: return try await context.settings.unlock(vault)
+        case .search, .keyFile: break
+        }
+        let prompt = context.prompt
+        let search = VaultKeySearch(credentialsDirectory: nil) { (attempt) throws(StoreError) in
+            try prompt.askForPassphrase("Old passphrase of the vault", attempt: attempt)
+        }
+        return try await search.unlockByAsking(vault, context.settings)
+    }
+}

@@ -1,0 +1,53 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyStoreSelection
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+internal import LatchkeyVault
+
+/// `latchkey vault remove-slot NAME`.
+enum VaultRemoveSlotCommand {
+    static let command = Command(
+        "vault", "remove-slot", summary: "remove a way to open a vault",
+        operands: [.required("NAME", help: "the slot's name")],
+        details: """
+            The last slot can't be removed. The slot's key in the desktop's keyring is deleted afterwards; one that an
+            interruption leaves there opens nothing. Whoever kept a copy of the vault from before, and what opened it there, can
+            open what is saved later too: latchkey vault rekey locks them out.
+
+            Exit status 1: there is no such slot.
+            """,
+        examples: ["latchkey vault remove-slot laptop"]
+    ) { arguments, context in
+        let name = try KeySlotName(argument: arguments.operand("NAME"))
+        let vault = try await context.openVault()
+        let slot = try await vault.slots(deadline: context.deadline).first { $0.name == name }
+        guard try await vault.removeSlot(name, deadline: context.deadline) else {
+            throw CommandFailure(absentSlot: name, in: vault)
+        }
+        context.logger.info("removed the key slot \(name) from \(vault.identity)")
+        await context.forgetKey(of: slot)
+        context.noteOldCopies()
+        return .success
+    }
+}
+
+extension CommandContext {
+    /// What the removal of a slot doesn't do.
+    func noteOldCopies() {
+        output.note(
+            """
+            whoever has a copy of the vault from before, and what opened it, can still open it, and what is saved later: \
+            `latchkey vault rekey` locks them out
+            """)
+    }
+
+    /// Deletes the key that the desktop's keyring keeps for a slot that is gone. What stays behind opens nothing.
+    func forgetKey(of slot: KeySlotDescription?) async {
+        guard let slot, slot.kind == .secretService else { return }
+        if let error = await failure(StoreError.self, awaiting: try await VaultKeyring(settings).forget(slot.reference))
+        {
+            output.note("the key of the removed slot is still in the keyring, where it opens nothing: \(error)")
+        }
+    }
+}

@@ -1,0 +1,118 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyStoreSelection
+internal import LatchkeyCommandLine
+internal import LatchkeyVault
+
+/// `latchkey vault status`.
+enum VaultStatusCommand {
+    static let command = Command(
+        "vault", "status", summary: "show whether a vault is unlocked, and what opens it",
+        details: """
+            It asks for nothing. What only a key shows is shown where the vault opens without asking: the slots' names,
+            how many credentials there are, and the generation, which each change counts up. What was named and
+            doesn't open it is an error after the rest.
+            """,
+        examples: ["latchkey vault status"]
+    ) { arguments, context in
+        let path = context.settings.vaultPath
+        let locked = try await context.settings.lockedVault()
+        var status = VaultStatus(path: path, vault: locked)
+        do throws(StoreError) {
+            status.unlocking = try locked.unlocking()
+        } catch {
+            context.logger.debug("the kernel's keyring was not looked into: \(error)")
+        }
+        var refusal: StoreError?
+        do throws(StoreError) {
+            let vault = try await context.settings.askingNobody.unlock(locked)
+            status.contents = .init(
+                slots: try await vault.slots(deadline: context.deadline).sorted { $0.name.text < $1.name.text },
+                generation: vault.extent.generation, itemCount: vault.extent.itemCount)
+        } catch {
+            // That nothing opens it without asking is its state, and no error.
+            if error.code != .locked { refusal = error }
+        }
+        if arguments.has(GlobalOptions.json) {
+            try context.output.write(status.json)
+        } else {
+            try context.output.write(status.table)
+        }
+        if let refusal { throw refusal }
+        return .success
+    }
+}
+
+/// What is known of a vault without asking anybody.
+private struct VaultStatus {
+    struct Contents {
+        let slots: [KeySlotDescription]
+        let generation: UInt64
+        let itemCount: UInt64
+    }
+
+    let path: String
+    let vault: LockedVault
+    var unlocking = VaultUnlocking.locked
+    /// `nil` where nothing opens it without asking.
+    var contents: Contents?
+
+    private var shownPath: LoggableText {
+        LoggableText(reviewed: "the path of a vault, which people name", unredacted: path)
+    }
+
+    /// Not in the order of the file, which is by chance.
+    private var kinds: [LogMessage] { vault.slots.map { "\($0.kind)" as LogMessage }.sorted { $0.text < $1.text } }
+
+    private var state: LogMessage {
+        switch unlocking {
+        case .unlocked(let time?): "unlocked, for \(time.inWords) or a little more"
+        case .unlocked(nil): "unlocked"
+        case .locked: contents == nil ? "locked" : "opens without asking"
+        }
+    }
+
+    var table: TextTable {
+        var table = TextTable("ABOUT", "FOUND", wrapping: true)
+        table.append("vault", "\(shownPath)")
+        table.append("state", state)
+        if let byteCount = vault.byteCount { table.append("size", "\(byteCount) bytes") }
+        table.append("slots", LogMessage.joined(contents?.slots.map(\.kindAndName) ?? kinds))
+        if let contents {
+            table.append("credentials", "\(contents.itemCount)")
+            table.append("generation", "\(contents.generation)")
+        }
+        return table
+    }
+
+    var json: JSONValue {
+        func number(_ number: Int64?) -> JSONValue { number.map { .number($0) } ?? .null }
+        var seconds: Int64?
+        if case .unlocked(let time?) = unlocking { seconds = time.components.seconds }
+        let names = contents.map { JSONValue.array($0.slots.map { .message("\($0.name)") }) }
+        let state: LogMessage = unlocking != .locked ? "unlocked" : contents == nil ? "locked" : "open"
+        let byteCount = vault.byteCount.map { Int64($0) }
+        let itemCount = contents.map { Int64($0.itemCount) }
+        let generation = contents.map { Int64($0.generation) }
+        let members: [(name: StaticString, value: JSONValue)] = [
+            ("vault", .text(shownPath)),
+            ("state", .message(state)),
+            ("seconds", number(seconds)),
+            ("bytes", number(byteCount)),
+            ("slots", .array(kinds.map { .message($0) })),
+            ("names", names ?? .null),
+            ("credentials", number(itemCount)),
+            ("generation", number(generation)),
+        ]
+        return .object(members)
+    }
+}
+
+extension KeySlotDescription {
+    /// With the name that somebody gave it.
+    fileprivate var kindAndName: LogMessage {
+        let kind: LogMessage = "\(kind)"
+        let usual: [KeySlotName] = [.passphrase, .keyFile, .systemCredential, .secretService]
+        return usual.contains(name) ? kind : "\(kind) \(name)"
+    }
+}

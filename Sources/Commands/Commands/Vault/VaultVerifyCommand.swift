@@ -1,0 +1,124 @@
+internal import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeyStoreSelection
+internal import LatchkeySystem
+internal import LatchkeyCommandLine
+internal import LatchkeyVault
+
+/// `latchkey vault verify`.
+enum VaultVerifyCommand {
+    private static let accept = CommandOption.flag(
+        "--accept", help: "go on with what is there: drop what is damaged or there twice, take the rest as it is")
+
+    static let command = Command(
+        "vault", "verify", summary: "check every credential of a vault, and that none was taken away",
+        options: [accept],
+        details: """
+            A vault whose credentials someone changed without its key is refused by every command. --accept makes it
+            usable again, and says what was dropped and what is lost; what was moved is put back, and the index of attributes
+            made anew. Keep a copy first, and restore a backup instead if there is one.
+
+            Others use the vault meanwhile. For that a large one is first copied as it is, sealed, and takes its
+            size twice on the disk for as long.
+
+            Exit status 65: something is damaged or was changed by someone without the key; 77: all is sound, but the file is an
+            older copy than was seen before, such as a backup.
+            """,
+        examples: ["latchkey vault verify"]
+    ) { arguments, context in
+        let vault = try await open(context)
+        let done = arguments.has(accept) ? try await acceptItems(vault, arguments, context) : nil
+        let found = try await vault.verify(deadline: context.longDeadline(arguments))
+        if context.output.isJSON {
+            try context.output.write(json(found, done))
+        } else {
+            for problem in found.problems { try context.output.write("\(problem)") }
+        }
+        note(vault.rollback, context.output)
+        if case .rolledBack(let rollback)? = found.problems.first, found.problems.count == 1 {
+            throw StoreError(
+                .rolledBack, "\(vault.identity) is sound, but older than it was seen before: \(rollback)",
+                hint: "if you restored a backup, go on with `latchkey vault accept-rollback`")
+        }
+        guard found.isSound else {
+            throw StoreError(
+                .corrupted, "\(vault.identity) is damaged, or was changed without its key",
+                hint: found.problems.contains { $0.isOfTheFile }
+                    ? "restore a backup, or save what can be read: latchkey vault export --leave-out-damaged FILE"
+                    : "restore a backup, or go on with what is there: latchkey vault verify --accept")
+        }
+        if !context.output.isJSON {
+            try context.output.write("\(vault.identity): \(LogMessage.credentials(found.itemCount)), all sound")
+        }
+        return .success
+    }
+
+    private static func json(_ found: VaultVerification, _ done: VaultAcceptance?) -> JSONValue {
+        var members: [(name: StaticString, value: JSONValue)] = [
+            ("sound", .bool(found.isSound)), ("credentials", .number(Int64(found.itemCount))),
+            ("problems", .array(found.problems.map { .message("\($0)") })),
+        ]
+        if let done {
+            members.append(("dropped", .array(done.dropped.map { .message("\($0)") })))
+            members.append(("restored", .array(done.restored.map { .message("\($0)") })))
+            members.append(("index_made_anew", .bool(done.hasNewIndex)))
+            members.append(("accepted", .optional(done.lost.map { "\($0)" as LogMessage })))
+        }
+        return .object(members)
+    }
+
+    private static func acceptItems(
+        _ vault: VaultStore, _ arguments: ParsedArguments, _ context: CommandContext
+    ) async throws -> VaultAcceptance {
+        let done = try await vault.acceptItems(deadline: context.longDeadline(arguments))
+        if !context.output.isJSON {
+            for problem in done.dropped { try context.output.write("dropped: \(problem)") }
+            for problem in done.restored { try context.output.write("put back in its place: \(problem)") }
+            if done.hasNewIndex { try context.output.write("made anew: the index of attributes") }
+            if let lost = done.lost { try context.output.write("accepted: \(lost)") }
+        }
+        if done.lost != nil {
+            context.output.warn(
+                "what was saved there before is lost, unless a backup has it",
+                hint: "compare it with latchkey list, and change what may be an old password where it is used")
+        }
+        if done.dropped.isEmpty && done.restored.isEmpty && done.lost == nil && !done.hasNewIndex {
+            context.output.note("there is nothing to accept")
+        } else {
+            context.logger.info("accepted \(vault.identity) as it is")
+        }
+        return done
+    }
+
+    /// What a sound vault can't show by itself.
+    private static func note(_ rollback: RollbackCheck, _ output: TerminalOutput) {
+        switch rollback {
+        case .firstSeen:
+            output.note("this is the first look at this vault from here: an older copy would not have been noticed")
+        case .unavailable(let error):
+            output.note("whether the whole file was put back to an older state can't be told: \(error)")
+        case .notAsked, .current, .rolledBack, .unreadable: break
+        }
+    }
+
+    private static func open(_ context: CommandContext) async throws -> VaultStore {
+        try await mapError(
+            { (error: StoreError) in
+                !error.isCorruption
+                    ? error
+                    : StoreError(
+                        .corrupted, error.cause, hint: "it can't even be opened: restore a backup",
+                        platform: error.platform)
+            }, awaiting: await context.openVault(onRollback: .report, itemCheck: .never))
+    }
+}
+
+extension VaultProblem {
+    /// Whether the file itself is damaged, which no acceptance mends.
+    fileprivate var isOfTheFile: Bool {
+        switch self {
+        case .damagedPage, .wrongLength, .brokenStructure: true
+        default: false
+        }
+    }
+}

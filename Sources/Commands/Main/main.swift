@@ -1,0 +1,4 @@
+internal import LatchkeyCommands
+internal import LatchkeyStoreSelection
+
+CommandProgram(commands: CommandTable.all, catalogue: .standard).main()

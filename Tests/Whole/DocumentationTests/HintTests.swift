@@ -25,6 +25,9 @@ struct HintTests {
             "--current",
             "--user",
         ],
+        "Commands/Commands/Keyring/PrivateBus.swift": [
+            "--nofork", "--nopidfile", "--print-address", "--session", "--config-file",
+        ],
         "Commands/Commands/Secrets/Clipboard.swift": ["--clear", "--foreground", "--type"],
     ]
 
@@ -263,7 +266,6 @@ struct HintTests {
         "docker.no-user": "docker's own text", "docker.no-secret": "in the manner of docker's own texts",
         "program.not-started": "the number says what the system refused",
         "run.not-started": "the number says what the system refused",
-        "program.not-found": "only where the path of this program can't be read",
         "internal.unexpected": "a mistake of ours",
         "slot.bad-name": "the cause is the rule itself",
         "random.refused": "the number says what the system refused",

@@ -50,7 +50,7 @@ import TestServices
         try FileManager.default.createDirectory(atPath: directory / "portals", withIntermediateDirectories: false)
         try FileManager.default.createDirectory(atPath: directory / "sandbox", withIntermediateDirectories: false)
         try FileManager.default.copyItem(
-            at: root.appendingPathComponent(".packaging/keyring/latchkey.portal"),
+            at: root.appendingPathComponent(".packaging/latchkey.portal"),
             to: URL(fileURLWithPath: directory / "portals/latchkey.portal"))
         let portal = try Program("/usr/libexec/xdg-desktop-portal").start([], environment: environment)
         defer { portal.kill() }

@@ -36,7 +36,8 @@ import TestServices
                 guard let call = line.firstMatch(of: /^(\d+) +execve\("((?:\\x[0-9a-f]{2})*)"/) else { continue }
                 let path = call.output.2.split(separator: "\\x").compactMap { UInt8($0, radix: 16) }
                 let name = String(decoding: path, as: UTF8.self).split(separator: "/").last ?? ""
-                if !name.hasPrefix("latchkey") { foreign[String(call.output.1)] = number }
+                // The last one is the program itself, once more.
+                if !name.hasPrefix("latchkey"), name != "exe" { foreign[String(call.output.1)] = number }
             }
             // The lines of a child may come before the one in which its parent learns of it.
             var grown = true

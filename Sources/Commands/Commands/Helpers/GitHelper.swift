@@ -1,6 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySignIn
 internal import LatchkeyStoreSelection
 internal import LatchkeyCommandLine
 
@@ -124,10 +125,10 @@ enum GitHelper {
     /// The provider whose session has the password as its access token, or `nil`.
     private static func provider(
         of request: borrowing GitExchange, _ view: StoreView, _ context: CommandContext
-    ) async throws -> LoggableText? {
+    ) async throws -> ProviderName? {
         guard let session = try? await context.session(at: request.origin, user: request.user, view) else { return nil }
         switch request.password {
-        case .some(let password): return password.matches(session.accessToken) ? session.shownProvider : nil
+        case .some(let password): return password.matches(session.accessToken) ? session.provider : nil
         case .none: return nil
         }
     }

@@ -43,7 +43,8 @@ enum KeyringRunCommand {
     ) { arguments, context in
         guard let descriptors = ProcessRole.numbers(as: .keyringService) else {
             throw CommandFailure(
-                .usage, "keyring.not-started", "only latchkey starts this", hint: "latchkey keyring run -- COMMAND")
+                .usage, "keyring.not-started", "this is a process that Latchkey starts for itself",
+                hint: "latchkey keyring run -- COMMAND")
         }
         let (report, program) = (descriptors[0], descriptors[1])
         for descriptor in descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }

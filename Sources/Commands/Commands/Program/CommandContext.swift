@@ -13,7 +13,7 @@ package struct CommandContext: Sendable {
     package let output: TerminalOutput
     package let prompt: SecretPrompt
     package let logger: RedactedLogger
-    package let settings: StoreSettings
+    package private(set) var settings: StoreSettings
     package let selector: StoreSelector
     /// The store that the arguments, the environment or the configuration name.
     package let namedStore: NamedStore?
@@ -29,6 +29,13 @@ package struct CommandContext: Sendable {
 
     /// The moment at which an operation that starts now gives up.
     package var deadline: Deadline { settings.deadline }
+
+    /// The same, for a look that may fail where somebody would be asked.
+    var askingNobody: CommandContext {
+        var context = self
+        context.settings = settings.askingNobody
+        return context
+    }
 
     /// Opens the chosen store.
     package func openStore() async throws -> any CredentialStore {

@@ -66,26 +66,14 @@ struct CompletionCall {
 
     /// Those that were added; for a sign-in also those that need no adding.
     private func providers(_ expected: ExpectedWord) -> [(String, LogMessage)] {
-        var names = added().map { ($0, "" as LogMessage) }
+        let folder = environment["LATCHKEY_CONFIG"] ?? environment.configurationDirectory
+        let added = (try? ProviderFolder(configurationFolder: folder).names()) ?? []
+        var names = added.map { ($0.text, "" as LogMessage) }
         if expected.arguments?.command.name == SignInCommand.command.definition.name {
             let known = BuiltInProvider.all.map(\.name.text)
             names += known.filter { name in !names.contains { $0.0 == name } }.map { ($0, "built in") }
         }
         return names
-    }
-
-    private func added() -> [String] {
-        let folder = environment["LATCHKEY_CONFIG"] ?? environment.configurationDirectory
-        guard let list = unsafe opendir(folder + "/providers") else { return [] }
-        defer { unsafe closedir(list) }
-        var names: [String] = []
-        while let entry = unsafe readdir(list) {
-            let file = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if file.hasSuffix(".json"), !file.hasPrefix(".") { names.append(String(file.dropLast(5))) }
-        }
-        return names.sorted()
     }
 
     // MARK: - Services and accounts

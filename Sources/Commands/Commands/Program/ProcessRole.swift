@@ -1,3 +1,4 @@
+internal import CLatchkeyLinux
 internal import Glibc
 internal import LatchkeyCommandLine
 internal import LatchkeyLog
@@ -49,12 +50,15 @@ enum ProcessRole: String {
     /// Begins what this process's role asks for: a role without a command of its own never returns. To be called first,
     /// on the main thread.
     static func begin() {
+        guard let current else { return }
+        // What listings and pgrep(1) show: by the path that it was started by it would be `exe`.
+        _ = unsafe "latchkey".withCString { latchkey_prctl(PR_SET_NAME, UInt(bitPattern: $0)) }
         switch current {
-        case nil, (.keyringService, _)?: break
-        case (.worker, let numbers)?: WorkerProcess.begin(starter: numbers[0])
-        case (.monitor, let numbers)?: ChildMonitor.run(report: numbers[0])
-        case (.keyringStarter, let numbers)?: KeyringRunCommand.startService(report: numbers[0], program: numbers[1])
-        case (.busStarter, let numbers)?: PrivateBus.keep(starter: numbers[0])
+        case (.keyringService, _): break
+        case (.worker, let numbers): WorkerProcess.begin(starter: numbers[0])
+        case (.monitor, let numbers): ChildMonitor.run(report: numbers[0])
+        case (.keyringStarter, let numbers): KeyringRunCommand.startService(report: numbers[0], program: numbers[1])
+        case (.busStarter, let numbers): PrivateBus.keep(starter: numbers[0])
         }
     }
 }
@@ -76,7 +80,7 @@ package enum ThisProgram {
     /// Why it can't be started once more.
     static func notStarted(_ error: SystemErrorNumber) -> CommandFailure {
         CommandFailure(
-            .unavailable, "program.not-started", "latchkey can't start its own worker (errno \(error.number))",
+            .unavailable, "program.not-started", "no worker process can be started (errno \(error.number))",
             hint: error.number == ENOENT
                 ? "mount the proc file system: /proc has to be there" : "raise the number of processes (ulimit -u)")
     }

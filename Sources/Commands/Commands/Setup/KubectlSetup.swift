@@ -58,8 +58,7 @@ struct KubectlSetup {
             isUndone
                 ? "kubectl doesn't ask Latchkey any more"
                 : "kubectl config set-context --current --user=\(shown(provider)) makes it the user of your context")
-        let providers = try ProviderFiles(configurationFolder: context.configurationFolder).names()
-        if !isUndone, !providers.contains(where: { $0.hasSameOctets(as: provider) }) {
+        if !isUndone, try !context.providers.hasOne(named: provider) {
             context.output.warn(
                 "there is no provider \(shown(provider)) yet",
                 hint: "latchkey sign-in \(shown(provider)) --issuer URL --client-id ID adds it")

@@ -1,28 +1,46 @@
-internal import LatchkeyJSON
 internal import Glibc
+internal import LatchkeyCommandLine
+internal import LatchkeyJSON
 internal import LatchkeyLog
-internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySignIn
 internal import LatchkeySystem
-internal import LatchkeyCommandLine
 
 /// The files of the configured providers, `providers/NAME.json` in the configuration's folder, each 0600.
+///
+/// Whoever may write one chooses where tokens go, so that each has to be this user's alone.
 struct ProviderFolder: Sendable {
-    private let files: ProviderFiles
+    let path: String
 
     init(configurationFolder: String) {
-        files = ProviderFiles(configurationFolder: configurationFolder)
+        path = configurationFolder + "/providers"
     }
 
-    var path: String { files.path }
-
     /// All names, sorted.
-    func names() throws -> [ProviderName] { try files.names().compactMap(ProviderName.init) }
+    func names() throws(CommandFailure) -> [ProviderName] {
+        guard let folder = unsafe opendir(path) else {
+            if errno == ENOENT || errno == ENOTDIR { return [] }
+            throw unreadable(errno)
+        }
+        defer { unsafe closedir(folder) }
+        var names: [ProviderName] = []
+        while let entry = unsafe readdir(folder) {
+            let file = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if file.hasSuffix(".json"), let name = ProviderName(String(file.dropLast(5))) { names.append(name) }
+        }
+        return names.sorted { $0.text < $1.text }
+    }
+
+    /// Whether there is a provider of this name.
+    func hasOne(named text: String) throws(CommandFailure) -> Bool {
+        try names().contains { $0.text.hasSameOctets(as: text) }
+    }
 
     /// Returns what a provider's file says, or `nil` when there is none.
     func read(_ name: ProviderName) throws -> ProviderConfiguration? {
-        guard let content = try files.read(name.text) else { return nil }
+        guard let content = try content(name) else { return nil }
         do throws(JSONError) {
             return try ProviderConfiguration(name: name, parsing: content)
         } catch {
@@ -30,6 +48,17 @@ struct ProviderFolder: Sendable {
                 .configuration, "provider.malformed", "the file of the provider \(name) is malformed",
                 hint: "add the provider again, or remove \(shown(file(name)))")
         }
+    }
+
+    private func content(_ name: ProviderName) throws -> Secret<MessageBody>? {
+        let descriptor = unsafe open(file(name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        if descriptor < 0 {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw errno == ELOOP ? notOwn(name) : unreadable(errno)
+        }
+        defer { close(descriptor) }
+        guard Self.isOwn(descriptor, S_IFREG), isOwn else { throw notOwn(name) }
+        return try SecretInput.readAll(from: descriptor, as: MessageBody.self, limit: 64 << 10)
     }
 
     /// Makes the folder where there is none, and throws when nothing can be written there.
@@ -53,7 +82,35 @@ struct ProviderFolder: Sendable {
         throw unusable(errno)
     }
 
-    private func file(_ name: ProviderName) -> String { files.file(name.text) }
+    private func file(_ name: ProviderName) -> String { "\(path)/\(name.text).json" }
+
+    /// Whether a file is this user's, and no other user may write it.
+    private static func isOwn(_ descriptor: Int32, _ kind: mode_t) -> Bool {
+        var status = stat()
+        return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == kind && status.st_uid == geteuid()
+            && status.st_mode & 0o022 == 0
+    }
+
+    private var isOwn: Bool {
+        let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return Self.isOwn(descriptor, S_IFDIR)
+    }
+
+    private func notOwn(_ name: ProviderName) -> CommandFailure {
+        CommandFailure(
+            .refused, "provider.not-own",
+            "the file of the provider \(name) is a link, another user's, or one that others may write",
+            hint: "see that \(shown(file(name))) says what you want, then make it and its folder your own: chmod go-w")
+    }
+
+    private func unreadable(_ number: Int32) -> CommandFailure {
+        CommandFailure(
+            .configuration, "provider.unusable",
+            "the folder of providers, \(shown(path)), can't be read (errno \(number))",
+            hint: "make it a folder of your own with mode 0700")
+    }
 
     private func unusable(_ number: Int32) -> CommandFailure {
         CommandFailure(
@@ -64,5 +121,7 @@ struct ProviderFolder: Sendable {
                 : "make it a folder of your own with mode 0700")
     }
 
-    private func shown(_ path: String) -> LoggableText { files.shown(path) }
+    private func shown(_ path: String) -> LoggableText {
+        LoggableText(reviewed: "a path from the XDG environment", unredacted: path)
+    }
 }

@@ -23,7 +23,9 @@ enum SchemeCommand {
         let scheme = arguments.operand("SCHEME")
         try SchemeEntries.check(scheme, allowingAny: arguments.has(SignInOptions.anyScheme))
         guard let program = ThisProgram.path else {
-            throw CommandFailure(.unavailable, "program.not-found", "the path of this program can't be read")
+            throw CommandFailure(
+                .unavailable, "program.not-found", "the path of latchkey can't be read",
+                hint: "mount the proc file system: /proc has to be there")
         }
         try SchemeEntries(environment: context.environment).add(scheme, starting: program)
         context.output.note("the desktop hands over responses at \(shown(scheme)):")

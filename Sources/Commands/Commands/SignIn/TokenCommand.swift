@@ -1,6 +1,8 @@
+internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySignIn
+internal import LatchkeySystem
 internal import LatchkeyCommandLine
 
 /// `latchkey token PROVIDER`.
@@ -12,15 +14,18 @@ enum TokenCommand {
             The token's bytes are written as they are, without a line break. Processes that ask at the same time make one
             refresh.
             """,
-        examples: ["latchkey token github | wl-copy"], runs: { _ in .worker }
+        examples: ["latchkey token github | wl-copy"],
+        // Which descriptor holds is read once.
+        runs: { $0.has(GlobalOptions.passphraseDescriptor) ? .worker : .oneThread }
     ) { arguments, context in
-        let configuration = try context.configuration(arguments)
-        let account = arguments.value(SignInOptions.account)
-        let session = try await context.explaining(configuration, account: account) {
-            let service = try await context.service(configuration, arguments)
-            return try await service.settling {
-                try await service.freshSession(service.resolve(account), deadline: context.deadline)
-            }
+        let session: StoredSession
+        if WorkerProcess.isThis {
+            session = try await refreshedSession(arguments, context)
+        } else if let kept = try? await context.askingNobody.freshSession(arguments) {
+            session = kept
+        } else {
+            // The network, a question, or what is wrong: one process says it all.
+            ChildProcess.end(like: try WorkerProcess.run())
         }
         try context.output.write(secret: session.accessToken)
         if session.keyThumbprint != nil {
@@ -28,5 +33,29 @@ enum TokenCommand {
                 "the token is of no use without its key, which only the store has; see latchkey request")
         }
         return .success
+    }
+
+    private static func refreshedSession(
+        _ arguments: ParsedArguments, _ context: CommandContext
+    ) async throws -> StoredSession {
+        let configuration = try context.configuration(arguments)
+        let account = arguments.value(SignInOptions.account)
+        return try await context.explaining(configuration, account: account) {
+            let service = try await context.service(configuration, arguments)
+            return try await service.settling {
+                try await service.freshSession(service.resolve(account), deadline: context.deadline)
+            }
+        }
+    }
+}
+
+extension CommandContext {
+    /// The session that a command line names, as it is stored; `nil` where its token has to be refreshed first.
+    func freshSession(_ arguments: ParsedArguments) async throws -> StoredSession? {
+        let service = try await service(try configuration(arguments), arguments)
+        let session = try await service.session(
+            of: service.resolve(arguments.value(SignInOptions.account)), deadline: deadline)
+        if session.isFresh(at: .now()) { return session }
+        return nil
     }
 }

@@ -105,18 +105,13 @@ public actor SignInService {
         }
     }
 
-    /// The session of an account, which must be from this provider's server for this client: its tokens are for nobody
-    /// else.
+    /// The session of an account, which must be this provider's.
     package func session(of account: String, deadline: Deadline = .standard) async throws(SignInError) -> StoredSession
     {
         let loaded: StoredSession? = try await mapError(
             SignInError.store, awaiting: await sessions.load(account, deadline: deadline))
         guard let session = loaded else { throw SignInError(.notSignedIn) }
-        guard session.authority.hasSameOctets(as: provider.authority),
-            session.clientID.hasSameOctets(as: provider.clientID)
-        else {
-            throw SignInError(.otherAuthority)
-        }
+        guard session.isOf(provider) else { throw SignInError(.otherAuthority) }
         return session
     }
 

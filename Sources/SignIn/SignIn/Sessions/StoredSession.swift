@@ -58,11 +58,19 @@ package struct StoredSession: ~Copyable, Sendable {
     /// Whether the access token is good for a while longer.
     package func isFresh(at now: UnixTime) -> Bool { expiry.map { now < $0.refreshTime(issued: issued) } ?? true }
 
+    /// Whether it can be renewed without the person.
+    package var isRefreshable: Bool { refreshToken != nil }
+
+    /// Whether a provider's server gave it, for this client: its tokens are for nobody else.
+    package func isOf(_ provider: OAuthProvider) -> Bool {
+        authority.hasSameOctets(as: provider.authority) && clientID.hasSameOctets(as: provider.clientID)
+    }
+
     /// All that is no secret.
     package var summary: SessionSummary {
         SessionSummary(
             account: account, subject: subject, scopes: scopes, issued: issued, expiry: expiry,
-            isRefreshable: refreshToken != nil)
+            isRefreshable: isRefreshable)
     }
 }
 

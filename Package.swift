@@ -28,6 +28,7 @@ let package = Package(
         .executable(name: "latchkey", targets: ["LatchkeyCommand"]),
         .executable(name: "latchkey-auth", targets: ["LatchkeyAuthCommand"]),
         .executable(name: "latchkey-keyring", targets: ["LatchkeyKeyringCommand"]),
+        .executable(name: "latchkey-demo", targets: ["LatchkeyDemo"]),
     ],
     traits: [
         .trait(name: "Fuzzing", description: "A fuzzer of the parsers; see Tests/Fuzz."),
@@ -158,6 +159,10 @@ let package = Package(
             "LatchkeyLeakAudit", at: "Extras/LeakAudit",
             uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog"]),
 
+        .executableTarget(
+            name: "LatchkeyDemo", dependencies: ["Latchkey", "LatchkeyTestServer", "LatchkeyLeakAudit"],
+            path: "Sources/Extras/Demo"),
+
         // Empty without the trait.
         module(
             "LatchkeySwiftLog", at: "Extras/SwiftLog",
@@ -181,9 +186,9 @@ let package = Package(
             "LatchkeySignInCommands", at: "Commands/SignInCommands",
             uses: [
                 "LatchkeySystem", "LatchkeyTerminal", "LatchkeyStoreCommands", "LatchkeyStoreSelection",
-                "LatchkeyATProtocol", "LatchkeySignIn", "LatchkeyOAuth", "LatchkeyHTTP", "LatchkeyTestServer",
-                "LatchkeyLoopback", "LatchkeyLeakAudit", "LatchkeyCredentials", "LatchkeyVault", "LatchkeyImporting",
-                "LatchkeySecretService", "LatchkeyProcess", "LatchkeyJSON",
+                "LatchkeyATProtocol", "LatchkeySignIn", "LatchkeyOAuth", "LatchkeyHTTP", "LatchkeyLoopback",
+                "LatchkeyCredentials", "LatchkeyVault", "LatchkeyImporting", "LatchkeySecretService",
+                "LatchkeyProcess", "LatchkeyJSON",
             ]),
         module(
             "LatchkeyHelperCommands", at: "Commands/HelperCommands",
@@ -399,8 +404,8 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "TestServices", "LatchkeyTestServer", "LatchkeyCredentials", "LatchkeySecretService", "LatchkeyVault",
-                "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyCommand", "LatchkeyAuthCommand", "ItemStoreChecks",
-                "keyring-probe",
+                "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyCommand", "LatchkeyAuthCommand", "LatchkeyDemo",
+                "ItemStoreChecks", "keyring-probe",
             ],
             path: "Tests/Whole/Integration", exclude: ["Fixtures"]),
         .testTarget(

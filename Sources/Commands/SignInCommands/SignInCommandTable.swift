@@ -9,7 +9,7 @@ package enum SignInCommandTable {
             TokenCommand.command, RequestCommand.command, RunWithTokenCommand.command, ProviderAddCommand.command,
             ProviderListCommand.command,
             ProviderRemoveCommand.command, SchemeCommand.add, SchemeCommand.list, SchemeCommand.remove,
-            SchemeCommand.receive, DemoCommand.command, ImportCommand.command,
+            SchemeCommand.receive, ImportCommand.command,
         ]
 
     /// The same for a program with a service of its own, which `--service` names, `provider list --available` lists and

@@ -85,7 +85,6 @@ extension LatchkeyGrammar {
         "scheme list": ["latchkey scheme list"],
         "scheme remove": ["latchkey scheme remove com.example.app"],
         "scheme receive": ["latchkey scheme receive 'com.example.app:/callback?code=CODE&state=STATE'"],
-        "demo": ["latchkey demo"],
         "vault init": [
             "latchkey vault init", "latchkey vault init --key-file ~/.config/latchkey/vault.key",
             "latchkey vault init --vault ~/other.vault",

@@ -216,10 +216,6 @@ package enum SignInDefinitions {
         "scheme", "receive", summary: "hand a response to the sign-in that waits for it",
         operands: [.required("URL", help: "where the browser ended")],
         details: "For the desktop entry, which starts it. Exit status 1: no sign-in waits for that response.")
-    package static let demo = CommandDefinition(
-        "demo", topic: .program,
-        summary: "show the whole path on a server in this process, then audit every byte of it",
-        details: "Without --store it uses a vault of its own in a temporary folder, and removes it.")
 
     /// Not for the network, but for libcrypto, which `latchkey` doesn't load either.
     package static let importing = CommandDefinition(
@@ -253,6 +249,6 @@ package enum SignInDefinitions {
 
     package static let all = [
         signIn, signOut, accounts, use, token, request, providerAdd, providerList, providerRemove,
-        schemeAdd, schemeList, schemeRemove, schemeReceive, demo, importing,
+        schemeAdd, schemeList, schemeRemove, schemeReceive, importing,
     ]
 }

@@ -26,6 +26,7 @@ let package = Package(
         .library(name: "LatchkeyLeakAudit", targets: ["LatchkeyLeakAudit"]),
         .library(name: "LatchkeySwiftLog", targets: ["LatchkeySwiftLog"]),
         .executable(name: "latchkey", targets: ["LatchkeyMain"]),
+        .executable(name: "latchkey-demo", targets: ["LatchkeyDemo"]),
     ],
     traits: [
         .trait(name: "Fuzzing", description: "A fuzzer of the parsers; see Tests/Fuzz."),
@@ -150,6 +151,10 @@ let package = Package(
             "LatchkeyLeakAudit", at: "Extras/LeakAudit",
             uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog"]),
 
+        .executableTarget(
+            name: "LatchkeyDemo", dependencies: ["Latchkey", "LatchkeyTestServer", "LatchkeyLeakAudit"],
+            path: "Sources/Extras/Demo"),
+
         // Empty without the trait.
         module(
             "LatchkeySwiftLog", at: "Extras/SwiftLog",
@@ -166,9 +171,9 @@ let package = Package(
             "LatchkeyCommands", at: "Commands/Commands",
             uses: [
                 "LatchkeyATProtocol", "LatchkeyCommandLine", "LatchkeyCredentials", "LatchkeyCrypto", "LatchkeyDBus",
-                "LatchkeyHTTP", "LatchkeyJSON", "LatchkeyKeyringService", "LatchkeyLeakAudit", "LatchkeyLog",
+                "LatchkeyHTTP", "LatchkeyJSON", "LatchkeyKeyringService", "LatchkeyLog",
                 "LatchkeyLoopback", "LatchkeyOAuth", "LatchkeyProcess", "LatchkeySecretService", "LatchkeySecrets",
-                "LatchkeySignIn", "LatchkeyStoreSelection", "LatchkeySystem", "LatchkeyTestServer", "LatchkeyVault",
+                "LatchkeySignIn", "LatchkeyStoreSelection", "LatchkeySystem", "LatchkeyVault",
                 "CLatchkeyLinux", "CLatchkeyProgramMemory",
             ]),
         // Modules that differ from `Latchkey` in case only would share a file where case is ignored.
@@ -357,7 +362,8 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "TestServices", "LatchkeyTestServer", "LatchkeyCredentials", "LatchkeySecretService", "LatchkeyVault",
-                "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyMain", "ItemStoreChecks", "keyring-probe",
+                "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyMain", "LatchkeyDemo", "ItemStoreChecks",
+                "keyring-probe",
             ],
             path: "Tests/Whole/Integration", exclude: ["Fixtures"]),
         .testTarget(

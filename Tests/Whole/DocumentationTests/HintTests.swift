@@ -269,8 +269,6 @@ struct HintTests {
         "internal.unexpected": "a mistake of ours",
         "slot.bad-name": "the cause is the rule itself",
         "random.refused": "the number says what the system refused",
-        "demo.leak": "a mistake of ours", "demo.request": "a mistake of ours",
-        "demo.cannot-record": "the number says what the system refused",
         "request.status": "the server's own response stands before it",
     ]
 

@@ -14,7 +14,7 @@ struct ReadmeTests {
         let runner = try Repository.text(".ci/run")
         #expect(runner.contains("\nScripts/demo\n"))
         #expect(runner.hasSuffix("\nScripts/test\n"))
-        #expect(try Repository.text("Scripts/demo").hasSuffix("\nexec .build/debug/latchkey demo\n"))
+        #expect(try Repository.text("Scripts/demo").hasSuffix("\nexec .build/debug/latchkey-demo\n"))
         #expect(try Repository.text("Scripts/test").contains("\nexec swift test --"))
     }
 

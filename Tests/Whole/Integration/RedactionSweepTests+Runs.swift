@@ -125,7 +125,6 @@ extension RedactionSweepTests {
             Run(command: "token", arguments: ["sweep"], statuses: [1, 64, 78]),
             Run(command: "request", arguments: ["sweep", "GET", nowhere], statuses: [1, 64, 78]),
             Run(command: "run", arguments: ["sweep", "--", "true"], statuses: [1, 64, 78]),
-            Run(command: "demo", arguments: [], statuses: [0]),
             Run(command: "completions", arguments: ["bash"], statuses: [0]),
             Run(command: "completions", arguments: ["zsh"], statuses: [0]),
             Run(command: "completions", arguments: ["fish"], statuses: [0]),

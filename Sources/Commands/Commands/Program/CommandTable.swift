@@ -4,7 +4,7 @@ package enum CommandTable {
         SignInCommand.command, SignOutCommand.command, AccountsCommand.command, UseCommand.command,
         TokenCommand.command, RequestCommand.command, ProviderAddCommand.command, ProviderListCommand.command,
         ProviderRemoveCommand.command, SchemeCommand.add, SchemeCommand.list, SchemeCommand.remove,
-        SchemeCommand.receive, DemoCommand.command, ImportCommand.command,
+        SchemeCommand.receive, ImportCommand.command,
         SetupCommand.command, GitHelper.command, DockerHelper.command, CargoHelper.command, KeyringHelper.command,
         KubectlHelper.command, AWSHelper.command, GoHelper.command, TerraformHelper.command, AskpassHelper.command,
         SystemdHelper.command,

@@ -109,27 +109,6 @@ import TestServices
         #expect(locked.status == 77 && locked.output.isEmpty, "\(locked.errorText)")
     }
 
-    @Test func `without a provider the program for the network isn't needed`() async throws {
-        let directory = try TestDirectory()
-        var environment = try directory.environment()
-        environment["LATCHKEY_KEY_FILE"] = directory / "key"
-        try FileManager.default.copyItem(atPath: BuiltProducts.latchkey().path, toPath: directory / "latchkey")
-        try await BuiltProducts.latchkey().run(
-            ["vault", "init", "--key-file", directory / "key"], environment: environment
-        )
-        .successful("vault init")
-        try await save("hunter2secret", "example.org", environment)
-        let alone = try Program(directory / "latchkey")
-        for extra in [[], ["--mask"]] {
-            let run = try await alone.run(
-                ["run", "--env", "A=example.org/ada"] + extra + ["--", "sh", "-c", "echo ${#A}"],
-                environment: environment)
-            #expect(run.outputText == "13\n", "\(run.errorText)")
-        }
-        let other = try await alone.run(["run", "work", "--", "true"], environment: environment)
-        #expect(other.status == 69 && other.errorText.contains("[program.not-found]"))
-    }
-
     /// While the program runs, latchkey itself is still there: nothing of it shows the secret.
     @Test func `what others see of a masked run has no secret, and no core can be left`() async throws {
         let scene = try await RefreshScene()

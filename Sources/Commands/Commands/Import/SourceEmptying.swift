@@ -1,6 +1,8 @@
-internal import LatchkeyLog
-internal import LatchkeySystem
+internal import Glibc
 internal import LatchkeyCommandLine
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// `latchkey import --empty-source`: removes the secrets from a plain-text file after each was read back from the store.
 struct SourceEmptying {
@@ -67,5 +69,102 @@ struct SourceEmptying {
 
     private func name(_ file: PlainSecretFile) -> LogMessage {
         "\(LoggableText(reviewed: "the path of a file to import", unredacted: file.path))"
+    }
+}
+
+/// A file in which another program keeps secrets in clear, as it was when it was imported.
+package final class PlainSecretFile: Sendable {
+    package let path: String
+    /// What goes with the secrets.
+    enum Change: Sendable {
+        /// These parts, in order.
+        case cuts([Range<Int>])
+        /// The file itself: it is one credential.
+        case removal
+        /// They stand beside other things in a way that isn't taken apart here.
+        case byHand
+    }
+
+    private let content: Secret<MessageBody>
+    private let change: Change
+    private let program: StaticString
+    private let isFree: @Sendable (borrowing Secret<MessageBody>) async throws -> Bool
+
+    /// - Parameter isFree: whether a content has no secret that an import finds.
+    init(
+        _ path: String, _ content: consuming Secret<MessageBody>, _ change: Change, of program: StaticString,
+        isFree: @escaping @Sendable (borrowing Secret<MessageBody>) async throws -> Bool
+    ) {
+        self.path = path
+        self.content = content
+        self.change = change
+        self.program = program
+        self.isFree = isFree
+    }
+
+    /// Removes the secrets. The file is written whole, with its mode, and is the old one until then; a link to the file
+    /// stays one. What the disk keeps of the old file is out of reach.
+    ///
+    /// When this returns, the file was read again and has no secret that an import finds. Otherwise it throws and leaves
+    /// the file unchanged: `changed` when the file isn't what was imported, `interwoven` when a secret would be left,
+    /// `othersFile` and `hardLinked` for files whose other owner or name would keep the secrets.
+    package func empty() async throws(ImportError) {
+        let target = Self.resolved(path)
+        try check(target)
+        switch change {
+        case .removal:
+            guard unsafe unlink(target) == 0 else { throw failure(.unwritable(errno)) }
+        case .byHand: throw failure(.interwoven)
+        case .cuts(let cuts):
+            let rest = content.withExposedBytes { Self.rest(of: $0, without: cuts).finish(as: MessageBody.self) }
+            guard (try? await isFree(rest)) ?? false else { throw failure(.interwoven) }
+            // Reading took a moment.
+            try check(target)
+            try write(rest, to: target)
+            guard try ForeignFile.read(target, of: program).matches(rest) else { throw failure(.changed) }
+        }
+    }
+
+    private func check(_ target: String) throws(ImportError) {
+        let present = try ForeignFile.read(target, of: program)
+        var status = stat()
+        guard unsafe stat(target, &status) == 0 else { throw failure(.unreadable(errno)) }
+        guard status.st_uid == geteuid() else { throw failure(.othersFile) }
+        guard status.st_nlink == 1 else { throw failure(.hardLinked) }
+        guard present.matches(content) else { throw failure(.changed) }
+    }
+
+    private func write(_ rest: borrowing Secret<MessageBody>, to target: String) throws(ImportError) {
+        var status = stat()
+        guard unsafe stat(target, &status) == 0 else { throw failure(.unreadable(errno)) }
+        try mappingError({ (error: PrivateFile.Failure) in failure(.unwritable(error.number)) }) {
+            () throws(PrivateFile.Failure) in
+            try rest.withExposedBytes { (rest) throws(PrivateFile.Failure) in
+                try PrivateFile.replace(target, with: rest, mode: status.st_mode & 0o777)
+            }
+        }
+    }
+
+    static func rest(of bytes: Span<UInt8>, without cuts: [Range<Int>]) -> SecretBuilder {
+        // There is room for everything, so nothing is thrown.
+        var rest = SecretBuilder(capacity: bytes.count)
+        var next = 0
+        for cut in cuts {
+            try? rest.append(bytes.extracting(next..<cut.lowerBound))
+            next = cut.upperBound
+        }
+        try? rest.append(bytes.extracting(next..<bytes.count))
+        return rest
+    }
+
+    private func failure(_ problem: ImportError.Problem) -> ImportError {
+        ImportError(problem: problem, program: program)
+    }
+
+    /// Where a link leads.
+    private static func resolved(_ path: String) -> String {
+        guard let real = unsafe realpath(path, nil) else { return path }
+        defer { unsafe free(real) }
+        return unsafe String(cString: real)
     }
 }

@@ -1,6 +1,6 @@
+package import LatchkeyCommandLine
 internal import LatchkeyLog
 package import LatchkeyStoreSelection
-package import LatchkeyCommandLine
 
 /// The whole command line of Latchkey.
 package enum LatchkeyGrammar {
@@ -65,5 +65,30 @@ package enum LatchkeyGrammar {
         ("$XDG_CONFIG_HOME/latchkey/providers", "the servers to sign in at, without secrets"),
         ("$XDG_DATA_HOME/latchkey/vault", "the vault, where no other path is named"),
         ("$XDG_STATE_HOME/latchkey", "which store is used, and how far each vault was seen"),
+    ]
+}
+
+extension LatchkeyGrammar {
+    /// What people call our commands who know other programs' names for them. They are answered with the command, and
+    /// not taken for it: one name for one thing in scripts.
+    ///
+    /// The second word of a command alone, such as `init`, needs no line here.
+    static let synonyms: [(word: StaticString, command: StaticString)] = [
+        ("add", "set"), ("save", "set"), ("store", "set"), ("put", "set"), ("insert", "set"), ("new", "set"),
+        ("show", "get"), ("cat", "get"), ("read", "get"), ("lookup", "get"), ("print", "get"), ("open", "get"),
+        ("rm", "delete"), ("remove", "delete"), ("del", "delete"), ("erase", "delete"), ("clear", "delete"),
+        ("ls", "list"), ("find", "search"), ("grep", "search"),
+        ("mv", "rename"), ("cp", "copy"),
+        ("login", "sign-in"), ("signin", "sign-in"), ("auth", "sign-in"), ("logon", "sign-in"),
+        ("logout", "sign-out"), ("signout", "sign-out"), ("logoff", "sign-out"),
+        ("whoami", "accounts"), ("users", "accounts"), ("switch", "use"), ("select", "use"),
+        ("api", "request"), ("curl", "request"), ("exec", "run"), ("with", "run"),
+        ("create", "vault init"), ("backup", "vault export"), ("restore", "vault import"),
+        ("status", "doctor"), ("check", "doctor"), ("providers", "provider list"), ("completion", "completions"),
+        ("vault create", "vault init"), ("vault open", "vault unlock"), ("vault close", "vault lock"),
+        ("vault check", "vault verify"), ("vault backup", "vault export"), ("vault restore", "vault import"),
+        ("vault list", "vault slots"), ("vault keys", "vault slots"),
+        ("provider ls", "provider list"), ("provider rm", "provider remove"), ("provider delete", "provider remove"),
+        ("provider new", "provider add"), ("scheme ls", "scheme list"), ("scheme rm", "scheme remove"),
     ]
 }

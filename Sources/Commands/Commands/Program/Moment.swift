@@ -21,3 +21,35 @@ package struct Moment: Loggable {
     /// Safe: a moment.
     package var logMessage: LogMessage { "\(LoggableText(reviewed: "digits of a moment", unredacted: text))" }
 }
+
+/// A moment as people here read it: in local time, to the minute, with the zone. `2026-01-02 04:04 CET`.
+struct LocalMoment: Loggable {
+    private let text: String
+
+    init(_ time: UnixTime) {
+        var seconds = time_t(time.seconds)
+        var parts = unsafe tm()
+        var buffer = [CChar](repeating: 0, count: 64)
+        let count = unsafe localtime_r(&seconds, &parts).map {
+            unsafe strftime(&buffer, buffer.count, "%Y-%m-%d %H:%M %Z", $0)
+        }
+        text = String(decoding: buffer.prefix(count ?? 0).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Safe: a moment.
+    var logMessage: LogMessage { "\(LoggableText(reviewed: "digits of a moment and a zone", unredacted: text))" }
+}
+
+extension Duration {
+    /// In the largest unit that divides it: `1 hour`, `90 minutes`, `2 days`.
+    var inWords: LogMessage {
+        let seconds = Int(components.seconds)
+        let units: [(Int, StaticString, StaticString)] = [
+            (86_400, "day", "days"), (3_600, "hour", "hours"), (60, "minute", "minutes"), (1, "second", "seconds"),
+        ]
+        for (unit, singular, plural) in units where seconds >= unit && seconds % unit == 0 {
+            return seconds == unit ? "1 \(singular)" : "\(seconds / unit) \(plural)"
+        }
+        return "\(seconds) seconds"
+    }
+}

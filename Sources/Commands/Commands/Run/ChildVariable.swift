@@ -1,4 +1,7 @@
+internal import LatchkeyCommandLine
 package import LatchkeyCredentials
+internal import LatchkeyLog
+internal import LatchkeySystem
 
 /// A variable of the program that `run` starts.
 package struct ChildVariable: Sendable, Hashable {
@@ -23,5 +26,29 @@ package struct ChildVariable: Sendable, Hashable {
     var isSecret: Bool {
         if case .text = value { return false }
         return true
+    }
+}
+
+/// The name of a stored secret as one word: `SERVICE/ACCOUNT`, or `latchkey://SERVICE/ACCOUNT`.
+///
+/// The last slash divides the two: services are addresses often, and accounts seldom have a slash. `%2F` is a slash that
+/// doesn't divide, and `%25` a percent sign (RFC 3986 section 2.1); every other character stands for itself.
+package enum SecretReference {
+    /// What tells a reference from other text.
+    static let scheme = "latchkey://"
+
+    /// Returns the key, or `nil` when the text is no reference.
+    package static func key(of text: some StringProtocol) -> CredentialKey? {
+        let bytes = Array(text.utf8).dropFirst(text.hasPrefix(scheme) ? scheme.utf8.count : 0)
+        guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")), let service = decoded(bytes[..<slash]),
+            let account = decoded(bytes[(slash + 1)...])
+        else { return nil }
+        return try? CredentialKey(service: service, account: account)
+    }
+
+    private static func decoded(_ text: ArraySlice<UInt8>) -> String? {
+        var bytes: [UInt8] = []
+        guard PercentEncoding.decode(Array(text).span, to: { bytes.append($0) }) else { return nil }
+        return String(validating: bytes, as: UTF8.self)
     }
 }

@@ -1,10 +1,10 @@
 internal import CLatchkeyLinux
 internal import Glibc
+internal import LatchkeyCommandLine
 internal import LatchkeyLog
 internal import LatchkeyProcess
 internal import LatchkeySecrets
 internal import LatchkeySystem
-internal import LatchkeyCommandLine
 
 /// The person's editor, at a file in memory.
 ///
@@ -110,4 +110,11 @@ struct SecretEditor {
                     hint: "see that EDITOR names a program")
             }, of: unsafe ChildProcess("/bin/sh", ["sh", "-c", command + " \"$1\"", "sh", path], settings))
     }
+}
+
+extension Secret where Purpose: SecretPurpose {
+    /// Other programs show text as text, and would damage other bytes on the way.
+    var isText: Bool { withExposedBytes { (try? UTF8Span(validating: $0)) != nil } }
+
+    var endsWithLineBreak: Bool { withExposedBytes { $0.count > 0 && $0[$0.count - 1] == 0x0A } }
 }

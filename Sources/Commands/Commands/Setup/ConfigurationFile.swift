@@ -1,8 +1,8 @@
 internal import Glibc
+internal import LatchkeyCommandLine
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
-internal import LatchkeyCommandLine
 
 /// A tool's configuration file of this user's. It is written whole, with the mode that it had; a link to it stays one.
 struct ConfigurationFile: Sendable {
@@ -65,5 +65,124 @@ struct ConfigurationFile: Sendable {
         CommandFailure(
             .refused, "setup.unusable", "\(shown) \(what), and was left alone",
             hint: "change it yourself: --print shows how")
+    }
+}
+
+/// Looking at a tool's configuration where it lies, in guarded memory: tools keep passwords in these files too.
+extension Span<UInt8> {
+    /// The lines of a section, its header left out: `[name]` up to the next header or the end. `nil` for none.
+    func section(_ name: String) -> Range<Int>? {
+        var start: Int?
+        for line in lines {
+            let text = extracting(trimmed(line))
+            if let start, text.starts(with: "[") { return start..<line.lowerBound }
+            if start == nil, text.isHeader(of: name) { start = line.upperBound }
+        }
+        return start.map { $0..<count }
+    }
+
+    /// The line of a section that sets a name, with its end.
+    func line(setting name: StaticString, in section: Range<Int>) -> Range<Int>? {
+        lines.first { line in
+            guard section.contains(line.lowerBound) else { return false }
+            let text = extracting(trimmed(line))
+            // A name may be quoted, and have capitals.
+            let start = !text.isEmpty && (text[0] == UInt8(ascii: "\"") || text[0] == UInt8(ascii: "'")) ? 1 : 0
+            guard text.startsIgnoringCase(with: name.description, at: start) else { return false }
+            var next = start + name.utf8CodeUnitCount + start
+            while next < text.count, text[next] == 0x20 || text[next] == 0x09 { next += 1 }
+            return next < text.count && (text[next] == UInt8(ascii: "=") || text[next] == UInt8(ascii: ":"))
+        }
+    }
+
+    /// Whether a line is this, but for white space around it and around its equals sign.
+    func hasLine(_ wanted: String) -> Bool {
+        let wanted = wanted.filter { $0 != " " }
+        return lines.contains { line in
+            let text = extracting(trimmed(line))
+            return ASCII.equal(text, wanted)
+                || text.publicText()?.filter { $0 != " " && $0 != "\t" }.utf8.elementsEqual(wanted.utf8) == true
+        }
+    }
+
+    /// Whether a trimmed line is `[name]`, which a comment may follow.
+    private func isHeader(of name: String) -> Bool {
+        let header = "[\(name)]"
+        guard count >= header.utf8.count, ASCII.equal(extracting(0..<header.utf8.count), header) else { return false }
+        let rest = extracting(header.utf8.count..<count)
+        let comment = rest.indices.first { !Self.isSpace(rest[$0]) }
+        return comment.map { rest[$0] == UInt8(ascii: "#") || rest[$0] == UInt8(ascii: ";") } ?? true
+    }
+
+    private func startsIgnoringCase(with text: String, at start: Int) -> Bool {
+        guard start + text.utf8.count <= count else { return false }
+        return zip(start..., text.utf8).allSatisfy { place, byte in
+            self[place] == byte || ASCII.isLetter(byte) && self[place] | 0x20 == byte | 0x20
+        }
+    }
+
+    /// Whether one of the lines, without white space and quotation marks, begins with one of these.
+    func hasLine(beginningWith beginnings: [String]) -> Bool {
+        lines.contains { line in
+            var text: [UInt8] = []
+            for index in line where !Self.isSpace(self[index]) {
+                if self[index] != UInt8(ascii: "\""), self[index] != UInt8(ascii: "'") { text.append(self[index]) }
+                if text.count == 64 { break }
+            }
+            return beginnings.contains { text.starts(with: $0.utf8) }
+        }
+    }
+
+    /// How many bytes of a byte order mark it begins with.
+    var markCount: Int { starts(with: "\u{FEFF}") ? 3 : 0 }
+
+    /// Where a text stands, as often as it does.
+    func places(of text: String) -> [Range<Int>] {
+        let wanted = Array(text.utf8)
+        guard !wanted.isEmpty, count >= wanted.count else { return [] }
+        return (0...(count - wanted.count)).filter { start in
+            wanted.indices.allSatisfy { self[start + $0] == wanted[$0] }
+        }.map { $0..<($0 + wanted.count) }
+    }
+
+    private func trimmed(_ range: Range<Int>) -> Range<Int> {
+        var (start, end) = (range.lowerBound == 0 ? markCount : range.lowerBound, range.upperBound)
+        while start < end, Self.isSpace(self[start]) { start += 1 }
+        while end > start, Self.isSpace(self[end - 1]) { end -= 1 }
+        return start..<end
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+}
+
+/// One change of a text: what stands at a place is replaced. Neither text is a secret.
+struct TextChange: Sendable {
+    let place: Range<Int>
+    let removed: String
+    let inserted: String
+
+    /// Puts lines at a place, which is the start of a line.
+    static func inserting(_ lines: String, at place: Int) -> TextChange {
+        TextChange(place: place..<place, removed: "", inserted: lines)
+    }
+
+    /// Puts lines at the end, on lines of their own.
+    static func appending(_ lines: String, to text: Span<UInt8>) -> TextChange {
+        // A backslash would take the first of them for its own line's rest.
+        let isWhole =
+            text.isEmpty
+            || text[text.count - 1] == 0x0A && !(text.count > 1 && text[text.count - 2] == UInt8(ascii: "\\"))
+        return inserting((isWhole ? "" : "\n") + lines, at: text.count)
+    }
+
+    /// The text with the change made.
+    func applied(to text: borrowing Secret<MessageBody>) -> Secret<MessageBody> {
+        var result = SecretBuilder(capacity: text.byteCount + inserted.utf8.count)
+        text.withExposedBytes { text in
+            try? result.append(text.extracting(0..<place.lowerBound))
+            try? result.append(publicText: inserted)
+            try? result.append(text.extracting(place.upperBound..<text.count))
+        }
+        return result.finish(as: MessageBody.self)
     }
 }

@@ -1,8 +1,9 @@
+internal import Glibc
+internal import LatchkeyCommandLine
 internal import LatchkeyLog
 internal import LatchkeyProcess
 internal import LatchkeySecrets
 internal import LatchkeySystem
-internal import LatchkeyCommandLine
 
 /// What `latchkey setup` shows: which tools ask Latchkey, and which files keep secrets in clear.
 struct SetupOverview {
@@ -53,6 +54,153 @@ struct SetupOverview {
             guard setup.link == "keyring" else { return false }
             if case .success(nil) = Result(catching: { () throws(CommandFailure) in try setup.change(text, place) }) {
                 return true
+            }
+            return false
+        }
+    }
+}
+
+/// A file in which a tool keeps secrets in clear, or a folder of such files.
+struct PlainFile {
+    let path: String
+    /// What stands in it when it does; of a folder, how the names of its files end.
+    let signs: [StaticString]
+    /// How they come into a store.
+    let command: LogMessage
+    /// What has the tool ask for them there, which must be done before they are taken out of the file.
+    var tool: StaticString?
+
+    var shown: LoggableText { LoggableText(reviewed: "the path of a tool's file", unredacted: path) }
+
+    static func all(_ environment: ProgramEnvironment) -> [PlainFile] {
+        let (home, configuration) = (environment.home, environment.configurationHome)
+        let cargo = environment["CARGO_HOME"] ?? home + "/.cargo"
+        return imported("git", of: "git", home + "/.git-credentials", at: [configuration + "/git/credentials"], [login])
+            + imported(
+                "gcm", of: "git", environment["GCM_PLAINTEXT_STORE_PATH"] ?? home + "/.gcm/store", [".credential"])
+            + imported(
+                "docker", of: "docker", (environment["DOCKER_CONFIG"] ?? home + "/.docker") + "/config.json", logins)
+            + imported(
+                "docker", of: "podman",
+                at: [
+                    environment.runtimeDirectory.map { $0 + "/containers/auth.json" },
+                    configuration + "/containers/auth.json", environment["REGISTRY_AUTH_FILE"],
+                ], logins)
+            + imported(
+                "cargo", of: "cargo", cargo + "/credentials.toml", at: [cargo + "/credentials"], ["token =", "token="])
+            + imported("pypirc", home + "/.pypirc", ["password"])
+            + [
+                PlainFile(
+                    path: (environment["GH_CONFIG_DIR"] ?? configuration + "/gh") + "/hosts.yml",
+                    signs: ["oauth_token"], command: "latchkey import --from gh"),
+                PlainFile(
+                    path: environment.dataHome + "/python_keyring/keyring_pass.cfg", signs: ["="],
+                    command: "latchkey import --from python-keyring"),
+                keysOfAWS(environment),
+                // curl and others read it too, and ask nobody.
+                PlainFile(
+                    path: environment["NETRC"] ?? home + "/.netrc", signs: ["password"],
+                    command: "latchkey import --from netrc"),
+                PlainFile(
+                    path: environment["PGPASSFILE"] ?? home + "/.pgpass", signs: [":"],
+                    command: "latchkey set HOST USER, then latchkey run --env PGPASSWORD=HOST/USER"),
+                PlainFile(
+                    path: environment["PIP_CONFIG_FILE"] ?? configuration + "/pip/pip.conf", signs: [login],
+                    command: "latchkey set URL USER, then latchkey setup pip"),
+                PlainFile(
+                    path: home + "/.npmrc", signs: ["_authToken="],
+                    command: "latchkey set npm TOKEN, then latchkey run --env"),
+            ]
+    }
+
+    static func keysOfAWS(_ environment: ProgramEnvironment) -> PlainFile {
+        PlainFile(
+            path: environment["AWS_SHARED_CREDENTIALS_FILE"] ?? environment.home + "/.aws/credentials",
+            signs: ["aws_secret_access_key"], command: "latchkey set aws:PROFILE KEY-ID, then latchkey setup aws")
+    }
+
+    /// In docker's files, and in those of podman and skopeo.
+    private static let logins: [StaticString] = ["\"auth\"", "\"identitytoken\""]
+
+    /// An address with a user's name and a password, which is looked for as a whole.
+    private static let login: StaticString = "://USER:PASSWORD@"
+
+    /// What an import takes over, and then takes out of the file: where it usually is, and at other places.
+    private static func imported(
+        _ source: StaticString, of tool: StaticString? = nil, _ usual: String? = nil, at others: [String?] = [],
+        _ signs: [StaticString]
+    ) -> [PlainFile] {
+        let command: LogMessage = "latchkey import --from \(source) --empty-source"
+        return [usual].compactMap { $0 }.map { PlainFile(path: $0, signs: signs, command: command, tool: tool) }
+            + others.compactMap { $0 }.map { path in
+                let word = LoggableText(reviewed: "the path of a tool's file", unredacted: shellWord(path))
+                return PlainFile(path: path, signs: signs, command: "\(command) \(word)", tool: tool)
+            }
+    }
+
+    /// A path as a shell takes it for one word. Without a backslash, which what is shown doubles.
+    private static func shellWord(_ path: String) -> String {
+        let isPlain = path.utf8.allSatisfy {
+            ASCII.isLetter($0) || ASCII.isDigit($0) || "/._-+=:@%".utf8.contains($0)
+        }
+        return isPlain ? path : "'\(path.replacing("'", with: "'\"'\"'"))'"
+    }
+
+    /// - Parameter tools: those that ask Latchkey already.
+    func command(besides tools: [StaticString]) -> LogMessage {
+        guard let tool, !tools.contains(where: { $0.description == tool.description }) else { return command }
+        return "latchkey setup \(tool) && \(command)"
+    }
+
+    /// Whether it is there and has such a line.
+    var holdsSecrets: Bool {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return false }
+        if status.st_mode & S_IFMT == S_IFDIR { return Self.holdsFile(path, named: signs, depth: 0) }
+        guard let content = try? ConfigurationFile(path: path).read() else { return false }
+        return content.withExposedBytes { text in
+            signs.contains { sign in
+                if sign.description == Self.login.description { return text.hasLogin }
+                // `${NAME}` is a variable's.
+                return text.places(of: sign.description).contains { !text.starts(with: "${", at: $0.upperBound) }
+            }
+        }
+    }
+
+    private static func holdsFile(_ folder: String, named endings: [StaticString], depth: Int) -> Bool {
+        guard depth < 32, let list = unsafe opendir(folder) else { return false }
+        defer { unsafe closedir(list) }
+        while let entry = unsafe readdir(list) {
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name == "." || name == ".." { continue }
+            if endings.contains(where: { name.hasSuffix($0.description) }) { return true }
+            // What is no folder isn't opened as one, and links are not followed.
+            var status = stat()
+            if unsafe lstat("\(folder)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
+                holdsFile("\(folder)/\(name)", named: endings, depth: depth + 1)
+            {
+                return true
+            }
+        }
+        return false
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether an address has a password before its host.
+    fileprivate var hasLogin: Bool {
+        places(of: "://").contains { start in
+            var hasColon = false
+            for index in start.upperBound..<count {
+                switch self[index] {
+                // `${NAME}` is a variable's.
+                case UInt8(ascii: ":"): hasColon = !starts(with: "${", at: index + 1)
+                case UInt8(ascii: "@"): return hasColon
+                case 0...0x20, UInt8(ascii: "/"): return false
+                default: break
+                }
             }
             return false
         }

@@ -24,7 +24,7 @@ enum SchemeCommand {
         try SchemeEntries.check(scheme, allowingAny: arguments.has(SignInOptions.anyScheme))
         guard let program = ThisProgram.path else {
             throw CommandFailure(
-                .unavailable, "program.not-found", "the path of latchkey can't be read",
+                .unavailable, "program.not-found", "the path of this program can't be read",
                 hint: "mount the proc file system: /proc has to be there")
         }
         try SchemeEntries(environment: context.environment).add(scheme, starting: program)

@@ -1,8 +1,12 @@
+internal import Glibc
+internal import LatchkeyCommandLine
 internal import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeySecretService
 internal import LatchkeyStoreSelection
-internal import LatchkeyCommandLine
+internal import LatchkeySystem
+internal import LatchkeyVault
 
 extension StoreSettings {
     /// A command's error with a hint that knows how the store was named, and what the session has.
@@ -40,4 +44,59 @@ extension StoreSettings {
         unlock it without a display with `gnome-keyring-daemon --unlock`, which reads the password from standard input; \
         or use a vault: --store vault
         """
+}
+
+extension StoreError {
+    /// What a question to the person means for the store that needed the answer.
+    init(prompt error: PromptError, otherwise: LogMessage) {
+        let code: Code =
+            switch error.problem {
+            case .forbidden, .noTerminal, .failed: .locked
+            case .dismissed: .promptDismissed
+            case .interrupted: .cancelled
+            case .tooLong, .different: .wrongKey
+            case .timedOut: .timedOut
+            }
+        self.init(code, error.cause, hint: error.hint(otherwise: otherwise))
+    }
+}
+
+extension PromptError {
+    /// - Parameter otherwise: how to give the answer where nobody can be asked.
+    func hint(otherwise: LogMessage) -> LogMessage? {
+        switch problem {
+        case .forbidden: "run the command without --no-prompt, or \(otherwise)"
+        case .noTerminal: "run the command in a terminal, or \(otherwise)"
+        default: hint
+        }
+    }
+}
+
+extension CommandFailure {
+    /// - Parameter otherwise: how to give the answer where nobody can be asked.
+    init(_ error: PromptError, otherwise: LogMessage) {
+        self.init(error, hint: error.hint(otherwise: otherwise))
+    }
+}
+
+/// Tells a person who is asked for a passphrase for the first time how not to be asked each time.
+struct UnlockHint: Sendable {
+    /// An empty file: it was said.
+    private let mark: String
+    private let isOfUse: Bool
+
+    /// - Parameter command: the one that may ask. Whoever unlocks the vault, or is to prove the passphrase, needs no hint.
+    init(_ environment: ProgramEnvironment, command: String) {
+        mark = environment.stateDirectory + "/unlock-hint"
+        isOfUse = !["vault unlock", "vault passwd"].contains(command)
+    }
+
+    /// Where it can't be remembered that it was said, it is said again.
+    func giveOnce(_ prompt: SecretPrompt) {
+        guard isOfUse, prompt.isPossible, unsafe access(mark, F_OK) != 0,
+            (try? VaultStore.checkUnlocking()) != nil
+        else { return }
+        try? prompt.show("`latchkey vault unlock` asks once, and then the vault opens for a while without asking.")
+        try? PrivateFile.replace(mark, with: "")
+    }
 }

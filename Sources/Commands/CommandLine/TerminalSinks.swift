@@ -1,0 +1,154 @@
+internal import Glibc
+internal import LatchkeyLog
+package import LatchkeySecrets
+internal import LatchkeySystem
+
+/// Shows a secret to the person at the terminal, on a line of its own: an authorization URL that has to be opened on
+/// another machine, or a passphrase that is proposed. `SecretPrompt` makes it.
+package struct TerminalSecretSink: SecretSink, ~Copyable {
+    package static var reason: StaticString { "the person has to carry it to a browser elsewhere, or to remember it" }
+
+    private let device: TerminalDevice
+
+    init(device: consuming TerminalDevice) {
+        self.device = device
+    }
+
+    /// Writes the bytes. Control characters among them throw `failed`, since they would act on the terminal.
+    package mutating func receive(_ bytes: Span<UInt8>) throws(PromptError) {
+        for index in bytes.indices where bytes[index] < 0x20 || bytes[index] == 0x7F {
+            throw PromptError(problem: .failed(number: EILSEQ), question: "a line for the person")
+        }
+        var sink = FileDescriptorSecretSink(descriptor: device.descriptor)
+        try mapError(
+            { (error: FileDescriptorSecretSink.WriteFailure) in
+                PromptError(problem: .failed(number: error.number), question: "a line for the person")
+            },
+            of: sink.receive(bytes))
+        device.write("\n")
+    }
+}
+
+/// Writes a secret on a line of its own to standard error, for a person who reads it there.
+struct StandardErrorSecretSink: SecretSink {
+    static var reason: StaticString { "the person has to enter the code on another device, and there is no terminal" }
+
+    let descriptor: Int32
+
+    /// Control characters are refused: where the stream is shown they would act.
+    mutating func receive(_ bytes: Span<UInt8>) throws(CommandFailure) {
+        for index in bytes.indices where bytes[index] < 0x20 || bytes[index] == 0x7F {
+            throw CommandFailure.cannotWriteOutput(EILSEQ)
+        }
+        var sink = FileDescriptorSecretSink(descriptor: descriptor)
+        try mapError(
+            { (error: FileDescriptorSecretSink.WriteFailure) in CommandFailure.cannotWriteOutput(error.number) },
+            of: sink.receive(bytes))
+        _ = PipeSafeWrite.write("\n", to: descriptor)
+    }
+}
+
+/// Puts a secret into the clipboard of the terminal's own machine, by a control sequence that the terminal takes for
+/// itself (OSC 52, "Manipulate Selection Data" in xterm's ctlseqs). The bytes are base64 then, and appear nowhere.
+struct TerminalClipboardSink: SecretSink, ~Copyable {
+    static var reason: StaticString { "the person asked for it in the terminal's clipboard" }
+
+    private let device: TerminalDevice
+
+    init(device: consuming TerminalDevice) {
+        self.device = device
+    }
+
+    mutating func receive(_ bytes: Span<UInt8>) throws(PromptError) {
+        device.write("\u{1B}]52;c;")
+        var sink = FileDescriptorSecretSink(descriptor: device.descriptor)
+        try mapError(
+            { (error: FileDescriptorSecretSink.WriteFailure) in
+                PromptError(problem: .failed(number: error.number), question: "the terminal's clipboard")
+            },
+            of: sink.receive(bytes))
+        device.write("\u{7}")
+    }
+}
+
+extension SecretPrompt {
+    /// Puts a secret into the terminal's clipboard. Whether the terminal does it, it doesn't say.
+    package func copyToTerminal<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) throws(PromptError) {
+        let encoded = secret.base64Encoded()
+        var sink = TerminalClipboardSink(device: try device(for: "the terminal's clipboard"))
+        try encoded.pour(into: &sink)
+    }
+
+    /// Empties the terminal's clipboard.
+    package func clearTerminalClipboard() throws(PromptError) {
+        try device(for: "the terminal's clipboard").write("\u{1B}]52;c;\u{7}")
+    }
+
+    private func device(for question: LogMessage) throws(PromptError) -> TerminalDevice {
+        guard isAllowed else { throw PromptError(problem: .forbidden, question: question) }
+        return try TerminalDevice(path: path, question: question)
+    }
+}
+
+extension CommandOption {
+    /// For commands that write what somebody else may have chosen.
+    package static let raw = flag("--raw", help: "write control characters to a terminal unchanged (default: escaped)")
+}
+
+extension Secret where Purpose: SecretPurpose {
+    /// The text with what a terminal obeys escaped as `\u{1b}`: control characters (C0 but tab and line feed, DEL, C1) and
+    /// direction controls. Octets that aren't UTF-8 become `\x{9b}`. Returns `nil` where nothing is to be escaped.
+    package func escapedForTerminal() -> Secret<Purpose>? {
+        withExposedBytes { bytes in
+            var text = SecretBuilder()
+            var isEscaped = false
+            var index = 0
+            while index < bytes.count {
+                let (scalar, length) = Self.scalar(in: bytes, at: index)
+                switch scalar {
+                case .none: try? text.append(publicText: "\\x{" + String(bytes[index], radix: 16) + "}")
+                case .some(let scalar) where Self.isObeyed(scalar):
+                    try? text.append(publicText: "\\u{" + String(scalar, radix: 16) + "}")
+                case .some:
+                    try? text.append(bytes.extracting(index..<(index + length)))
+                    index += length
+                    continue
+                }
+                isEscaped = true
+                index += length
+            }
+            return isEscaped ? text.finish(as: Purpose.self) : nil
+        }
+    }
+
+    private static func isObeyed(_ scalar: UInt32) -> Bool {
+        switch scalar {
+        case 0x09, 0x0A: false
+        case ..<0x20, 0x7F...0x9F, 0x061C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+
+    /// The character that begins at an octet and how many octets it has, in the only way that UTF-8 has for it; `nil`, and
+    /// one octet, where there is none (RFC 3629).
+    private static func scalar(in bytes: Span<UInt8>, at start: Int) -> (scalar: UInt32?, length: Int) {
+        let first = bytes[start]
+        let (length, least): (Int, UInt32) =
+            switch first {
+            case ..<0x80: (1, 0)
+            case 0xC2...0xDF: (2, 0x80)
+            case 0xE0...0xEF: (3, 0x800)
+            case 0xF0...0xF4: (4, 0x10000)
+            default: (0, 0)
+            }
+        guard length > 0, start + length <= bytes.count else { return (nil, 1) }
+        var scalar = UInt32(length == 1 ? first : first & (0x7F >> UInt8(length)))
+        for offset in 1..<max(1, length) {
+            let next = bytes[start + offset]
+            guard next & 0xC0 == 0x80 else { return (nil, 1) }
+            scalar = scalar << 6 | UInt32(next & 0x3F)
+        }
+        let isCharacter = scalar >= least && scalar <= 0x10FFFF && !(0xD800...0xDFFF).contains(scalar)
+        return isCharacter ? (scalar, length) : (nil, 1)
+    }
+}

@@ -1,0 +1,394 @@
+internal import Glibc
+internal import LatchkeyCredentials
+internal import LatchkeyDBus
+internal import LatchkeySecrets
+internal import LatchkeySystem
+
+/// org.freedesktop.Secret.Service.
+extension Keyring {
+    // MARK: - Sessions
+
+    func openSession(_ call: BusCall) throws(BusFault) -> BusValue {
+        let (algorithm, input) = (call[0].text, call[1].unboxed)
+        guard sessions.count < Self.maximumTotalSessionCount,
+            sessions.values.count(where: { $0.client == sender }) < Self.maximumSessionCount
+        else { throw BusFault(.limitsExceeded, "there are too many sessions") }
+        let path = KeyringPath.session("s\(nextNumber())").text
+        switch algorithm {
+        case KeyringSession.Algorithm.plain:
+            guard input.is("s") else { throw .invalid("a plain session takes a string") }
+            sessions[path] = KeyringSession(plainAt: path, of: sender)
+            return .tuple([.boxed(.string("")), .path(path)])
+        case KeyringSession.Algorithm.encrypted where configuration.offersEncryption:
+            guard input.is("ay") else { throw .invalid("an encrypted session takes a public value") }
+            guard input.count <= 4096 else { throw .invalid("the public value is too long") }
+            let (session, publicValue) = try KeyringSession.agreeing(on: input.publicBytes, at: path, of: sender)
+            sessions[path] = session
+            return .tuple([.boxed(.bytes(publicValue)), .path(path)])
+        default: throw BusFault(.notSupported, "there is no such algorithm")
+        }
+    }
+
+    func close(_ session: KeyringSession, _: BusCall) -> BusValue {
+        sessions[session.path] = nil
+        return .none
+    }
+
+    // MARK: - Items
+
+    func searchItems(_ call: BusCall) async throws(BusFault) -> BusValue {
+        let attributes = try attributes(call[0])
+        let vault = try await openVault()
+        let search = { (store: ServedItems, deadline: Deadline) async throws(StoreError) -> [Item] in
+            try await store.search(attributes, in: nil, deadline: deadline)
+        }
+        var found = try await use(vault, search)
+        if isInMemory(Self.sessionCollection) { found += try await use(sessionItems, search) }
+        let unlocked = found.filter { !isLocked($0.collection) }
+        let locked = found.filter { isLocked($0.collection) }
+        return .tuple([.paths(unlocked.map { KeyringPath.item($0) }), .paths(locked.map { KeyringPath.item($0) })])
+    }
+
+    // MARK: - Collections
+
+    func readAlias(_ call: BusCall) async throws(BusFault) -> BusValue {
+        let alias = call[0].text
+        if vault == nil, collection(alias: alias) == nil { _ = try await openVault() }
+        return .tuple([.path(collection(alias: alias).map { KeyringPath.collection(.name($0)).text } ?? "/")])
+    }
+
+    func setAlias(_ call: BusCall) async throws(BusFault) -> BusValue {
+        let (alias, path) = (call[0].text, call[1].text)
+        guard ObjectPathElement.isValid(alias) else { throw .invalid("an alias has letters, digits and _ alone") }
+        var target: String?
+        if path != "/" {
+            guard case .collection(let name) = KeyringPath(path), let name = try await collection(name) else {
+                throw .noSuchObject
+            }
+            target = name
+        }
+        if let target, isInMemory(target) {
+            if alias == Self.sessionCollection { return .none }
+            throw BusFault(.notSupported, "what is in memory alone can't stand for another collection")
+        }
+        let vault = try await openVault()
+        let isDone = try await use(vault) { (store, deadline) async throws(StoreError) in
+            try await store.setAlias(alias, to: target, deadline: deadline)
+        }
+        guard isDone else { throw .noSuchObject }
+        try await look()
+        return .none
+    }
+
+    func createCollection(_ call: BusCall) async throws(BusFault) -> BusValue {
+        let alias = call[1].text
+        let label = try label(call[0].property("org.freedesktop.Secret.Collection.Label", "s"))
+        guard alias.isEmpty || ObjectPathElement.isValid(alias) else {
+            throw .invalid("an alias has letters, digits and _ alone")
+        }
+        let vault = try await openVault()
+        // libsecret and Chromium make the default collection when they find none: there is one for each alias.
+        if !alias.isEmpty, let name = collection(alias: alias) {
+            return .tuple([.path(KeyringPath.collection(.name(name)).text), .path("/")])
+        }
+        let made = try await use(vault) { (store, deadline) async throws(StoreError) in
+            try await store.createCollection(
+                label: label, alias: alias.isEmpty ? nil : alias, deadline: deadline)
+        }
+        try await look()
+        lockedNames.remove(made.name)
+        let path = KeyringPath.collection(.name(made.name)).text
+        emit("CollectionCreated", path)
+        announceCollections()
+        return .tuple([.path(path), .path("/")])
+    }
+
+    /// Looks at the vault's collections anew.
+    func look() async throws(BusFault) {
+        guard let vault else { return }
+        vaultCollections = try await use(vault) { (store, deadline) async throws(StoreError) in
+            try await store.collections(deadline: deadline)
+        }
+    }
+}
+
+/// org.freedesktop.Secret.Collection and org.freedesktop.Secret.Item.
+extension Keyring {
+    func searchItems(in name: String, _ call: BusCall) async throws(BusFault) -> BusValue {
+        let attributes = try attributes(call[0])
+        let found = try await use(try await store(of: name)) { (store, deadline) async throws(StoreError) in
+            try await store.search(attributes, in: name, deadline: deadline)
+        }
+        return .tuple([.paths(found.map { KeyringPath.item($0) })])
+    }
+
+    func delete(collection name: String, _: BusCall) async throws(BusFault) -> BusValue {
+        if isInMemory(name) { throw BusFault(.notSupported, "this collection can't be deleted") }
+        if configuration.isConfirmed(.deleteCollection(name)) {
+            return .tuple([.path(try addPrompt(.deleteCollection(name)))])
+        }
+        try await deleteCollection(name)
+        return .tuple([.path("/")])
+    }
+
+    func deleteCollection(_ name: String) async throws(BusFault) {
+        let isDeleted = try await use(try await openStore(of: name)) { (store, deadline) async throws(StoreError) in
+            try await store.deleteCollection(name, deadline: deadline)
+        }
+        guard isDeleted else { throw .unknownObject }
+        try await look()
+        itemCounts[name] = nil
+        emit("CollectionDeleted", KeyringPath.collection(.name(name)).text)
+        announceCollections()
+    }
+
+    func createItem(in name: String, _ call: BusCall) async throws(BusFault) -> BusValue {
+        let (properties, value, replacing) = (call[0], call[1], call[2].boolean)
+        let session = try session(value[0])
+        let label = try label(properties.property("org.freedesktop.Secret.Item.Label", "s"))
+        let attributes =
+            try properties.property("org.freedesktop.Secret.Item.Attributes", "a{ss}").map { (value) throws(BusFault) in
+                try self.attributes(value)
+            } ?? ItemAttributes()
+        let store = try await openStore(of: name)
+        let secret = try opened(value, in: session)
+        let contentType = try KeyringSession.contentType(of: value)
+        let creation = try await use(store) { (store, deadline) async throws(StoreError) in
+            try await store.create(
+                secret, contentType: contentType, attributes, label: label, in: name, replacing: replacing,
+                deadline: deadline)
+        }
+        if creation.isNew {
+            await announceCreation(creation.item)
+        } else {
+            announceChange(creation.item)
+        }
+        return .tuple([.path(KeyringPath.item(creation.item)), .path("/")])
+    }
+
+    private func opened(_ value: BusValue, in session: KeyringSession) throws(BusFault) -> Secret<ItemContent> {
+        if session.isPlain {
+            let (bus, byteCount) = (bus, value.byteCount + 4096)
+            afterReply.append { bus.overwriteReadBuffer(byteCount) }
+        }
+        return try session.opened(value)
+    }
+
+    // MARK: - One item
+
+    /// `nil` when the collection has no such item.
+    func item(_ id: ItemID, in name: String, _ store: ServedItems) async throws(BusFault) -> Item? {
+        let item = try await use(store) { (store, deadline) async throws(StoreError) in
+            try await store.item(id, deadline: deadline)
+        }
+        return item?.collection == name ? item : nil
+    }
+
+    /// The secret of an item, of which the observer hears. `nil` when the collection has no such item.
+    func secret(of id: ItemID, in name: String, _ store: ServedItems) async throws(BusFault) -> ItemRecord<ItemContent>?
+    {
+        let record = try await use(store) { (store, deadline) async throws(StoreError) in
+            try await store.read(id, deadline: deadline)
+        }
+        guard let record, record.item.collection == name else { return nil }
+        if let observer = configuration.observer { observer.didRead(record.item, by: await reader()) }
+        return record
+    }
+
+    func getSecret(
+        of item: (collection: String, id: ItemID), _ call: BusCall
+    ) async throws(BusFault) -> BusValue {
+        let session = try session(call[0])
+        let store = try await openStore(of: item.collection)
+        guard let secret = try await secret(of: item.id, in: item.collection, store) else { throw .unknownObject }
+        return .tuple([try session.sealed(secret)])
+    }
+
+    func setSecret(
+        of item: (collection: String, id: ItemID), _ call: BusCall
+    ) async throws(BusFault) -> BusValue {
+        let session = try session(call[0][0])
+        let store = try await openStore(of: item.collection)
+        guard try await self.item(item.id, in: item.collection, store) != nil else { throw .unknownObject }
+        let secret = try opened(call[0], in: session)
+        let contentType = try KeyringSession.contentType(of: call[0])
+        let changed = try await use(store) { (store, deadline) async throws(StoreError) in
+            try await store.setSecret(secret, contentType: contentType, of: item.id, deadline: deadline)
+        }
+        guard let changed else { throw .unknownObject }
+        announceChange(changed)
+        return .none
+    }
+
+    func delete(item: (collection: String, id: ItemID), _: BusCall) async throws(BusFault) -> BusValue {
+        let store = try await openStore(of: item.collection)
+        guard try await self.item(item.id, in: item.collection, store) != nil else { throw .unknownObject }
+        if configuration.isConfirmed(.deleteItem(item.id)) {
+            return .tuple([.path(try addPrompt(.deleteItem(item.id, collection: item.collection)))])
+        }
+        try await deleteItem(item.id, in: item.collection)
+        return .tuple([.path("/")])
+    }
+
+    func deleteItem(_ id: ItemID, in name: String) async throws(BusFault) {
+        let deleted = try await use(try await openStore(of: name)) { (store, deadline) async throws(StoreError) in
+            try await store.delete(id, deadline: deadline)
+        }
+        guard let deleted else { throw .unknownObject }
+        await announceDeletion(deleted.id, in: deleted.collection)
+    }
+
+    // MARK: - Who reads
+
+    private func reader() async -> KeyringClient { await client(sender) }
+
+    func client(_ sender: String) async -> KeyringClient {
+        if let known = readers[sender] { return known }
+        let processID = await bus.processID(of: sender)
+        let client = KeyringClient(
+            uniqueName: sender, processID: processID, unit: processID.flatMap(ProcessFacts.unit),
+            executable: processID.flatMap(ProcessFacts.executable))
+        readers[sender] = client
+        return client
+    }
+}
+
+/// GetSecrets while it is being done: of many items it takes seconds.
+///
+/// Only the worker uses it.
+final class SecretsCall: @unchecked Sendable {
+    // Sendable: it goes from the worker through its queue to the worker.
+    let call: BusCall
+    fileprivate let session: KeyringSession
+    fileprivate var paths: ArraySlice<String>
+    fileprivate var entries: [BusValue] = []
+    fileprivate var byteCount = 0
+
+    fileprivate init(_ call: BusCall, _ session: KeyringSession) {
+        self.call = call
+        self.session = session
+        paths = call.arguments[0].texts[...]
+    }
+}
+
+/// The secrets of many items, a few hundred at a time: other clients have their turns in between.
+extension Keyring {
+    /// How many items one call may want, and how many bytes of secrets.
+    private static let maximumPathCount = 20_000
+    private static let maximumSecretsByteCount = 64 << 20
+    /// What is read in one turn: some 20 ms.
+    private static let turnCount = 100
+    private static let turnByteCount = 4 << 20
+
+    func secrets(_ call: BusCall) async throws(BusFault) -> BusValue? {
+        let session = try session(call.arguments[1])
+        let secrets = SecretsCall(call, session)
+        guard secrets.paths.count <= Self.maximumPathCount else {
+            throw BusFault(.limitsExceeded, "these are too many items")
+        }
+        return try await goOn(with: secrets)
+    }
+
+    /// Returns `nil` where there is more to do, which is in the queue then.
+    func goOn(with secrets: SecretsCall) async throws(BusFault) -> BusValue? {
+        // Whoever has left, or closed the session, waits for nothing.
+        guard sessions[secrets.session.path] != nil else { throw .noSession }
+        let limit = secrets.byteCount + Self.turnByteCount
+        for _ in 0..<Self.turnCount {
+            guard secrets.byteCount < limit, let path = secrets.paths.popFirst() else { break }
+            // What is locked or isn't there is left out: the others are worth having.
+            guard case .item(let name, let id) = KeyringPath(path), let name = try? await collection(name),
+                let store = try? await openStore(of: name)
+            else { continue }
+            switch try await secret(of: id, in: name, store) {
+            case .none: continue
+            case .some(let secret):
+                secrets.byteCount += secret.secret.byteCount
+                guard secrets.byteCount <= Self.maximumSecretsByteCount else {
+                    throw BusFault(.limitsExceeded, "the secrets are larger than a message may be")
+                }
+                secrets.entries.append(.entry(.path(path), try secrets.session.sealed(secret)))
+            }
+        }
+        guard secrets.paths.isEmpty else {
+            queue.putBack(.rest(secrets), of: sender)
+            return nil
+        }
+        return .tuple([.array(secrets.entries, of: "{o(oayays)}")])
+    }
+}
+
+/// org.freedesktop.impl.portal.Secret: a key for each sandboxed application, with which libsecret seals a file of its own
+/// (XDG Desktop Portal, "Secret portal backend").
+///
+/// The key is an item of the default collection, as gnome-keyring has it, so that keys come along with the items. It is
+/// no more secret than other items to what is on the bus.
+extension Keyring {
+    static let portalPath = "/org/freedesktop/portal/desktop"
+    private static let keyByteCount = 64
+    /// libsecret before 0.21.4 listens for the answer once it knows that it asked, and waits for ever when the answer was
+    /// there first. Its key is in the pipe by then, so an application starts this much later.
+    private static let answerDelay = Duration.milliseconds(100)
+
+    func retrieveSecret(_ call: BusCall) async throws(BusFault) -> BusValue {
+        let application = call[1].text
+        guard (1...255).contains(application.utf8.count) else { throw .invalid("there is no application's id") }
+        guard let descriptor = call.message.descriptor else { throw .invalid("there is no descriptor") }
+        defer { Glibc.close(descriptor) }
+        let key = try await portalKey(of: application)
+        var sink = PortalSink(descriptor: descriptor)
+        let failure = failure(SystemErrorNumber.self, of: try key.pour(into: &sink))
+        try? await Task.sleep(for: Self.answerDelay)
+        // 0: done; 2: ended in another way than by the person (Request::Response).
+        return .tuple([.unsigned32(failure == nil ? 0 : 2), .properties([])])
+    }
+
+    private func portalKey(of application: String) async throws(BusFault) -> Secret<ItemContent> {
+        let name = collection(alias: "default") ?? Self.firstCollection.name
+        let store = try await openStore(of: name)
+        guard
+            let attributes = ItemAttributes([
+                .init(name: "app_id", value: application),
+                .init(name: "xdg:schema", value: "org.freedesktop.portal.Secret"),
+            ])
+        else { throw .invalid("the application's id can't be kept") }
+        let found = try await use(store) { (store, deadline) async throws(StoreError) in
+            try await store.search(attributes, in: name, deadline: deadline)
+        }
+        if let item = found.first {
+            let present = try await use(store) { (store, deadline) async throws(StoreError) in
+                try await store.read(item.id, deadline: deadline)
+            }
+            if let present { return present.takeSecret() }
+        }
+        let secret: Secret<ItemContent> = try mapError(
+            { (_: RandomSourceError) in BusFault(.failed, "the kernel refused random octets") },
+            of: .random(byteCount: Self.keyByteCount))
+        let creation = try await use(store) { (store, deadline) async throws(StoreError) in
+            try await store.create(
+                secret, contentType: "application/octet-stream", attributes,
+                label: "Application key for \(application)", in: name, replacing: false, deadline: deadline)
+        }
+        await announceCreation(creation.item)
+        return secret
+    }
+}
+
+/// Writes a key to the pipe of the application that it is for. A pipe that has no room isn't waited for.
+private struct PortalSink: SecretSink {
+    static var reason: StaticString { "a sandboxed application asked for its own key, on a pipe" }
+    let descriptor: Int32
+
+    mutating func receive(_ bytes: Span<UInt8>) throws(SystemErrorNumber) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
+            throw SystemErrorNumber(EINVAL)
+        }
+        // The caller's own opening may be one that waits: this is another one of the same pipe.
+        let pipe = unsafe open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+        guard pipe >= 0 else { throw SystemErrorNumber(errno) }
+        defer { close(pipe) }
+        let count = unsafe bytes.withUnsafeBytes { unsafe write(pipe, $0.baseAddress, $0.count) }
+        guard count == bytes.count else { throw SystemErrorNumber(count < 0 ? errno : EAGAIN) }
+    }
+}

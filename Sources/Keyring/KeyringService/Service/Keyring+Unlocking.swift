@@ -1,0 +1,304 @@
+internal import Glibc
+internal import LatchkeyCredentials
+internal import LatchkeyDBus
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySystem
+
+/// Lock and Unlock.
+extension Keyring {
+    /// The collection of an object that can be locked. `nil` for one that isn't there, which clients may ask for.
+    private func lockable(_ path: String) async throws(BusFault) -> String? {
+        switch KeyringPath(path) {
+        case .collection(let name), .item(let name, _): try await collection(name)
+        default: nil
+        }
+    }
+
+    /// Unlocks what can be unlocked without asking, and returns it under the paths that were asked for: go-keyring takes
+    /// nothing else. The rest waits for a prompt.
+    func unlock(_ call: BusCall) async throws(BusFault) -> BusValue {
+        var done: [String] = []
+        var waiting: [String] = []
+        var names: Set<String> = []
+        // First of all, so that the collections are known.
+        let isOpen = (try? await openVaultWithoutAsking()) != nil
+        for path in call[0].texts {
+            guard isOpen else {
+                // Which collections there are isn't known but of those that are always there.
+                guard let object = KeyringPath(path) else { continue }
+                switch object {
+                case .collection(let name), .item(let name, _):
+                    let known = try? await collection(name)
+                    if let known, isInMemory(known) {
+                        setUnlocked(known)
+                        done.append(path)
+                    } else {
+                        waiting.append(path)
+                        if let known { names.insert(known) }
+                    }
+                default: continue
+                }
+                continue
+            }
+            guard let name = try await lockable(path) else { continue }
+            if isLocked(name), configuration.isConfirmed(.unlock(collection: name)) {
+                waiting.append(path)
+                names.insert(name)
+            } else {
+                setUnlocked(name)
+                done.append(path)
+            }
+        }
+        let prompt = waiting.isEmpty ? "/" : try addPrompt(.unlock(paths: waiting, collections: names))
+        return .tuple([.paths(done), .path(prompt)])
+    }
+
+    func setUnlocked(_ name: String) {
+        guard lockedNames.remove(name) != nil, !isLocked(name) else { return }
+        announceLock(name)
+    }
+
+    func lock(_ call: BusCall) async throws(BusFault) -> BusValue {
+        var done: [String] = []
+        var waiting: [String] = []
+        var names: Set<String> = []
+        for path in call[0].texts {
+            guard let name = try? await lockable(path) else { continue }
+            if !isLocked(name), configuration.isConfirmed(.lock(collection: name)) {
+                waiting.append(path)
+                names.insert(name)
+            } else {
+                await setLocked(name)
+                done.append(path)
+            }
+        }
+        let prompt = waiting.isEmpty ? "/" : try addPrompt(.lock(paths: waiting, collections: names))
+        return .tuple([.paths(done), .path(prompt)])
+    }
+
+    func setLocked(_ name: String) async {
+        let wasLocked = isLocked(name)
+        lockedNames.insert(name)
+        if !wasLocked { announceLock(name) }
+        guard vault != nil, vaultCollections.allSatisfy({ lockedNames.contains($0.name) }) else { return }
+        if await configuration.source.close() {
+            wasClosedByClient = true
+            leaveVault()
+        }
+    }
+}
+
+/// A question that is still to be asked, and what follows from it.
+final class KeyringPrompt {
+    enum Matter {
+        case unlock(paths: [String], collections: Set<String>)
+        case lock(paths: [String], collections: Set<String>)
+        case deleteCollection(String)
+        case deleteItem(ItemID, collection: String)
+    }
+
+    let path: String
+    /// The connection that it was made for: nobody else sees it.
+    let client: String
+    let matter: Matter
+    /// While a person is asked.
+    var question: Task<Void, Never>?
+
+    init(path: String, client: String, matter: Matter) {
+        self.path = path
+        self.client = client
+        self.matter = matter
+    }
+
+    deinit { question?.cancel() }
+}
+
+/// org.freedesktop.Secret.Prompt.
+extension Keyring {
+    /// Returns the path of a new prompt.
+    func addPrompt(_ matter: KeyringPrompt.Matter) throws(BusFault) -> String {
+        guard prompts.values.count(where: { $0.client == sender }) < Self.maximumPromptCount else {
+            throw BusFault(.limitsExceeded, "this connection has too many prompts")
+        }
+        let path = KeyringPath.prompt("p\(nextNumber())").text
+        prompts[path] = KeyringPrompt(path: path, client: sender, matter: matter)
+        return path
+    }
+
+    func show(_ prompt: KeyringPrompt, _: BusCall) async -> BusValue {
+        if prompt.question == nil { await ask(prompt) }
+        return .none
+    }
+
+    func dismiss(_ prompt: KeyringPrompt, _: BusCall) -> BusValue {
+        complete(prompt, isDismissed: true)
+        return .none
+    }
+
+    private func ask(_ prompt: KeyringPrompt) async {
+        switch prompt.matter {
+        case .unlock where vault == nil:
+            if (try? await openVaultWithoutAsking()) != nil {
+                await agree(to: prompt)
+            } else if !agents.isEmpty {
+                prompt.question = askForPassphrase(prompt.path)
+            } else {
+                // Nobody can be asked: the client hears that at once.
+                complete(prompt, isDismissed: true)
+            }
+        default: await agree(to: prompt)
+        }
+    }
+
+    /// A person gave the passphrase, or didn't.
+    func answer(_ path: String, _ result: Result<ServedItems, StoreError>) async {
+        guard let prompt = prompts[path] else { return }
+        guard case .success(let store) = result else {
+            complete(prompt, isDismissed: true)
+            return
+        }
+        if vault == nil, (try? await adopt(store)) == nil {
+            complete(prompt, isDismissed: true)
+            return
+        }
+        // One passphrase is enough for all who wait for it.
+        for waiting in prompts.values where waiting.question != nil { await agree(to: waiting) }
+    }
+
+    /// Does what the prompt was for.
+    private func agree(to prompt: KeyringPrompt) async {
+        switch prompt.matter {
+        case .unlock(_, let names): for name in names { setUnlocked(name) }
+        case .lock(_, let names): for name in names { await setLocked(name) }
+        case .deleteCollection(let name):
+            guard (try? await deleteCollection(name)) != nil else {
+                complete(prompt, isDismissed: true)
+                return
+            }
+        case .deleteItem(let id, let name):
+            guard (try? await deleteItem(id, in: name)) != nil else {
+                complete(prompt, isDismissed: true)
+                return
+            }
+        }
+        complete(prompt, isDismissed: false)
+    }
+
+    private func complete(_ prompt: KeyringPrompt, isDismissed: Bool) {
+        guard prompts.removeValue(forKey: prompt.path) != nil else { return }
+        let result: BusValue =
+            switch prompt.matter {
+            // Clients take the result for a list of paths, dismissed or not.
+            case .unlock(let paths, _), .lock(let paths, _): .paths(isDismissed ? [] : paths)
+            case .deleteCollection, .deleteItem: .string("")
+            }
+        let bus = bus
+        // Behind the response to Prompt: some clients read one after the other.
+        afterReply.append {
+            bus.emit(
+                "Completed", of: "org.freedesktop.Secret.Prompt", from: prompt.path, to: prompt.client,
+                [.boolean(isDismissed), .boxed(result)])
+        }
+    }
+}
+
+/// Terminals that ask their persons for the passphrase.
+///
+/// A connection registers with RegisterAgent, and is then called at `/org/latchkey/Agent`: `org.latchkey.Agent1.Ask(h
+/// descriptor, b isRetry) → (b isGiven)`. It writes the passphrase to the descriptor, a pipe, and so it never crosses the
+/// bus. An agent learns nothing but that somebody wants the vault unlocked: a false one can only refuse.
+extension Keyring {
+    static let agentPath = "/org/latchkey/Agent"
+    private static let maximumAgentCount = 16
+    private static let maximumAttemptCount = 3
+
+    func registerAgent(_ call: BusCall) throws(BusFault) -> BusValue {
+        agents.removeAll { $0 == sender }
+        guard agents.count < Self.maximumAgentCount else {
+            throw BusFault(.limitsExceeded, "there are too many agents")
+        }
+        agents.append(sender)
+        return .none
+    }
+
+    func unregisterAgent(_ call: BusCall) -> BusValue {
+        agents.removeAll { $0 == sender }
+        return .none
+    }
+
+    func describe(_ call: BusCall) async -> BusValue {
+        // One that nothing has been asked of yet isn't locked for that.
+        _ = try? await openVault()
+        var clients: [KeyringClient] = []
+        for name in Set(sessions.values.map(\.client)).union(readers.keys).sorted() where name != sender {
+            clients.append(await client(name))
+        }
+        return .tuple([
+            KeyringDescription(place: configuration.place, isLocked: vault == nil, clients: clients).value
+        ])
+    }
+
+    /// Asks beside the worker, which goes on with other calls, and hands it the result.
+    func askForPassphrase(_ prompt: String) -> Task<Void, Never> {
+        let agents = Array(agents.reversed())
+        let bus = bus
+        let queue = queue
+        let configuration = configuration
+        return Task {
+            let result = await Keyring.opening(bus, agents, configuration)
+            _ = queue.offer(.answer(prompt: prompt, result), of: "", isOwn: true)
+        }
+    }
+
+    private static func opening(
+        _ bus: BusConnection, _ agents: [String], _ configuration: KeyringConfiguration
+    ) async -> Result<ServedItems, StoreError> {
+        let end = Deadline.after(configuration.promptDuration)
+        // One that refuses, or says nothing, leaves the others their time.
+        for (index, agent) in agents.enumerated() {
+            let deadline = Deadline.after(end.remaining / (agents.count - index))
+            for attempt in 0..<maximumAttemptCount {
+                guard let passphrase = await passphrase(bus, agent, isRetry: attempt > 0, deadline), !Task.isCancelled
+                else { break }
+                let opened: Result<ServedItems, StoreError> = await Result(
+                    awaiting: try await configuration.source.open(with: passphrase, deadline: deadline))
+                if case .failure(let error) = opened, error.code == .wrongKey { continue }
+                return opened
+            }
+            if Task.isCancelled { break }
+        }
+        return .failure(StoreError(.promptDismissed, "nobody gave the passphrase"))
+    }
+
+    private static func passphrase(
+        _ bus: BusConnection, _ agent: String, isRetry: Bool, _ deadline: Deadline
+    ) async -> Secret<Passphrase>? {
+        var ends: [Int32] = [-1, -1]
+        // It never waits: what the agent wrote is there once it has responded, and one that keeps its end open holds
+        // up nothing.
+        guard unsafe pipe(&ends) == 0 else { return nil }
+        defer { Glibc.close(ends[0]) }
+        guard fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0,
+            ends.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 })
+        else {
+            Glibc.close(ends[1])
+            return nil
+        }
+        let reply = try? await bus.call(
+            .ask, on: agentPath, of: agent, [.handle(0), .boolean(isRetry)], within: deadline.remaining,
+            descriptor: ends[1])
+        Glibc.close(ends[1])
+        guard let reply, reply[0].boolean else { return nil }
+        // More than a pipe's first page is no passphrase.
+        let secret = try? Secret<Passphrase>(readingFrom: ends[0], atMost: 4096)
+        guard let secret, !secret.isEmpty else { return nil }
+        return secret
+    }
+}
+
+extension BusMethod {
+    static let ask = BusMethod(interface: "org.latchkey.Agent1", name: "Ask", reply: "(b)")
+    static let registerAgent = BusMethod(interface: BusInterface.agents.name, name: "RegisterAgent", reply: "()")
+    static let describe = BusMethod(interface: BusInterface.agents.name, name: "Describe", reply: "((sba(suss)))")
+}

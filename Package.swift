@@ -42,27 +42,34 @@ let package = Package(
         system("CLatchkeySpawn", at: "Spawn"),
         system("CLatchkeySodium", at: "Sodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
         system("CLatchkeySQLite", at: "SQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
-        system("CLatchkeyCurl", at: "Curl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
-        system("CLatchkeyMicroHTTPD", at: "MicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
-        system("CLatchkeyCrypto", at: "Crypto", pkgConfig: "libcrypto", apt: "libssl-dev"),
         system("CLatchkeyResolver", at: "Resolver"),
+        // Loaded at first use, each by its own table; see Docs/Decisions/0029-libraries-on-demand.md. Three are made of
+        // the libraries' own headers: libcurl4-openssl-dev, libmicrohttpd-dev and libssl-dev in Debian.
+        module("CLatchkeyLoad", at: "CLibraries/Load"),
+        module("CLatchkeyCrypto", at: "CLibraries/Crypto", uses: ["CLatchkeyLoad"]),
+        module("CLatchkeyCurl", at: "CLibraries/Curl", uses: ["CLatchkeyLoad", "CLatchkeyCrypto"]),
+        module("CLatchkeyMicroHTTPD", at: "CLibraries/MicroHTTPD", uses: ["CLatchkeyLoad"]),
+        module("CLatchkeyGLib", at: "CLibraries/GLib", uses: ["CLatchkeyLoad"]),
+        module("CLatchkeyLibpq", at: "CLibraries/Libpq", uses: ["CLatchkeyLoad", "CLatchkeyCrypto"]),
 
         // MARK: Foundations
-        module("LatchkeySystem", at: "Base/System", uses: ["CLatchkeySpawn"]),
+        module("LatchkeySystem", at: "Base/System", uses: ["CLatchkeySpawn", "CLatchkeyLoad"]),
         module("LatchkeySecrets", at: "Base/Secrets", uses: ["LatchkeySystem", "CLatchkeySodium"]),
-        module("LatchkeyLog", at: "Base/Log", uses: ["LatchkeySystem", "LatchkeySecrets", "CLatchkeyLinux"]),
+        module(
+            "LatchkeyLog", at: "Base/Log",
+            uses: ["LatchkeySystem", "LatchkeySecrets", "CLatchkeyLinux", "CLatchkeyLoad"]),
         module("LatchkeyProcess", at: "Base/Process", uses: ["LatchkeySystem", "LatchkeyLog", "CLatchkeyLinux"]),
-        module("LatchkeyCrypto", at: "Base/Crypto", uses: ["CLatchkeyCrypto", "LatchkeySecrets"]),
+        module(
+            "LatchkeyCrypto", at: "Base/Crypto",
+            uses: ["CLatchkeyCrypto", "LatchkeySystem", "LatchkeySecrets", "LatchkeyLog"]),
         module("LatchkeyJSON", at: "Base/JSON", uses: ["LatchkeySystem", "LatchkeySecrets"]),
-        // Loads GLib, and libsecret, when they are first needed; see Docs/Decisions/0029-libsecret-on-demand.md.
-        module("CLatchkeyGLib", at: "CLibraries/GLib"),
-        module("LatchkeyDBus", at: "Base/DBus", uses: ["CLatchkeyGLib", "LatchkeySystem", "LatchkeySecrets"]),
+        module(
+            "LatchkeyDBus", at: "Base/DBus",
+            uses: ["CLatchkeyGLib", "LatchkeySystem", "LatchkeySecrets", "LatchkeyLog"]),
         // Replaces free(3) in what it is linked into: for executables, never for a library product.
         module("CLatchkeyProgramMemory", at: "CLibraries/ProgramMemory"),
 
         // MARK: Stores
-        // Loads libpq in the same way as GLib is loaded.
-        module("CLatchkeyLibpq", at: "CLibraries/Libpq"),
         module(
             "LatchkeyCredentials", at: "Stores/Credentials",
             uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog"]),
@@ -141,8 +148,8 @@ let package = Package(
         module(
             "LatchkeyTestServer", at: "Extras/TestServer",
             uses: [
-                "LatchkeySystem", "LatchkeyHTTP", "LatchkeyJSON", "LatchkeyCrypto", "LatchkeyLoopback", "LatchkeyOAuth",
-                "LatchkeySecrets", "LatchkeySignIn",
+                "LatchkeySystem", "LatchkeyHTTP", "LatchkeyJSON", "LatchkeyCrypto", "LatchkeyLog", "LatchkeyLoopback",
+                "LatchkeyOAuth", "LatchkeySecrets", "LatchkeySignIn",
             ]),
         module(
             "LatchkeyStoreContract", at: "Extras/StoreContract",
@@ -192,6 +199,17 @@ let package = Package(
         .testTarget(
             name: "SecretsTests", dependencies: ["LatchkeySecrets", "TestServices"],
             path: "Tests/Base/SecretsTests"),
+        .executableTarget(
+            name: "library-probe",
+            dependencies: [
+                "LatchkeyCredentials", "LatchkeyCrypto", "LatchkeyDBus", "LatchkeyHTTP", "LatchkeyLog",
+                "LatchkeyLoopback", "LatchkeyOAuth", "LatchkeySecretService", "LatchkeySecrets", "LatchkeySystem",
+                "LatchkeyVault",
+            ],
+            path: "Tests/Base/LibraryProbe"),
+        .testTarget(
+            name: "LibraryTests", dependencies: ["LatchkeySystem", "TestServices", "library-probe", "LatchkeyMain"],
+            path: "Tests/Base/LibraryTests"),
         .testTarget(
             name: "DBusTests", dependencies: ["LatchkeyDBus", "LatchkeySecrets"], path: "Tests/Base/DBusTests"),
         .testTarget(

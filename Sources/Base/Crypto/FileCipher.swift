@@ -1,5 +1,6 @@
 internal import CLatchkeyCrypto
 internal import Glibc
+package import LatchkeyLog
 package import LatchkeySecrets
 
 /// What other programs' files are sealed with, where libsodium has it not: OpenSSL's libcrypto, which has one owner
@@ -12,15 +13,16 @@ package enum FileCipher {
     ///   - byteCount: of the key.
     package static func passphraseKey(
         _ passphrase: borrowing Secret<Passphrase>, salt: [UInt8], iterations: Int32, byteCount: Int
-    ) -> Secret<PrivateKey>? {
+    ) throws(LibraryFailure) -> Secret<PrivateKey>? {
+        try LibraryFailure.check(latchkey_crypto_load())
         var status: Int32 = 0
         let key = Secret<PrivateKey>(byteCount: byteCount) { key in
             passphrase.withExposedBytes { passphrase in
                 status = unsafe key.withUnsafeMutableBytes { key in
                     unsafe passphrase.withUnsafeBytes { passphrase in
-                        unsafe PKCS5_PBKDF2_HMAC(
+                        unsafe crypto.PKCS5_PBKDF2_HMAC(
                             passphrase.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(passphrase.count), salt,
-                            Int32(salt.count), iterations, EVP_sha256(), Int32(key.count),
+                            Int32(salt.count), iterations, crypto.EVP_sha256(), Int32(key.count),
                             key.baseAddress?.assumingMemoryBound(to: UInt8.self))
                     }
                 }
@@ -31,12 +33,16 @@ package enum FileCipher {
     }
 
     /// HMAC-SHA-256 (RFC 2104): 32 bytes.
-    package static func authenticationTag(of bytes: [UInt8], key: borrowing Secret<PrivateKey>) -> [UInt8] {
+    package static func authenticationTag(
+        of bytes: [UInt8], key: borrowing Secret<PrivateKey>
+    ) throws(LibraryFailure) -> [UInt8] {
+        try LibraryFailure.check(latchkey_crypto_load())
         var tag = [UInt8](repeating: 0, count: 32)
         var count: UInt32 = 0
         key.withExposedBytes { key in
             _ = unsafe key.withUnsafeBytes { key in
-                unsafe HMAC(EVP_sha256(), key.baseAddress, Int32(key.count), bytes, bytes.count, &tag, &count)
+                unsafe crypto.HMAC(
+                    crypto.EVP_sha256(), key.baseAddress, Int32(key.count), bytes, bytes.count, &tag, &count)
             }
         }
         return tag
@@ -49,12 +55,14 @@ package enum FileCipher {
     ///   - initializationVector: 16 bytes.
     package static func openCBC(
         _ ciphertext: [UInt8], key: borrowing Secret<PrivateKey>, initializationVector: [UInt8]
-    ) -> Secret<Password>? {
-        guard key.byteCount == 16, initializationVector.count == 16, let context = unsafe EVP_CIPHER_CTX_new() else {
+    ) throws(LibraryFailure) -> Secret<Password>? {
+        try LibraryFailure.check(latchkey_crypto_load())
+        guard key.byteCount == 16, initializationVector.count == 16, let context = unsafe crypto.EVP_CIPHER_CTX_new()
+        else {
             return nil
         }
         // It wipes what it kept of the key and the text.
-        defer { unsafe EVP_CIPHER_CTX_free(context) }
+        defer { unsafe crypto.EVP_CIPHER_CTX_free(context) }
         var isSound = false
         let text = Secret<Password>(capacity: ciphertext.count + 16) { span in
             var first: Int32 = 0
@@ -64,10 +72,11 @@ package enum FileCipher {
                     unsafe key.withUnsafeBytes { key in
                         let target = unsafe target.baseAddress!.assumingMemoryBound(to: UInt8.self)
                         let key = unsafe key.baseAddress!.assumingMemoryBound(to: UInt8.self)
-                        return unsafe EVP_DecryptInit_ex(
-                            context, EVP_aes_128_cbc(), nil, key, initializationVector) == 1
-                            && EVP_DecryptUpdate(context, target, &first, ciphertext, Int32(ciphertext.count)) == 1
-                            && EVP_DecryptFinal_ex(context, target + Int(first), &last) == 1
+                        return unsafe crypto.EVP_DecryptInit_ex(
+                            context, crypto.EVP_aes_128_cbc(), nil, key, initializationVector) == 1
+                            && crypto.EVP_DecryptUpdate(context, target, &first, ciphertext, Int32(ciphertext.count))
+                                == 1
+                            && crypto.EVP_DecryptFinal_ex(context, target + Int(first), &last) == 1
                     }
                 }
             }
@@ -84,11 +93,13 @@ package enum FileCipher {
     ///   - initializationVector: 16 random bytes.
     package static func sealCBC<Purpose: SecretPurpose>(
         _ text: borrowing Secret<Purpose>, key: borrowing Secret<PrivateKey>, initializationVector: [UInt8]
-    ) -> [UInt8]? {
-        guard key.byteCount == 16, initializationVector.count == 16, let context = unsafe EVP_CIPHER_CTX_new() else {
+    ) throws(LibraryFailure) -> [UInt8]? {
+        try LibraryFailure.check(latchkey_crypto_load())
+        guard key.byteCount == 16, initializationVector.count == 16, let context = unsafe crypto.EVP_CIPHER_CTX_new()
+        else {
             return nil
         }
-        defer { unsafe EVP_CIPHER_CTX_free(context) }
+        defer { unsafe crypto.EVP_CIPHER_CTX_free(context) }
         var ciphertext = [UInt8](repeating: 0, count: (text.byteCount / 16 + 1) * 16)
         let count = Int32(text.byteCount)
         var first: Int32 = 0
@@ -101,10 +112,10 @@ package enum FileCipher {
                             let key = unsafe key.baseAddress!.assumingMemoryBound(to: UInt8.self)
                             let text = unsafe text.baseAddress?.assumingMemoryBound(to: UInt8.self)
                             let target = target.baseAddress!
-                            return unsafe EVP_EncryptInit_ex(
-                                context, EVP_aes_128_cbc(), nil, key, initializationVector) == 1
-                                && EVP_EncryptUpdate(context, target, &first, text, count) == 1
-                                && EVP_EncryptFinal_ex(context, target + Int(first), &last) == 1
+                            return unsafe crypto.EVP_EncryptInit_ex(
+                                context, crypto.EVP_aes_128_cbc(), nil, key, initializationVector) == 1
+                                && crypto.EVP_EncryptUpdate(context, target, &first, text, count) == 1
+                                && crypto.EVP_EncryptFinal_ex(context, target + Int(first), &last) == 1
                         }
                     }
                 }

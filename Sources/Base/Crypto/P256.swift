@@ -1,4 +1,5 @@
 internal import CLatchkeyCrypto
+package import LatchkeyLog
 package import LatchkeySecrets
 
 /// ECDSA with SHA-256 over P-256: `ES256` of RFC 7518 section 3.4.
@@ -10,39 +11,44 @@ package enum P256 {
     package static let signatureByteCount = 64
 
     /// The point of a private key: 32 bytes each of x and y. `nil` unless the scalar is one of the curve's.
-    package static func publicKey(of key: borrowing Secret<PrivateKey>) -> [UInt8]? {
-        guard let curve, let scalar = P256Scalar(key, on: curve), let point = unsafe EC_POINT_new(curve.group) else {
+    package static func publicKey(of key: borrowing Secret<PrivateKey>) throws(LibraryFailure) -> [UInt8]? {
+        try LibraryFailure.check(latchkey_crypto_load())
+        guard let curve, let scalar = P256Scalar(key, on: curve), let point = unsafe crypto.EC_POINT_new(curve.group)
+        else {
             return nil
         }
-        defer { unsafe EC_POINT_clear_free(point) }
+        defer { unsafe crypto.EC_POINT_clear_free(point) }
         var encoded = [UInt8](repeating: 0, count: 65)
-        guard unsafe EC_POINT_mul(curve.group, point, scalar.number, nil, nil, nil) == 1,
-            unsafe EC_POINT_point2oct(curve.group, point, POINT_CONVERSION_UNCOMPRESSED, &encoded, 65, nil) == 65
+        guard unsafe crypto.EC_POINT_mul(curve.group, point, scalar.number, nil, nil, nil) == 1,
+            unsafe crypto.EC_POINT_point2oct(curve.group, point, POINT_CONVERSION_UNCOMPRESSED, &encoded, 65, nil) == 65
         else {
-            ERR_clear_error()
+            unsafe crypto.ERR_clear_error()
             return nil
         }
         return Array(encoded.dropFirst())
     }
 
     /// Signs a message. `nil` when the scalar is none of the curve's, or libcrypto refuses.
-    package static func signature(of message: Span<UInt8>, key: borrowing Secret<PrivateKey>) -> [UInt8]? {
+    package static func signature(
+        of message: Span<UInt8>, key: borrowing Secret<PrivateKey>
+    ) throws(LibraryFailure) -> [UInt8]? {
+        try LibraryFailure.check(latchkey_crypto_load())
         guard let curve, let hash, let scalar = P256Scalar(key, on: curve) else { return nil }
         var digest = [UInt8](repeating: 0, count: 32)
         let isHashed = unsafe message.withUnsafeBytes { message in
-            unsafe EVP_Digest(message.baseAddress, message.count, &digest, nil, hash.method, nil) == 1
+            unsafe crypto.EVP_Digest(message.baseAddress, message.count, &digest, nil, hash.method, nil) == 1
         }
         guard isHashed,
             let signature = unsafe latchkey_ecdsa_sign(curve.group, scalar.number, digest, Int32(digest.count))
         else {
-            ERR_clear_error()
+            unsafe crypto.ERR_clear_error()
             return nil
         }
-        defer { unsafe ECDSA_SIG_free(signature) }
+        defer { unsafe crypto.ECDSA_SIG_free(signature) }
         var raw = [UInt8](repeating: 0, count: signatureByteCount)
         let isWritten = unsafe raw.withUnsafeMutableBufferPointer { raw in
-            unsafe BN_bn2binpad(ECDSA_SIG_get0_r(signature), raw.baseAddress, 32) == 32
-                && BN_bn2binpad(ECDSA_SIG_get0_s(signature), raw.baseAddress! + 32, 32) == 32
+            unsafe crypto.BN_bn2binpad(crypto.ECDSA_SIG_get0_r(signature), raw.baseAddress, 32) == 32
+                && crypto.BN_bn2binpad(crypto.ECDSA_SIG_get0_s(signature), raw.baseAddress! + 32, 32) == 32
         }
         return isWritten ? raw : nil
     }
@@ -50,8 +56,10 @@ package enum P256 {
     /// Whether a signature of R and S is the point's over a message. False for a point off the curve.
     ///
     /// - Parameter publicKey: 32 bytes each of x and y.
-    package static func isValid(_ signature: [UInt8], of message: Span<UInt8>, publicKey: [UInt8]) -> Bool {
-        PublicKey.ecdsa(.p256, point: publicKey).accepts(signature, of: message, by: .es256)
+    package static func isValid(
+        _ signature: [UInt8], of message: Span<UInt8>, publicKey: [UInt8]
+    ) throws(LibraryFailure) -> Bool {
+        try PublicKey.ecdsa(.p256, point: publicKey).accepts(signature, of: message, by: .es256)
     }
 
     /// Built once for the process; `nil` when libcrypto has no such curve.
@@ -65,7 +73,7 @@ package enum P256 {
     let method: OpaquePointer
 
     init?() {
-        guard let method = unsafe EVP_MD_fetch(nil, "SHA256", nil) else { return nil }
+        guard let method = unsafe crypto.EVP_MD_fetch(nil, "SHA256", nil) else { return nil }
         unsafe self.method = method
     }
 }
@@ -76,7 +84,7 @@ package enum P256 {
     let group: OpaquePointer
 
     init?() {
-        guard let group = unsafe EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1) else { return nil }
+        guard let group = unsafe crypto.EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1) else { return nil }
         unsafe self.group = group
     }
 }
@@ -87,23 +95,24 @@ package enum P256 {
 
     /// Returns `nil` unless the key is 32 bytes and in 1...n-1.
     init?(_ key: borrowing Secret<PrivateKey>, on curve: P256Curve) {
-        guard key.byteCount == P256.scalarByteCount, let number = unsafe BN_secure_new() else { return nil }
+        guard key.byteCount == P256.scalarByteCount, let number = unsafe crypto.BN_secure_new() else { return nil }
         let isRead = key.withExposedBytes { bytes in
             unsafe bytes.withUnsafeBytes { bytes in
-                unsafe BN_bin2bn(
+                unsafe crypto.BN_bin2bn(
                     bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(bytes.count), number) != nil
             }
         }
-        unsafe BN_set_flags(number, BN_FLG_CONSTTIME)
-        guard isRead, unsafe BN_is_zero(number) == 0, unsafe BN_cmp(number, EC_GROUP_get0_order(curve.group)) < 0
+        unsafe crypto.BN_set_flags(number, BN_FLG_CONSTTIME)
+        guard isRead, unsafe crypto.BN_is_zero(number) == 0,
+            unsafe crypto.BN_cmp(number, crypto.EC_GROUP_get0_order(curve.group)) < 0
         else {
-            unsafe BN_clear_free(number)
+            unsafe crypto.BN_clear_free(number)
             return nil
         }
         unsafe self.number = number
     }
 
     deinit {
-        unsafe BN_clear_free(number)
+        unsafe crypto.BN_clear_free(number)
     }
 }

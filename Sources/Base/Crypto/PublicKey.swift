@@ -1,4 +1,5 @@
 internal import CLatchkeyCrypto
+package import LatchkeyLog
 
 /// An asymmetric signature algorithm of JSON Web Signatures (RFC 7518 section 3.1, RFC 8037 section 3.1).
 ///
@@ -96,7 +97,10 @@ package enum PublicKey: Sendable, Hashable {
     ///
     /// False for an algorithm of another kind of key, for an RSA key that is too short, too long, or has an even
     /// exponent or one of more than 64 bits, and for a point off its curve.
-    package func accepts(_ signature: [UInt8], of message: Span<UInt8>, by algorithm: SignatureAlgorithm) -> Bool {
+    package func accepts(
+        _ signature: [UInt8], of message: Span<UInt8>, by algorithm: SignatureAlgorithm
+    ) throws(LibraryFailure) -> Bool {
+        try LibraryFailure.check(latchkey_crypto_load())
         guard fits(algorithm) else { return false }
         let form = PublicKeyHandle.Form(hash: algorithm.hash, isPSS: algorithm.rawValue.hasPrefix("PS"))
         return switch self {
@@ -120,7 +124,7 @@ package enum PublicKey: Sendable, Hashable {
         return unsafe n.withUnsafeMutableBytes { n in
             unsafe e.withUnsafeMutableBytes { e in
                 var parameters = unsafe [
-                    KeyParameter.number("n", n), KeyParameter.number("e", e), OSSL_PARAM_construct_end(),
+                    KeyParameter.number("n", n), KeyParameter.number("e", e), crypto.OSSL_PARAM_construct_end(),
                 ]
                 guard let key = unsafe PublicKeyHandle("RSA", &parameters) else { return false }
                 return key.accepts(signature, of: message, form)
@@ -136,7 +140,8 @@ package enum PublicKey: Sendable, Hashable {
         var point = [0x04] + point
         return unsafe point.withUnsafeMutableBytes { point in
             var parameters = unsafe [
-                KeyParameter.text("group", curve.name), KeyParameter.octets("pub", point), OSSL_PARAM_construct_end(),
+                KeyParameter.text("group", curve.name), KeyParameter.octets("pub", point),
+                crypto.OSSL_PARAM_construct_end(),
             ]
             guard let key = unsafe PublicKeyHandle("EC", &parameters) else { return false }
             return key.accepts(encoded, of: message, form)
@@ -150,7 +155,7 @@ package enum PublicKey: Sendable, Hashable {
         guard bytes.count == curve.byteCount else { return false }
         var bytes = bytes
         return unsafe bytes.withUnsafeMutableBytes { bytes in
-            var parameters = unsafe [KeyParameter.octets("pub", bytes), OSSL_PARAM_construct_end()]
+            var parameters = unsafe [KeyParameter.octets("pub", bytes), crypto.OSSL_PARAM_construct_end()]
             guard let key = unsafe PublicKeyHandle(curve.name, &parameters) else { return false }
             return key.accepts(signature, of: message, form)
         }
@@ -159,20 +164,21 @@ package enum PublicKey: Sendable, Hashable {
     /// R and S as libcrypto's verification wants them: the DER form of ECDSA-Sig-Value (RFC 3279 section 2.2.3).
     private static func der(_ raw: [UInt8], _ curve: Curve) -> [UInt8]? {
         let half = curve.byteCount
-        guard raw.count == 2 * half, let signature = unsafe ECDSA_SIG_new() else { return nil }
-        defer { unsafe ECDSA_SIG_free(signature) }
+        guard raw.count == 2 * half, let signature = unsafe crypto.ECDSA_SIG_new() else { return nil }
+        defer { unsafe crypto.ECDSA_SIG_free(signature) }
         let isRead = unsafe raw.withUnsafeBufferPointer { raw in
             let (r, s) = unsafe (
-                BN_bin2bn(raw.baseAddress, Int32(half), nil), BN_bin2bn(raw.baseAddress! + half, Int32(half), nil)
+                crypto.BN_bin2bn(raw.baseAddress, Int32(half), nil),
+                crypto.BN_bin2bn(raw.baseAddress! + half, Int32(half), nil)
             )
             // From here on the signature owns both.
-            return unsafe ECDSA_SIG_set0(signature, r, s) == 1
+            return unsafe crypto.ECDSA_SIG_set0(signature, r, s) == 1
         }
         // Three headers of three bytes at most, and a zero before each number.
         var encoded = [UInt8](repeating: 0, count: 2 * half + 11)
         let count = unsafe encoded.withUnsafeMutableBufferPointer { encoded in
             var next = encoded.baseAddress
-            return unsafe isRead ? i2d_ECDSA_SIG(signature, &next) : 0
+            return unsafe isRead ? crypto.i2d_ECDSA_SIG(signature, &next) : 0
         }
         return count > 0 ? Array(encoded.prefix(Int(count))) : nil
     }

@@ -1,5 +1,6 @@
 internal import CLatchkeyCrypto
 internal import Glibc
+package import LatchkeyLog
 package import LatchkeySecrets
 
 /// How the Secret Service's sessions agree on a key: `dh-ietf1024-sha256-aes128-cbc-pkcs7`. Diffie-Hellman in the second
@@ -8,17 +9,24 @@ package struct SecretServiceKeyExchange: ~Copyable, Sendable {
     /// Of a value of the group.
     package static let valueByteCount = 128
     /// Of the exponent: twice the strength that the group has at best is enough.
-    package static let exponentByteCount = 32
+    private static let exponentByteCount = 32
     private static let keyByteCount = 16
 
     private let exponent: Secret<PrivateKey>
     /// What the other side gets: the greatest byte first, without leading zeros.
     package let publicValue: [UInt8]
 
+    /// Takes a random exponent. Returns `nil` when the system gives none, or libcrypto refuses.
+    package init?() throws(LibraryFailure) {
+        guard let exponent = try? Secret<PrivateKey>.random(byteCount: Self.exponentByteCount) else { return nil }
+        try self.init(exponent: exponent)
+    }
+
     /// Returns `nil` when libcrypto refuses, or for an exponent of zero.
     ///
     /// - Parameter exponent: random bytes, the greatest first.
-    package init?(exponent: consuming Secret<PrivateKey>) {
+    package init?(exponent: consuming Secret<PrivateKey>) throws(LibraryFailure) {
+        try LibraryFailure.check(latchkey_crypto_load())
         guard let group = Group() else { return nil }
         let power = exponent.withExposedBytes { exponent in
             group.power(of: [2], exponent, as: PrivateKey.self)
@@ -58,8 +66,8 @@ package struct SecretServiceKeyExchange: ~Copyable, Sendable {
                 unsafe code.withUnsafeMutableBytes { code in
                     unsafe bytes.withUnsafeBytes { bytes in
                         unsafe key.withUnsafeBytes { key in
-                            _ = unsafe HMAC(
-                                EVP_sha256(), key.baseAddress, Int32(key.count),
+                            _ = unsafe crypto.HMAC(
+                                crypto.EVP_sha256(), key.baseAddress, Int32(key.count),
                                 bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count,
                                 code.baseAddress?.assumingMemoryBound(to: UInt8.self), nil)
                         }
@@ -77,9 +85,9 @@ package struct SecretServiceKeyExchange: ~Copyable, Sendable {
     private let context: OpaquePointer
 
     init?() {
-        guard let prime = unsafe BN_get_rfc2409_prime_1024(nil) else { return nil }
-        guard let context = unsafe BN_CTX_secure_new() else {
-            unsafe BN_free(prime)
+        guard let prime = unsafe crypto.BN_get_rfc2409_prime_1024(nil) else { return nil }
+        guard let context = unsafe crypto.BN_CTX_secure_new() else {
+            unsafe crypto.BN_free(prime)
             return nil
         }
         unsafe self.prime = prime
@@ -87,18 +95,19 @@ package struct SecretServiceKeyExchange: ~Copyable, Sendable {
     }
 
     deinit {
-        unsafe BN_free(prime)
-        unsafe BN_CTX_free(context)
+        unsafe crypto.BN_free(prime)
+        unsafe crypto.BN_CTX_free(context)
     }
 
     /// Whether a value is in 2...p-2.
     func isProper(_ value: [UInt8]) -> Bool {
-        guard let number = unsafe BN_bin2bn(value, Int32(value.count), nil) else { return false }
-        defer { unsafe BN_free(number) }
-        guard let largest = unsafe BN_dup(prime) else { return false }
-        defer { unsafe BN_free(largest) }
-        return unsafe BN_sub_word(largest, 1) == 1 && BN_is_zero(number) == 0 && BN_is_one(number) == 0
-            && BN_cmp(number, largest) < 0
+        guard let number = unsafe crypto.BN_bin2bn(value, Int32(value.count), nil) else { return false }
+        defer { unsafe crypto.BN_free(number) }
+        guard let largest = unsafe crypto.BN_dup(prime) else { return false }
+        defer { unsafe crypto.BN_free(largest) }
+        return unsafe crypto.BN_sub_word(largest, 1) == 1 && crypto.BN_is_zero(number) == 0
+            && crypto.BN_is_one(number) == 0
+            && crypto.BN_cmp(number, largest) < 0
     }
 
     /// A power, in a time that doesn't tell the exponent: 128 bytes.
@@ -106,27 +115,27 @@ package struct SecretServiceKeyExchange: ~Copyable, Sendable {
         of base: [UInt8], _ exponent: Span<UInt8>, as purpose: Purpose.Type
     ) -> Secret<Purpose>? {
         // They are wiped when they are freed.
-        guard let number = unsafe BN_secure_new() else { return nil }
-        defer { unsafe BN_clear_free(number) }
-        guard let result = unsafe BN_secure_new() else { return nil }
-        defer { unsafe BN_clear_free(result) }
-        guard let base = unsafe BN_bin2bn(base, Int32(base.count), nil) else { return nil }
-        defer { unsafe BN_free(base) }
+        guard let number = unsafe crypto.BN_secure_new() else { return nil }
+        defer { unsafe crypto.BN_clear_free(number) }
+        guard let result = unsafe crypto.BN_secure_new() else { return nil }
+        defer { unsafe crypto.BN_clear_free(result) }
+        guard let base = unsafe crypto.BN_bin2bn(base, Int32(base.count), nil) else { return nil }
+        defer { unsafe crypto.BN_free(base) }
         let isRead = unsafe exponent.withUnsafeBytes { exponent in
-            unsafe BN_bin2bn(
+            unsafe crypto.BN_bin2bn(
                 exponent.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(exponent.count), number) != nil
         }
-        unsafe BN_set_flags(number, BN_FLG_CONSTTIME)
-        guard isRead, unsafe BN_is_zero(number) == 0,
-            unsafe BN_mod_exp_mont_consttime(result, base, number, prime, context, nil) == 1
+        unsafe crypto.BN_set_flags(number, BN_FLG_CONSTTIME)
+        guard isRead, unsafe crypto.BN_is_zero(number) == 0,
+            unsafe crypto.BN_mod_exp_mont_consttime(result, base, number, prime, context, nil) == 1
         else {
-            ERR_clear_error()
+            unsafe crypto.ERR_clear_error()
             return nil
         }
         let byteCount = SecretServiceKeyExchange.valueByteCount
         return Secret(byteCount: byteCount) { target in
             unsafe target.withUnsafeMutableBytes { target in
-                _ = unsafe BN_bn2binpad(
+                _ = unsafe crypto.BN_bn2binpad(
                     result, target.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(byteCount))
             }
         }

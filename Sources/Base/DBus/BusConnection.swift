@@ -219,7 +219,7 @@ private struct Timeout: ~Copyable {
 
     /// - Parameter duration: `nil` for any time.
     @GLibThread init(_ duration: Duration?) throws(BusFault) {
-        let context = try GLibThread.context()
+        let context = try mapError(BusFault.init, of: GLibThread.context())
         trigger = Trigger(context)
         timer = if let duration { context.timer(after: duration, trigger) } else { nil }
     }

@@ -1,4 +1,5 @@
 internal import CLatchkeyGLib
+package import LatchkeyLog
 
 /// An error of the bus: as it goes to a client, as a program sent it, or as GLib reports it.
 package struct BusFault: Error, Sendable, Hashable {
@@ -9,12 +10,20 @@ package struct BusFault: Error, Sendable, Hashable {
     /// GLib's name for a kind of errors, and its number, of one that GLib reported.
     package let domain: String
     package let number: Int
+    /// The library that can't be loaded, if that is the error.
+    package let library: LibraryFailure?
 
     package init(_ name: StaticString, _ text: String) {
         self.name = name.description
         self.text = text
         domain = ""
         number = 0
+        library = nil
+    }
+
+    package init(_ failure: LibraryFailure) {
+        (name, text, domain, number) = (StaticString.failed.description, failure.description, "", 0)
+        library = failure
     }
 
     /// What a call of GLib's reported. Its prose is dropped.
@@ -26,6 +35,7 @@ package struct BusFault: Error, Sendable, Hashable {
         text = ""
         domain = unsafe String(cString: g_quark_to_string(error.pointee.domain))
         number = unsafe Int(error.pointee.code)
+        library = nil
     }
 }
 
@@ -46,6 +56,4 @@ extension StaticString {
     package static var timeout: StaticString { "org.freedesktop.DBus.Error.Timeout" }
     package static var failed: StaticString { "org.freedesktop.DBus.Error.Failed" }
     package static var inputOutput: StaticString { "org.freedesktop.DBus.Error.IOError" }
-    /// A library can't be loaded, or has not the function, that the fault's text names.
-    package static var noLibrary: StaticString { "org.latchkey.Error.NoLibrary" }
 }

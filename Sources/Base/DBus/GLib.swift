@@ -1,4 +1,5 @@
 internal import CLatchkeyGLib
+internal import LatchkeyLog
 internal import LatchkeySystem
 internal import Synchronization
 
@@ -13,16 +14,9 @@ internal import Synchronization
     private let pointer: OpaquePointer
 
     /// There is no way to a call of GLib's without one (see `Trigger`), so none is made before the library is loaded.
-    init() throws(BusFault) {
-        try Self.load(withLibsecret: false)
+    init() throws(LibraryFailure) {
+        try LibraryFailure.check(latchkey_glib_load())
         unsafe pointer = g_main_context_new()
-    }
-
-    /// Throws `noLibrary` for what can't be loaded; the next call tries again.
-    static func load(withLibsecret: Bool) throws(BusFault) {
-        if let missing = unsafe withLibsecret ? latchkey_libsecret_load() : latchkey_glib_load() {
-            throw BusFault(.noLibrary, unsafe String(cString: missing))
-        }
     }
 
     /// From now on, calls made on this thread complete in this context.

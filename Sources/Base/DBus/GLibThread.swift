@@ -1,4 +1,6 @@
+internal import CLatchkeyGLib
 internal import Glibc
+package import LatchkeyLog
 internal import LatchkeySystem
 internal import Synchronization
 
@@ -16,9 +18,9 @@ internal import Synchronization
 
     /// What the thread sleeps in from now on. Loads GLib, and libsecret with it where that is needed.
     ///
-    /// Throws `noLibrary` where one can't be loaded; the next call tries again.
-    @GLibThread package static func context(withLibsecret: Bool = false) throws(BusFault) -> MainContext {
-        if withLibsecret { try MainContext.load(withLibsecret: true) }
+    /// After a failure the next call tries again.
+    @GLibThread package static func context(withLibsecret: Bool = false) throws(LibraryFailure) -> MainContext {
+        if withLibsecret { try LibraryFailure.check(latchkey_libsecret_load()) }
         return try shared.executor.context()
     }
 
@@ -72,7 +74,7 @@ private final class GLibExecutor: SerialExecutor, TaskExecutor {
     }
 
     /// The thread's context, which it makes at the first call. Only on the thread itself.
-    func context() throws(BusFault) -> MainContext {
+    func context() throws(LibraryFailure) -> MainContext {
         if let context = state.withLock({ $0.context }) { return context }
         let context = try MainContext()
         context.becomeDefaultOfThread()

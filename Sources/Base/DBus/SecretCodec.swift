@@ -1,4 +1,5 @@
 internal import CLatchkeyGLib
+internal import LatchkeyLog
 package import LatchkeySecrets
 internal import LatchkeySystem
 
@@ -11,7 +12,7 @@ internal import LatchkeySystem
     }
 
     @GLibThread package static func open(_ trigger: Trigger) async throws(BusFault) -> SecretCodec {
-        try MainContext.load(withLibsecret: true)
+        try mapError(BusFault.init, of: LibraryFailure.check(latchkey_libsecret_load()))
         let pending = withSignalsBlocked {
             unsafe begin { callback, data in
                 unsafe trigger.withPointer { unsafe latchkey_service_open($0, callback, data) }

@@ -1,8 +1,15 @@
+#include "latchkey_crypto.h"
 #include "latchkey_libpq.h"
 
-// It brings OpenSSL along, which can't be unloaded.
-#define LIBRARY "libpq.so.5"
-#define FUNCTIONS "libpq_functions.h"
-#define TABLE latchkey_libpq
-#define LOAD latchkey_libpq_load
-#include "../Load.h"
+struct latchkey_libpq latchkey_libpq;
+
+struct latchkey_loaded latchkey_libpq_load(void) {
+    static const char *const names[] = {
+#define FUNCTION(RESULT, NAME, PARAMETERS, ARGUMENTS) #NAME,
+#include "libpq_functions.h"
+    };
+    // It brings OpenSSL along, which is started as we need it.
+    static struct latchkey_loader loader = {
+        LATCHKEY_LIBPQ, LATCHKEY_FUNCTIONS(latchkey_libpq, names), .before = latchkey_crypto_load};
+    return latchkey_load(&loader);
+}

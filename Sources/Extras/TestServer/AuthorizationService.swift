@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LatchkeyLog
 internal import LatchkeyLoopback
 internal import LatchkeySecrets
 internal import Synchronization
@@ -7,11 +8,12 @@ internal import Synchronization
 final class AuthorizationService: Sendable {
     let configuration: AuthorizationServerConfiguration
     let index = SecretIndex()
-    let identityTokens = IdentityTokens()
+    let identityTokens: IdentityTokens
     let state = Mutex(ServerState())
 
-    init(configuration: AuthorizationServerConfiguration) {
+    init(configuration: AuthorizationServerConfiguration) throws(LibraryFailure) {
         self.configuration = configuration
+        identityTokens = try IdentityTokens()
     }
 
     var issuer: String { state.withLock { $0.origin } + configuration.issuerPath }

@@ -11,10 +11,10 @@ final class IdentityTokens: Sendable {
         let identifier: String
         let point: [UInt8]
 
-        init(number: Int) {
+        init(number: Int) throws(LibraryFailure) {
             while true {
                 let scalar = Secret<PrivateKey>.ofRandomOctets(byteCount: P256.scalarByteCount)
-                guard let point = P256.publicKey(of: scalar) else { continue }
+                guard let point = try P256.publicKey(of: scalar) else { continue }
                 (identifier, self.point) = ("key-\(number)", point)
                 self.scalar = scalar
                 return
@@ -22,7 +22,14 @@ final class IdentityTokens: Sendable {
         }
     }
 
-    private let keys = Mutex([Key(number: 1)])
+    private let keys: Mutex<[Key]>
+    /// Signs what is forged.
+    private let otherKey: Key
+
+    init() throws(LibraryFailure) {
+        keys = Mutex([try Key(number: 1)])
+        otherKey = try Key(number: 0)
+    }
 
     static let lifetimeSeconds = 600
 
@@ -30,7 +37,8 @@ final class IdentityTokens: Sendable {
 
     /// Signs with a new key from now on. The old one isn't in the set any more.
     func rotate() {
-        let key = Key(number: keys.withLock { $0.count } + 1)
+        // The first key has loaded what makes another.
+        guard let key = try? Key(number: keys.withLock { $0.count } + 1) else { return }
         keys.withLock { $0.append(key) }
     }
 
@@ -69,13 +77,13 @@ final class IdentityTokens: Sendable {
         }
         payload.add("}")
         let key = key
-        let signer = isForged ? Key(number: 0) : key
+        let signer = isForged ? otherKey : key
         let header = Array(#"{"alg":"\#(algorithm)","typ":"JWT","kid":"\#(key.identifier)"}"#.utf8)
         var input = SecretText()
         input.add(Base64URL.encode(header.span) + ".")
         input.add(KeptSecret("payload", payload.finish().base64URLEncoded()))
         let signed = input.finish()
-        let signature = signed.withExposedBytes { P256.signature(of: $0, key: signer.scalar) } ?? []
+        let signature = signed.withExposedBytes { (try? P256.signature(of: $0, key: signer.scalar)) ?? [] }
         var token = SecretText()
         token.add(KeptSecret("signed", signed.duplicate()))
         token.add("." + Base64URL.encode(signature.span))

@@ -25,11 +25,14 @@ public final class LoopbackAuthorizationServer: Sendable {
 
     /// Starts the server.
     ///
-    /// Throws when its port is in use, the machine has no such address, or key and certificate don't fit.
+    /// Throws when its port is in use, the machine has no such address, key and certificate don't fit, or libmicrohttpd
+    /// or libcrypto can't be loaded.
     public init(
         _ configuration: AuthorizationServerConfiguration = AuthorizationServerConfiguration()
     ) throws(StartError) {
-        let service = AuthorizationService(configuration: configuration)
+        let service = try mapError(
+            { StartError(LoopbackError(.noLibrary($0), port: configuration.port)) },
+            of: AuthorizationService(configuration: configuration))
         let server = try mapError(
             StartError.init,
             of: LoopbackServer(

@@ -136,7 +136,7 @@ private struct ProofText {
             let point = Base64URL.decode(x).flatMap({ x in Base64URL.decode(y).map { x + $0 } })
         else { throw ProofRefusal(problem: .key) }
         let signed = Array((parts[0] + "." + parts[1]).utf8)
-        guard P256.isValid(signature, of: signed.span, publicKey: point) else {
+        guard (try? P256.isValid(signature, of: signed.span, publicKey: point)) == true else {
             throw ProofRefusal(problem: .signature)
         }
         let members = Array(#"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#.utf8)

@@ -59,7 +59,7 @@ extension CurlEasyHandle {
         set(CURLOPT_CA_CACHE_TIMEOUT, 300)
         switch trust {
         case .system:
-            if CurlLibrary.hasBundle { unsafe set(CURLOPT_CAPATH, address: nil) }
+            if latchkey_curl_has_bundle() != 0 { unsafe set(CURLOPT_CAPATH, address: nil) }
         case .only(let file):
             set(CURLOPT_CAINFO, copying: file)
             unsafe set(CURLOPT_CAPATH, address: nil)

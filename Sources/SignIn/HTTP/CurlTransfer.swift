@@ -32,7 +32,8 @@ final class CurlTransfer: @unchecked Sendable {
     ) throws(TransportError) {
         let isOwnField = request.fields.contains { HeaderField.transportNames.contains($0.name.lowercased()) }
         guard !isOwnField else { throw TransportError(.malformedRequest, origin: origin) }
-        guard var easy = CurlEasyHandle() else { throw TransportError(.other, origin: origin) }
+        let handle = try mapError({ TransportError(.noLibrary($0), origin: origin) }, of: CurlEasyHandle())
+        guard var easy = handle else { throw TransportError(.other, origin: origin) }
         self.origin = origin
         proxy = configuration.proxies.address(for: request.url)
         reach = configuration.reach

@@ -5,7 +5,7 @@ internal import LatchkeySecrets
 ///
 /// `curl_slist_append` would copy each line to the heap. libcurl reads the list where it is, so the list is built by
 /// hand over one guarded block. What libcurl puts together from it is in libcurl's own memory, which is overwritten
-/// when it is freed (CCurl/shim.h).
+/// when it is freed (CLatchkeyCurl).
 @safe struct HeaderLines: ~Copyable {
     private let text: LentSecret<MessageBody>
     private let nodes: UnsafeMutableBufferPointer<curl_slist>

@@ -3,7 +3,7 @@ public import LatchkeyLog
 /// Why there is no response.
 public struct TransportError: RedactedError, Hashable {
     /// What went wrong on the way. No status of a response is among them: 404 and 500 are responses.
-    public enum Code: Sendable, Hashable, CaseIterable {
+    public enum Code: Sendable, Hashable {
         /// The name has no address.
         case cannotResolveHost
         /// No server listens there, or the network doesn't reach it.
@@ -32,6 +32,8 @@ public struct TransportError: RedactedError, Hashable {
         case notConfidential
         /// The name leads to no address that this client may connect to; no connection was made.
         case addressRefused
+        /// libcurl can't be loaded; nothing was sent.
+        case noLibrary(LibraryFailure)
         /// None of the above; the cause has libcurl's number.
         case other
     }
@@ -115,6 +117,7 @@ public struct TransportError: RedactedError, Hashable {
             .init(
                 .refused, "http.address-refused", "the host name in \(origin) leads to a private address",
                 hint: "check the host name: a name from another party must not lead into a private network")
+        case .noLibrary(let failure): failure.explanation
         case .other: .init(.unavailable, "http.other", "the request to \(origin) failed (curl \(number))")
         }
     }

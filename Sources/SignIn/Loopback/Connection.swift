@@ -11,8 +11,8 @@ internal import LatchkeySecrets
         unsafe self.pointer = unsafe pointer
     }
 
-    func suspend() { unsafe MHD_suspend_connection(pointer) }
-    func resume() { unsafe MHD_resume_connection(pointer) }
+    func suspend() { unsafe microHTTPD.MHD_suspend_connection(pointer) }
+    func resume() { unsafe microHTTPD.MHD_resume_connection(pointer) }
 
     func peer(serverPort: UInt16) -> LoopbackPeer? {
         unsafe LoopbackPeer(latchkey_peer(pointer), serverPort: serverPort)
@@ -22,7 +22,7 @@ internal import LatchkeySecrets
     func header() -> RequestHeader {
         let header = RequestHeader()
         let context = unsafe Unmanaged.passUnretained(header).toOpaque()
-        _ = unsafe MHD_get_connection_values(
+        _ = unsafe microHTTPD.MHD_get_connection_values(
             pointer, .HEADER_KIND,
             { context, _, name, value in
                 guard let context = unsafe context, let name = unsafe name else { return .YES }
@@ -35,7 +35,7 @@ internal import LatchkeySecrets
     }
 
     func queue(_ message: OutgoingMessage) -> MHD_Result {
-        unsafe MHD_queue_response(pointer, UInt32(message.status), message.pointer)
+        unsafe microHTTPD.MHD_queue_response(pointer, UInt32(message.status), message.pointer)
     }
 }
 

@@ -2,7 +2,7 @@ package import LatchkeyLog
 
 /// Why a loopback server can't start.
 package struct LoopbackError: RedactedError, Hashable {
-    package enum Code: Sendable, Hashable, CaseIterable {
+    package enum Code: Sendable, Hashable {
         /// Another process listens on the port.
         case portInUse
         /// The port is below 1024 and not ours to take.
@@ -11,6 +11,8 @@ package struct LoopbackError: RedactedError, Hashable {
         case noSuchAddress
         /// Key and certificate can't be used.
         case badCertificate
+        /// libmicrohttpd can't be loaded.
+        case noLibrary(LibraryFailure)
         case other
     }
 
@@ -43,6 +45,7 @@ package struct LoopbackError: RedactedError, Hashable {
             .init(
                 .badData, "loopback.bad-certificate", "the key and certificate of the loopback server can't be used",
                 hint: "give a PEM key and the certificate that belongs to the key")
+        case .noLibrary(let failure): failure.explanation
         case .other:
             .init(.unavailable, "loopback.other", "the loopback server can't start (errno \(number))")
         }

@@ -1,4 +1,7 @@
+internal import CLatchkeyMicroHTTPD
+internal import LatchkeyLog
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// A small HTTP/1.1 server on 127.0.0.1 or [::1] and nowhere else: the receiver of redirects, and the server of tests.
 ///
@@ -61,6 +64,9 @@ package final class LoopbackServer: Sendable {
 
     /// Starts listening.
     package init(_ configuration: Configuration = Configuration(), handler: @escaping Handler) throws(LoopbackError) {
+        try mapError(
+            { LoopbackError(.noLibrary($0), port: configuration.port) },
+            of: LibraryFailure.check(latchkey_microhttpd_load()))
         let socket = try ListeningSocket(configuration.family, port: configuration.port)
         port = socket.port
         authority = configuration.family == .ipv4 ? "127.0.0.1:\(port)" : "[::1]:\(port)"

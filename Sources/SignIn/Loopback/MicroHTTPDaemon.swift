@@ -49,7 +49,7 @@ internal import LatchkeySystem
 
     /// Closes all connections and joins the thread. Once.
     func stop() {
-        unsafe MHD_stop_daemon(pointer)
+        unsafe microHTTPD.MHD_stop_daemon(pointer)
     }
 
     @unsafe private static func withTLS<Result>(

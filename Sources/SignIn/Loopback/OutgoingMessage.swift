@@ -27,11 +27,11 @@ internal import LatchkeySecrets
 
     deinit {
         unsafe latchkey_response_wipe(pointer, "Location")
-        unsafe MHD_destroy_response(pointer)
+        unsafe microHTTPD.MHD_destroy_response(pointer)
     }
 
     private func add(_ name: String, _ value: String) {
-        _ = unsafe MHD_add_response_header(pointer, name, value)
+        _ = unsafe microHTTPD.MHD_add_response_header(pointer, name, value)
     }
 
     private func add(_ name: String, _ value: borrowing Secret<MessageBody>) {
@@ -43,7 +43,7 @@ internal import LatchkeySecrets
         }
         text.withExposedBytes { bytes in
             unsafe bytes.withUnsafeBytes { bytes in
-                _ = unsafe MHD_add_response_header(
+                _ = unsafe microHTTPD.MHD_add_response_header(
                     pointer, name, bytes.baseAddress!.assumingMemoryBound(to: CChar.self))
             }
         }
@@ -74,12 +74,12 @@ private final class OutgoingBody {
     @unsafe private func makeWhole() -> OpaquePointer? {
         // The library gives this object back when it is done with it, and only reads.
         let base = unsafe UnsafeMutableRawPointer(mutating: bytes?.lentBytes.baseAddress)
-        return unsafe MHD_create_response_from_buffer_with_free_callback_cls(
+        return unsafe microHTTPD.MHD_create_response_from_buffer_with_free_callback_cls(
             byteCount, base, releaseBody, Unmanaged.passRetained(self).toOpaque())
     }
 
     @unsafe private func makeStream(byteCount: UInt64) -> OpaquePointer? {
-        unsafe MHD_create_response_from_callback(
+        unsafe microHTTPD.MHD_create_response_from_callback(
             byteCount, 16_384,
             { context, position, target, room in
                 guard let context = unsafe context, let target = unsafe target else { return -2 }

@@ -58,6 +58,7 @@ extension OAuthError {
                 hint: problem.hint)
         case .invalidConfiguration(let problem):
             row(.configuration, "oauth.invalid-configuration", problem.logMessage, hint: problem.hint)
+        case .noLibrary(let failure): failure.explanation
         case .noRandomOctets(let number):
             row(.internalError, "oauth.no-random-octets", "the system gave no random octets (errno \(number))")
         }

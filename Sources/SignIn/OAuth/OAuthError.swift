@@ -37,6 +37,8 @@ public struct OAuthError: RedactedError, Hashable {
         case invalidConfiguration(ConfigurationProblem)
         /// The system gave no random octets; the number is errno.
         case noRandomOctets(number: Int32)
+        /// libcrypto, which signs and verifies, can't be loaded.
+        case noLibrary(LibraryFailure)
     }
 
     /// What was requested of a server.

@@ -84,6 +84,11 @@ public struct StoreError: RedactedError, Hashable {
         return "\(cause) [\(codeName)]"
     }
 
+    /// A library that the store needs can't be loaded.
+    package init(_ failure: LibraryFailure) {
+        self.init(.unavailable, failure.cause, hint: failure.hint.map { "\($0), or \(Recovery.chooseStore)" })
+    }
+
     /// What is stored is damaged.
     package var isCorruption: Bool { code == .corrupted }
     /// Another process is writing.

@@ -18,11 +18,7 @@ final class Interruption: Sendable {
     ///
     /// Throws `unavailable` on a machine that hasn't got them.
     @GLibThread convenience init(_ deadline: Deadline) throws(StoreError) {
-        self.init(
-            deadline,
-            try mapError(
-                { (fault: BusFault) in StoreError.noSecretServiceLibrary(fault.text) },
-                of: GLibThread.context(withLibsecret: true)))
+        self.init(deadline, try mapError(StoreError.init, of: GLibThread.context(withLibsecret: true)))
     }
 
     /// Of another deadline than the operation that it is a part of.

@@ -69,15 +69,6 @@ extension StoreError {
     private static let useVault: LogMessage =
         "or \(Recovery.chooseStore); \(Recovery.diagnose)"
 
-    /// - Parameter missing: the library or the function of a library.
-    static func noSecretServiceLibrary(_ missing: String) -> StoreError {
-        let missing = LoggableText(reviewed: "our own name of a library or a function", unredacted: missing)
-        return StoreError(
-            .unavailable, "libsecret and GLib, which reach the keyring service, can't be loaded: no \(missing)",
-            hint:
-                "install libsecret (Debian's package libsecret-1-0), or \(Recovery.chooseStore); \(Recovery.diagnose)")
-    }
-
     static func noSessionBus(_ failure: BusFault?) -> StoreError {
         StoreError(
             .unavailable, "there is no session bus to reach the keyring service on",

@@ -84,7 +84,7 @@ struct KeyringServeTests {
             let folder = try scene.directory.makeFolder("without-\(library)")
             try scene.directory.write("without-\(library)/\(library)", "")
             let run = try await scene.shell("latchkey keyring status", ["LD_LIBRARY_PATH": folder])
-            let cause = "GLib, which reaches the session bus, can't be loaded: no libgio-2.0.so.0 [keyring.no-glib]"
+            let cause = "GLib, which connects to D-Bus, can't be loaded: no libgio-2.0.so.0 [keyring.no-glib]"
             #expect(run.errorText.contains(cause) == isNeeded, "\(run.errorText)")
             #expect(run.status == (isNeeded ? 69 : 1))
         }

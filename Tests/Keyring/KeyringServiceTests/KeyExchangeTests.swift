@@ -71,7 +71,7 @@ struct KeyExchangeTests {
         + "ee386bfb5a899fa5ae9f24117c4b1fe649286651ece65381ffffffffffffffff"
 
     private static func exchange(_ exponent: String) throws -> SecretServiceKeyExchange {
-        let exchange = SecretServiceKeyExchange(exponent: Secret(copying: Hex.bytes(exponent).span))
+        let exchange = try SecretServiceKeyExchange(exponent: Secret(copying: Hex.bytes(exponent).span))
         guard let exchange else { throw ServiceFailure("libcrypto refused the exponent") }
         return exchange
     }
@@ -108,8 +108,8 @@ struct KeyExchangeTests {
         #expect(Self.digits(exchange.key(with: Hex.bytes(String(Self.prime.dropLast()) + "d"))) != nil)
     }
 
-    @Test func `an exponent of zero is refused`() {
-        let exchange = SecretServiceKeyExchange(exponent: Secret(byteCount: 32) { _ in })
+    @Test func `an exponent of zero is refused`() throws {
+        let exchange = try SecretServiceKeyExchange(exponent: Secret(byteCount: 32) { _ in })
         switch exchange {
         case .some: Issue.record("it was taken")
         case .none: break
@@ -121,10 +121,10 @@ struct KeyExchangeTests {
         let key = try Secret<PrivateKey>.random(byteCount: 16)
         let text = try Secret<Password>.random(byteCount: count)
         let vector = [UInt8](repeating: 7, count: 16)
-        let found = FileCipher.sealCBC(text, key: key, initializationVector: vector)
+        let found = try FileCipher.sealCBC(text, key: key, initializationVector: vector)
         let sealed = try #require(found)
         #expect(sealed.count == (count / 16 + 1) * 16)
-        let opened = FileCipher.openCBC(sealed, key: key, initializationVector: vector)
+        let opened = try FileCipher.openCBC(sealed, key: key, initializationVector: vector)
         let matches =
             switch consume opened {
             case .some(let opened): opened.matches(text)

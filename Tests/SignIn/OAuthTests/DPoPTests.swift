@@ -42,18 +42,18 @@ import Testing
         let signed = Array((Self.base64(header) + "." + Self.base64(payload)).utf8)
         let point = try #require(Base64URL.decode(Self.x)) + #require(Base64URL.decode(Self.y))
         let bytes = try #require(Base64URL.decode(signature))
-        #expect(isValid(bytes, signed, point))
+        #expect(try isValid(bytes, signed, point))
         for index in [0, 31, 32, 63] {
             var damaged = bytes
             damaged[index] ^= 1
-            #expect(!isValid(damaged, signed, point))
+            #expect(try !isValid(damaged, signed, point))
         }
         let shorter = Array(signed.dropLast())
-        #expect(!isValid(bytes, shorter, point))
-        #expect(!isValid(Array(bytes.dropLast()), signed, point))
+        #expect(try !isValid(bytes, shorter, point))
+        #expect(try !isValid(Array(bytes.dropLast()), signed, point))
         var off = point
         off[0] ^= 1
-        #expect(!isValid(bytes, signed, off))
+        #expect(try !isValid(bytes, signed, off))
     }
 
     @Test func `what we write is laid out as in RFC 9449, with an end`() throws {
@@ -72,8 +72,8 @@ import Testing
         )
     }
 
-    private func isValid(_ signature: [UInt8], _ message: [UInt8], _ point: [UInt8]) -> Bool {
-        P256.isValid(signature, of: message.span, publicKey: point)
+    private func isValid(_ signature: [UInt8], _ message: [UInt8], _ point: [UInt8]) throws -> Bool {
+        try P256.isValid(signature, of: message.span, publicKey: point)
     }
 
     // MARK: - Keys
@@ -86,14 +86,14 @@ import Testing
         let signature = try one.sign(message.span)
         let point = try #require(Base64URL.decode(one.x)) + #require(Base64URL.decode(one.y))
         let otherPoint = try #require(Base64URL.decode(other.x)) + #require(Base64URL.decode(other.y))
-        #expect(isValid(signature, message, point))
-        #expect(!isValid(signature, message, otherPoint))
+        #expect(try isValid(signature, message, point))
+        #expect(try !isValid(signature, message, otherPoint))
     }
 
     @Test func `RFC 6979's private key has its point`() throws {
         // Appendix A.2.5.
         let scalar: [UInt8] = hex("C9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721")
-        let key = DPoPProofKey(scalar: Secret(copying: scalar.span))!
+        let key = try DPoPProofKey(scalar: Secret(copying: scalar.span))!
         #expect(Base64URL.decode(key.x) == hex("60FED4BA255A9D31C961EB74C6356D68C049B8923B61FA6CE669622E60F29FB6"))
         #expect(Base64URL.decode(key.y) == hex("7903FE1008B8BC99A41AE9E95628BC64F2F1B20C2D7E9F5177A3C294D4462299"))
     }
@@ -106,7 +106,7 @@ import Testing
     @Test func `what is no number of the curve's is no key`() throws {
         let order = hex("FFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551")
         for scalar in [[UInt8](repeating: 0, count: 32), order, [UInt8](repeating: 255, count: 32), [1, 2, 3]] {
-            let isKey = DPoPProofKey(scalar: Secret(copying: scalar.span)) != nil
+            let isKey = try DPoPProofKey(scalar: Secret(copying: scalar.span)) != nil
             #expect(!isKey)
         }
         let failing = RandomCalls(failing: 1)
@@ -122,15 +122,15 @@ import Testing
     @Test func `a key survives a store, and a damaged one is none`() throws {
         let key = try DPoPProofKey.generate()
         let text = try key.encoded().reveal()
-        #expect(try DPoPProofKey(decoding: Secret(text)).thumbprint == key.thumbprint)
+        #expect(try DPoPProofKey(decoding: Secret(text))?.thumbprint == key.thumbprint)
         let other = try DPoPProofKey.generate()
         for wrong in [
             text.replacingOccurrences(key.x, other.x), text.replacingOccurrences(key.y, other.y),
             text.replacingOccurrences("P-256", "P-384"), text.replacingOccurrences("\"EC\"", "\"RSA\""), "{}", "",
             String(text.dropLast(3)) + "\"}",
         ] {
-            #expect(
-                failure { () throws(JSONError) in try DPoPProofKey(decoding: Secret(wrong)) } != nil, "\(wrong.count)")
+            let isKey = try DPoPProofKey(decoding: Secret(wrong)) != nil
+            #expect(!isKey, "\(wrong.count)")
         }
     }
 

@@ -233,7 +233,7 @@ import TestServices
                     throw Violation("a point of another size")
                 }
                 for algorithm in SignatureAlgorithm.allCases {
-                    _ = key.key.accepts([UInt8](repeating: 0, count: 64), of: input.span, by: algorithm)
+                    _ = try key.key.accepts([UInt8](repeating: 0, count: 64), of: input.span, by: algorithm)
                 }
             }
             return true

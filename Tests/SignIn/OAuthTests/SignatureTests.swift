@@ -21,10 +21,10 @@ import TestServices
         /// - Parameter isShort: a key with a zero at the start of a coordinate, which is left out.
         init(_ identifier: String?, extra: String = "", isShort: Bool = false) throws {
             var scalar = try Secret<PrivateKey>.random(byteCount: 32)
-            var point = P256.publicKey(of: scalar)!
+            var point = try P256.publicKey(of: scalar)!
             while isShort && point[0] != 0 && point[32] != 0 {
                 scalar = try .random(byteCount: 32)
-                point = P256.publicKey(of: scalar)!
+                point = try P256.publicKey(of: scalar)!
             }
             self.scalar = scalar
             let (x, y) = (
@@ -39,7 +39,7 @@ import TestServices
             let payload = #"{"sub":"alice"}"#
             let signed = Base64URL.encode(Array(header.utf8).span) + "." + Base64URL.encode(Array(payload.utf8).span)
             let bytes = Array(signed.utf8)
-            let signature = P256.signature(of: bytes.span, key: scalar)!
+            let signature = try P256.signature(of: bytes.span, key: scalar)!
             return Secret(signed + "." + Base64URL.encode(signature.span))
         }
     }
@@ -185,7 +185,7 @@ import TestServices
         let parts = token.split(separator: ".")
         let claims = #"{"iss":"https://id.example","sub":"alice","aud":"client one","exp":99999999999}"#
         let body = Array((String(parts[0]) + "." + Base64URL.encode(Array(claims.utf8).span)).utf8)
-        let signature = P256.signature(of: body.span, key: key.scalar)!
+        let signature = try P256.signature(of: body.span, key: key.scalar)!
         let idToken = String(decoding: body, as: UTF8.self) + "." + Base64URL.encode(signature.span)
         let response =
             #"{"access_token":"at","token_type":"bearer","refresh_token":"r","id_token":"\#(idToken)"}"#

@@ -84,10 +84,10 @@ struct LibrariesOnDemandTests {
             return folder
         }
 
-        var missing: String {
+        var problem: String {
             switch self {
-            case .empty: "libsecret-1.so.0"
-            case .withoutFunctions: "secret_service_decode_dbus_secret"
+            case .empty: "loaded: no libsecret-1.so.0"
+            case .withoutFunctions: "used: this version lacks the function secret_service_decode_dbus_secret"
             }
         }
     }
@@ -99,10 +99,8 @@ struct LibrariesOnDemandTests {
         let session = try await PrivateSession(.unlocked)
         var environment = try await vault(session)
         environment["LD_LIBRARY_PATH"] = try await broken.folder(in: session.directory)
-        let cause = "libsecret and GLib, which reach the keyring service, can't be loaded: no \(broken.missing)"
-        let remedy = """
-            install libsecret (Debian's package libsecret-1-0), or choose another store with --store
-            """
+        let cause = "libsecret, which connects to the keyring, can't be \(broken.problem)"
+        let remedy = "run `apt install libsecret-1-0`, or choose another store with --store"
         for arguments in [["get", "s", "u"], ["list"], ["delete", "s", "u"], ["set", "s", "u"]] {
             let run = try await latchkey(["--store", "secret-service"] + arguments, environment, input: "x")
             #expect(run.status == 69, "\(arguments)")

@@ -21,7 +21,8 @@ internal import Glibc
     struct Failure: Error { let text: String }
 
     init(_ conninfo: String) throws {
-        guard unsafe latchkey_libpq_load() == nil, let library = unsafe dlopen("libpq.so.5", RTLD_NOW) else {
+        guard latchkey_libpq_load().outcome == LATCHKEY_LOADED, let library = unsafe dlopen("libpq.so.5", RTLD_NOW)
+        else {
             throw Failure(text: "no libpq")
         }
         unsafe execute = unsafeBitCast(dlsym(library, "PQexecPrepared"), to: Execute.self)

@@ -7,7 +7,7 @@ internal import CLatchkeyGLib
     private let attributes: OpaquePointer
 
     init(service: String, account: String) throws {
-        guard unsafe latchkey_libsecret_load() == nil else { throw Failure() }
+        guard latchkey_libsecret_load().outcome == LATCHKEY_LOADED else { throw Failure() }
         unsafe attributes = g_hash_table_new_full(
             g_str_hash, g_str_equal, { unsafe g_free($0) }, { unsafe g_free($0) })
         for (name, value) in [("service", service), ("username", account)] {

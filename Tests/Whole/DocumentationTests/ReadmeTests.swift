@@ -21,7 +21,7 @@ struct ReadmeTests {
     /// A library that the package links but the first command doesn't install shows only on a fresh machine.
     @Test func `the first command installs what the package's system libraries name`() throws {
         let manifest = try Repository.text("Package.swift")
-        let named = manifest.matches(of: /apt: "([a-z0-9.+-]+)"/).map { String($0.output.1) }
+        let named = manifest.matches(of: /\b(lib[a-z0-9.+-]+-dev)\b/).map { String($0.output.1) }
         try #require(named.count >= 5)
         let list = try #require(Repository.text("Scripts/install").firstMatch(of: /\nbuild=\((.*)\)\n/)?.output.1)
         let words = Set(list.split(separator: " ").map(String.init))

@@ -5,11 +5,11 @@
 
 #include "glib_types.h"
 #include "glib_values.h"
+#include "latchkey_load.h"
 
-// Loads GLib's libraries, or libsecret with them, unless that was done. Returns NULL, or the name of what is missing: a
-// library, where it or one that it needs can't be loaded, or a function that it hasn't. From any thread.
-const char *latchkey_glib_load(void);
-const char *latchkey_libsecret_load(void);
+// Loads GLib's libraries, or libsecret with them.
+struct latchkey_loaded latchkey_glib_load(void);
+struct latchkey_loaded latchkey_libsecret_load(void);
 
 // Where the functions are. Hidden: another library of the process that looks for GLib must not find anything here.
 #define FUNCTION(RESULT, NAME, PARAMETERS, ARGUMENTS) RESULT(*NAME) PARAMETERS;

@@ -3,11 +3,11 @@
 // libpq without its header, and without linking to it: one call loads it, and its functions can be called by their names
 // from then on. Before that they lead nowhere.
 
+#include "latchkey_load.h"
 #include "libpq_types.h"
 
-// Loads libpq, unless that was done. Returns NULL, or the name of what is missing: libpq.so.5, where it or a library of
-// its own can't be loaded, or a function that it hasn't (before PostgreSQL 14). From any thread.
-const char *latchkey_libpq_load(void);
+// Loads libpq, of PostgreSQL 14 or later.
+struct latchkey_loaded latchkey_libpq_load(void);
 
 // Where the functions are. Hidden: another library of the process that looks for libpq must not find anything here.
 struct latchkey_libpq {

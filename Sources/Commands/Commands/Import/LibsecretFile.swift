@@ -25,12 +25,14 @@ package enum LibsecretFile {
         let content = try ForeignFile.read(path, of: program)
         let outline = try content.withExposedBytes { (bytes) throws(ImportError) in try Outline(bytes) }
         guard
-            let key = FileCipher.passphraseKey(
+            let key = try FileCipher.passphraseKey(
                 passphrase, salt: outline.salt, iterations: outline.iterations, byteCount: 16)
         else { throw notThatFormat }
         var result = try CredentialImport()
         for blob in outline.items {
-            guard let opened = open(blob, key) else { throw ImportError(problem: .wrongPassphrase, program: program) }
+            guard let opened = try open(blob, key) else {
+                throw ImportError(problem: .wrongPassphrase, program: program)
+            }
             let item = try opened.withExposedBytes { (bytes) throws(ImportError) in try Item(bytes) }
             guard let service = item.attributes["service"], let account = item.attributes["username"] else {
                 result.skip()
@@ -45,12 +47,15 @@ package enum LibsecretFile {
     private static var notThatFormat: ImportError { ImportError(problem: .notThatFormat, program: program) }
 
     /// ciphertext ‖ IV[16] ‖ tag[32]; the tag is over what is before it.
-    private static func open(_ blob: [UInt8], _ key: borrowing Secret<PrivateKey>) -> Secret<Password>? {
+    private static func open(
+        _ blob: [UInt8], _ key: borrowing Secret<PrivateKey>
+    ) throws(LibraryFailure) -> Secret<Password>? {
         guard blob.count >= 64 else { return nil }
         let sealed = Array(blob.dropLast(32))
-        let tag = Secret<AuthorizationState>(copying: FileCipher.authenticationTag(of: sealed, key: key).span)
+        let authentication = try FileCipher.authenticationTag(of: sealed, key: key)
+        let tag = Secret<AuthorizationState>(copying: authentication.span)
         guard tag.matches(Array(blob.suffix(32)).span) else { return nil }
-        return FileCipher.openCBC(
+        return try FileCipher.openCBC(
             Array(sealed.dropLast(16)), key: key, initializationVector: Array(sealed.suffix(16)))
     }
 

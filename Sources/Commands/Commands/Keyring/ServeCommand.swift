@@ -112,7 +112,9 @@ extension CommandContext {
             { (error: BusFault) in
                 // What GIO says of an address where nobody listens, or that isn't one; a bus has other names for errors.
                 if error.name.hasPrefix("org.gtk.GDBus.UnmappedGError") { return CommandFailure.noBus }
-                if error.name == StaticString.noLibrary.description { return CommandFailure.noGLib(error.text) }
+                if let failure = error.library {
+                    return CommandFailure(.unavailable, "keyring.no-glib", failure.cause, hint: failure.hint)
+                }
                 return CommandFailure(
                     .unavailable, "keyring.bus-refused",
                     "the session bus refused: \(LoggableText(reviewed: "the name of a D-Bus error", unredacted: error.name))",
@@ -122,14 +124,6 @@ extension CommandContext {
 }
 
 extension CommandFailure {
-    /// - Parameter missing: the library or the function of a library.
-    static func noGLib(_ missing: String) -> CommandFailure {
-        let missing = LoggableText(reviewed: "our own name of a library or a function", unredacted: missing)
-        return CommandFailure(
-            .unavailable, "keyring.no-glib", "GLib, which reaches the session bus, can't be loaded: no \(missing)",
-            hint: "install GLib (Debian's package libglib2.0-0)")
-    }
-
     static var noBus: CommandFailure {
         CommandFailure(
             .unavailable, "keyring.no-bus", "there is no session bus to connect to",

@@ -1,6 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeyCrypto
 internal import LatchkeyDBus
+internal import LatchkeyLog
 internal import LatchkeySecrets
 
 /// A session: how secrets cross the bus between the service and one connection (Secret Service API, "Transfer of
@@ -36,9 +37,13 @@ final class KeyringSession: Sendable {
     static func agreeing(
         on clientValue: [UInt8], at path: String, of client: String
     ) throws(BusFault) -> (session: KeyringSession, publicValue: [UInt8]) {
-        guard let exponent = try? Secret<PrivateKey>.random(byteCount: SecretServiceKeyExchange.exponentByteCount),
-            let exchange = SecretServiceKeyExchange(exponent: exponent)
-        else { throw BusFault(.failed, "no key could be made") }
+        let exchange: SecretServiceKeyExchange?
+        do throws(LibraryFailure) {
+            exchange = try SecretServiceKeyExchange()
+        } catch {
+            throw BusFault(error)
+        }
+        guard let exchange else { throw BusFault(.failed, "no key could be made") }
         guard let key = exchange.key(with: clientValue) else {
             throw BusFault.invalid("the public value isn't one of the group's")
         }
@@ -65,11 +70,14 @@ final class KeyringSession: Sendable {
         return .tuple([.path(path), .bytes(parameters), value, .string(contentType)])
     }
 
+    // A session with a key has loaded what `FileCipher` needs.
+
     private func encrypted(_ secret: borrowing Secret<ItemContent>) -> ([UInt8], [UInt8])? {
         switch key {
         case .some(let key):
             guard let vector = try? RandomOctets.array(16) else { return nil }
-            return FileCipher.sealCBC(secret, key: key, initializationVector: vector).map { (vector, $0) }
+            let ciphertext = try? FileCipher.sealCBC(secret, key: key, initializationVector: vector)
+            return ciphertext.map { (vector, $0) }
         case .none: return nil
         }
     }
@@ -99,7 +107,7 @@ final class KeyringSession: Sendable {
 
     private func decrypted(_ ciphertext: [UInt8], _ vector: [UInt8]) -> Secret<Password>? {
         switch key {
-        case .some(let key): return FileCipher.openCBC(ciphertext, key: key, initializationVector: vector)
+        case .some(let key): return try? FileCipher.openCBC(ciphertext, key: key, initializationVector: vector)
         case .none: return nil
         }
     }

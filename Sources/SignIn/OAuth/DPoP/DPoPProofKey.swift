@@ -1,5 +1,6 @@
 internal import LatchkeyCrypto
 package import LatchkeyJSON
+package import LatchkeyLog
 package import LatchkeySecrets
 internal import LatchkeySystem
 
@@ -18,20 +19,24 @@ package struct DPoPProofKey: ~Copyable, Sendable {
     /// Makes a fresh key.
     ///
     /// Throws `.noRandomOctets` when the generator refuses, `.invalidConfiguration(.signingKey)` when it gives what is
-    /// no key, which happens to one in 2^32 numbers: each of four tries has to fail.
+    /// no key, which happens to one in 2^32 numbers: each of four tries has to fail. `.noLibrary`.
     package static func generate(random: RandomSource = .system) throws(OAuthError) -> DPoPProofKey {
         for _ in 0..<4 {
             let scalar: Secret<PrivateKey> = try mapError(
                 OAuthError.random,
                 of: random.secret(byteCount: P256.scalarByteCount, for: PrivateKey.self))
-            if let key = DPoPProofKey(scalar: scalar) { return key }
+            do throws(LibraryFailure) {
+                if let key = try DPoPProofKey(scalar: scalar) { return key }
+            } catch {
+                throw OAuthError(.noLibrary(error))
+            }
         }
         throw OAuthError(.invalidConfiguration(.signingKey))
     }
 
     /// Returns `nil` unless the scalar is 32 bytes, and one of the curve's.
-    init?(scalar: consuming Secret<PrivateKey>) {
-        guard let point = P256.publicKey(of: scalar) else { return nil }
+    init?(scalar: consuming Secret<PrivateKey>) throws(LibraryFailure) {
+        guard let point = try P256.publicKey(of: scalar) else { return nil }
         self.scalar = scalar
         x = Base64URL.encode(point.span.extracting(first: 32))
         y = Base64URL.encode(point.span.extracting(last: 32))
@@ -42,7 +47,8 @@ package struct DPoPProofKey: ~Copyable, Sendable {
 
     /// The 64 bytes of an ES256 signature.
     borrowing func sign(_ message: Span<UInt8>) throws(OAuthError) -> [UInt8] {
-        guard let signature = P256.signature(of: message, key: scalar) else {
+        guard let signature = try mapError({ OAuthError(.noLibrary($0)) }, of: P256.signature(of: message, key: scalar))
+        else {
             throw OAuthError(.invalidConfiguration(.signingKey))
         }
         return signature
@@ -61,18 +67,19 @@ package struct DPoPProofKey: ~Copyable, Sendable {
         return try json.finish(as: PrivateKey.self)
     }
 
-    /// Reads what `encoded` wrote. Throws `.wrongType` for anything else: another kind of key, or a public half that is
-    /// not the private one's.
-    package init(decoding text: borrowing Secret<PrivateKey>) throws(JSONError) {
-        let document = try JSONDocument(
-            text.duplicate(as: MessageBody.self), limits: JSONLimits(byteCount: 4096, depth: 2, valueCount: 32))
-        guard let kind = document.member("kty"), document.isText(kind, "EC"),
+    /// Reads what `encoded` wrote. Returns `nil` for anything else: another kind of key, or a public half that is not
+    /// the private one's.
+    package init?(decoding text: borrowing Secret<PrivateKey>) throws(LibraryFailure) {
+        let limits = JSONLimits(byteCount: 4096, depth: 2, valueCount: 32)
+        guard let document = try? JSONDocument(text.duplicate(as: MessageBody.self), limits: limits),
+            let kind = document.member("kty"), document.isText(kind, "EC"),
             let curve = document.member("crv"), document.isText(curve, "P-256"),
             let x = document.member("x"), let y = document.member("y"), let d = document.member("d"),
-            let scalar = try document.secret(d, as: PrivateKey.self).base64URLDecoded(),
-            let key = DPoPProofKey(scalar: scalar), try document.publicText(x, limit: 64).hasSameOctets(as: key.x),
-            try document.publicText(y, limit: 64).hasSameOctets(as: key.y)
-        else { throw JSONError(.wrongType) }
+            let encoded = try? document.secret(d, as: PrivateKey.self), let scalar = encoded.base64URLDecoded(),
+            let key = try DPoPProofKey(scalar: scalar),
+            (try? document.publicText(x, limit: 64))?.hasSameOctets(as: key.x) == true,
+            (try? document.publicText(y, limit: 64))?.hasSameOctets(as: key.y) == true
+        else { return nil }
         self = key
     }
 }

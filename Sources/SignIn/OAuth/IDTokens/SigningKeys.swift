@@ -3,6 +3,7 @@ internal import LatchkeyHTTP
 internal import LatchkeyJSON
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 internal import Synchronization
 
 /// Servers' public keys, kept while the process lives and requested anew when a token names one that isn't among them.
@@ -19,33 +20,37 @@ package final class SigningKeys: Sendable {
     ///
     /// Throws `.invalidResponse(.idTokenAlgorithm)` for an algorithm that isn't among `algorithms`, `.idTokenSignature`
     /// unless one of the server's keys of that algorithm, and with the token's key name, has signed the token;
-    /// `.requestRefused(.keySet, …)`, `.networkError`. Keys and addresses inside the token are not looked at.
+    /// `.requestRefused(.keySet, …)`, `.networkError`, `.noLibrary`. Keys and addresses inside the token are ignored.
     func check(
         _ token: borrowing Secret<IDToken>, by algorithms: Set<SignatureAlgorithm>, keysAt url: HTTPURL,
         over http: any HTTPTransport, timeout: Duration = .seconds(30), log: RedactedLogger
     ) async throws(OAuthError) {
         let signature = try IDTokenSignature(token, by: algorithms)
-        if let known = sets.withLock({ $0[url] }), Self.isValid(token, signature, known) { return }
+        if let known = sets.withLock({ $0[url] }), try Self.isValid(token, signature, known) { return }
         // The server may have changed its keys.
         let fresh = try await fetch(url, http, timeout, log)
         sets.withLock { sets in
             if sets.count >= 16 { sets = [:] }
             sets[url] = fresh
         }
-        guard Self.isValid(token, signature, fresh) else { throw OAuthError(.invalidResponse(.idTokenSignature)) }
+        guard try Self.isValid(token, signature, fresh) else { throw OAuthError(.invalidResponse(.idTokenSignature)) }
     }
 
     private static func isValid(
         _ token: borrowing Secret<IDToken>, _ signature: IDTokenSignature, _ keys: [VerificationKey]
-    ) -> Bool {
+    ) throws(OAuthError) -> Bool {
         let fitting = keys.filter { key in
             key.fits(signature.algorithm)
                 && (signature.keyIdentifier.map { key.identifier?.hasSameOctets(as: $0) ?? false } ?? true)
         }
-        return token.withExposedBytes { bytes in
-            let signed = bytes.extracting(0..<signature.signedByteCount)
-            return fitting.prefix(maximumTries).contains {
-                $0.key.accepts(signature.bytes, of: signed, by: signature.algorithm)
+        return try mappingError({ OAuthError(.noLibrary($0)) }) { () throws(LibraryFailure) in
+            try token.withExposedBytes { (bytes) throws(LibraryFailure) in
+                let signed = bytes.extracting(0..<signature.signedByteCount)
+                for key in fitting.prefix(maximumTries)
+                where try key.key.accepts(signature.bytes, of: signed, by: signature.algorithm) {
+                    return true
+                }
+                return false
             }
         }
     }

@@ -89,7 +89,7 @@ public enum GitHubAuthError: RedactedError, Hashable {
         case .sessionEnded: .sessionEnded
         case .invalidResponse: .invalidResponse
         case .networkError(let cause): .networkError(cause)
-        case .invalidMetadata, .invalidConfiguration, .noRandomOctets: .configuration(error)
+        case .invalidMetadata, .invalidConfiguration, .noRandomOctets, .noLibrary: .configuration(error)
         }
     }
 }

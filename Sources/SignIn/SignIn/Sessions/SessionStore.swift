@@ -130,7 +130,8 @@ package struct SessionStore: Sendable {
     ) async throws(StoreError) -> DPoPProofKey? {
         let name = try key(thumbprint, kind: .privateKey)
         guard let record = try await store.read(name, as: PrivateKey.self, deadline: deadline),
-            let key = try? DPoPProofKey(decoding: record.secret), key.thumbprint.hasSameOctets(as: thumbprint)
+            let key = try mapError(StoreError.init, of: DPoPProofKey(decoding: record.secret)),
+            key.thumbprint.hasSameOctets(as: thumbprint)
         else { return nil }
         return key
     }

@@ -103,16 +103,7 @@ struct PostgreSQLAddress: Sendable, Hashable {
     }
 
     private static func parse(_ uri: String) throws(StoreError) -> [String: String] {
-        if let missing = unsafe latchkey_libpq_load() {
-            throw StoreError(
-                .unavailable,
-                """
-                a vault in a database needs libpq, and \
-                \(LoggableText(reviewed: "a library's or a function's name", unredacted: unsafe String(cString: missing))) \
-                is missing
-                """,
-                hint: "install it (in Debian the package libpq5), or use a vault in a file")
-        }
+        try mapError(StoreError.init, of: LibraryFailure.check(latchkey_libpq_load()))
         var message: UnsafeMutablePointer<CChar>?
         defer { unsafe PQfreemem(message) }
         guard let options = unsafe PQconninfoParse(uri, &message) else {

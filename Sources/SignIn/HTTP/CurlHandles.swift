@@ -1,15 +1,5 @@
 internal import CLatchkeyCurl
-internal import Synchronization
-
-/// The one-time start of libcurl, paid for by the first request rather than at start-up.
-enum CurlLibrary {
-    /// libcurl's result of starting. The memory hooks only take when no other code in the process started libcurl
-    /// before.
-    static let startResult: CURLcode = latchkey_curl_start()
-
-    /// Whether this libcurl was built with the path of a file of certificate authorities.
-    static let hasBundle: Bool = latchkey_curl_has_bundle() != 0
-}
+internal import LatchkeyLog
 
 /// One transfer's handle.
 ///
@@ -19,14 +9,15 @@ enum CurlLibrary {
     let pointer: UnsafeMutableRawPointer
     private(set) var failure: CURLcode = CURLE_OK
 
-    /// Returns `nil` without memory.
-    init?() {
-        guard CurlLibrary.startResult == CURLE_OK, let pointer = unsafe curl_easy_init() else { return nil }
+    /// Loads libcurl, unless that was done. Returns `nil` without memory.
+    init?() throws(LibraryFailure) {
+        try LibraryFailure.check(latchkey_curl_load())
+        guard let pointer = unsafe curl.curl_easy_init() else { return nil }
         unsafe self.pointer = unsafe pointer
     }
 
     deinit {
-        unsafe curl_easy_cleanup(pointer)
+        unsafe curl.curl_easy_cleanup(pointer)
     }
 
     // MARK: - Options
@@ -93,30 +84,32 @@ enum CurlLibrary {
     // Sendable: the engine's thread alone calls everything but `wakeUp`, which is thread-safe (curl_multi_wakeup(3)).
     private let pointer: UnsafeMutableRawPointer
 
-    /// Returns `nil` when libcurl can't start or there is no memory.
+    /// Returns `nil` without memory, or when libcurl can't be loaded, which no transfer can be made without either.
     init?() {
-        guard CurlLibrary.startResult == CURLE_OK, let pointer = unsafe curl_multi_init() else { return nil }
+        guard latchkey_curl_load().outcome == LATCHKEY_LOADED, let pointer = unsafe curl.curl_multi_init() else {
+            return nil
+        }
         unsafe self.pointer = unsafe pointer
         // Idle connections kept for the next request; each holds keys, so a few are enough.
         unsafe latchkey_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, 4)
     }
 
     deinit {
-        unsafe curl_multi_cleanup(pointer)
+        _ = unsafe curl.curl_multi_cleanup(pointer)
     }
 
     @unsafe func add(_ easy: UnsafeMutableRawPointer) -> Bool {
-        unsafe curl_multi_add_handle(pointer, easy) == CURLM_OK
+        unsafe curl.curl_multi_add_handle(pointer, easy) == CURLM_OK
     }
 
     @unsafe func remove(_ easy: UnsafeMutableRawPointer) {
-        unsafe curl_multi_remove_handle(pointer, easy)
+        _ = unsafe curl.curl_multi_remove_handle(pointer, easy)
     }
 
     /// Does what can be done without waiting.
     func perform() {
         var running: Int32 = 0
-        unsafe curl_multi_perform(pointer, &running)
+        _ = unsafe curl.curl_multi_perform(pointer, &running)
     }
 
     /// The next transfer that has ended, with its result.
@@ -129,10 +122,10 @@ enum CurlLibrary {
 
     /// Waits until there is something to do, or someone calls `wakeUp`, or `milliseconds` have passed.
     func wait(milliseconds: Int32) {
-        unsafe curl_multi_poll(pointer, nil, 0, milliseconds, nil)
+        _ = unsafe curl.curl_multi_poll(pointer, nil, 0, milliseconds, nil)
     }
 
     func wakeUp() {
-        unsafe curl_multi_wakeup(pointer)
+        _ = unsafe curl.curl_multi_wakeup(pointer)
     }
 }

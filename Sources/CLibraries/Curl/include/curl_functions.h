@@ -1,0 +1,20 @@
+// Every function of libcurl that is called, and those of the libssl that it is linked to.
+
+FUNCTION(curl_easy_cleanup)
+FUNCTION(curl_easy_getinfo)
+FUNCTION(curl_easy_init)
+FUNCTION(curl_easy_setopt)
+FUNCTION(curl_global_init_mem)
+FUNCTION(curl_multi_add_handle)
+FUNCTION(curl_multi_cleanup)
+FUNCTION(curl_multi_info_read)
+FUNCTION(curl_multi_init)
+FUNCTION(curl_multi_perform)
+FUNCTION(curl_multi_poll)
+FUNCTION(curl_multi_remove_handle)
+FUNCTION(curl_multi_setopt)
+FUNCTION(curl_multi_wakeup)
+FUNCTION(curl_version_info)
+
+FUNCTION(SSL_CTX_set_keylog_callback)
+FUNCTION(SSL_CTX_set_options)

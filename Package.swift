@@ -123,18 +123,13 @@ let package = Package(
                 "LatchkeySystem", "CLatchkeyResolver", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyOAuth",
                 "LatchkeyLog", "LatchkeyJSON", "LatchkeySecrets", "LatchkeySignIn",
             ]),
-        module(
-            "LatchkeyAuthenticator", at: "Extras/Authenticator",
-            uses: [
-                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyOAuth", "LatchkeyLog",
-                "LatchkeySecrets", "LatchkeySignIn",
-            ]),
         // The only importer of FoundationNetworking.
         module(
             "LatchkeyFoundation", at: "Extras/Foundation",
             uses: [
-                "LatchkeySystem", "LatchkeyAuthenticator", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyOAuth",
-                "LatchkeyLog", "LatchkeySecrets", "LatchkeySignIn",
+                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyOAuth", "LatchkeyLog",
+                "LatchkeySecrets",
+                "LatchkeySignIn",
             ]),
 
         // What `import Latchkey` is.
@@ -163,7 +158,7 @@ let package = Package(
             name: "LatchkeyDemo", dependencies: ["Latchkey", "LatchkeyTestServer", "LatchkeyLeakAudit"],
             path: "Sources/Extras/Demo"),
 
-        // Empty without the trait.
+        // Without the trait it has the search for credentials in others' text alone.
         module(
             "LatchkeySwiftLog", at: "Extras/SwiftLog",
             uses: [
@@ -226,25 +221,21 @@ let package = Package(
         .target(
             name: "TestSecrets", dependencies: ["LatchkeyOAuth", "LatchkeySecrets"], path: "Tests/SignIn/TestSecrets"),
         .testTarget(name: "TestServicesTests", dependencies: ["TestServices"], path: "Tests/Kit/TestServicesTests"),
-        .testTarget(name: "SodiumTests", dependencies: ["LatchkeySecrets"], path: "Tests/Base/SodiumTests"),
         .testTarget(
             name: "SecretsTests", dependencies: ["LatchkeySecrets", "TestServices"],
             path: "Tests/Base/SecretsTests"),
         .testTarget(
             name: "DBusTests", dependencies: ["LatchkeyDBus", "LatchkeySecrets"], path: "Tests/Base/DBusTests"),
         .testTarget(
-            name: "RedactedLogTests", dependencies: ["LatchkeyLog", "LatchkeySecrets", "TestServices"],
-            path: "Tests/Base/RedactedLogTests"),
-        .testTarget(
-            name: "LogScrubbingTests", dependencies: ["LatchkeyLog", "LatchkeyLeakAudit", "LatchkeySecrets"],
-            path: "Tests/Base/LogScrubbingTests"),
+            name: "LogTests", dependencies: ["LatchkeyLog", "LatchkeyLeakAudit", "LatchkeySecrets", "TestServices"],
+            path: "Tests/Base/LogTests"),
         .testTarget(
             name: "CredentialsTests", dependencies: ["LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets"],
             path: "Tests/Stores/CredentialsTests"),
         .testTarget(
             name: "InMemoryTests",
             dependencies: [
-                "LatchkeyCredentials", "LatchkeyStoreContract", "LatchkeySecrets", "LatchkeyLog", "ItemStoreChecks",
+                "LatchkeyCredentials", "LatchkeyStoreContract", "LatchkeySecrets", "LatchkeyLog",
             ],
             path: "Tests/Stores/InMemoryTests"),
         .target(name: "CWatchedDisk", path: "Tests/Stores/CWatchedDisk"),
@@ -256,25 +247,24 @@ let package = Package(
             name: "VaultTests",
             dependencies: [
                 "LatchkeySystem", "LatchkeyVault", "LatchkeyCredentials", "LatchkeyStoreContract", "TestServices",
-                "VaultChecks", "ItemStoreChecks", "vault-writer",
+                "VaultChecks", "vault-writer",
             ],
             path: "Tests/Stores/VaultTests", exclude: ["Fixtures", "attack_vault.py", "read_vault.py"]),
         .testTarget(
             name: "PostgreSQLTests",
             dependencies: [
                 "LatchkeyVault", "LatchkeyCredentials", "LatchkeySecrets", "LatchkeyLog", "LatchkeyStoreContract",
-                "TestServices", "ItemStoreChecks", "LatchkeyTestServer", "LatchkeyCommand", "LatchkeyAuthCommand",
+                "TestServices", "LatchkeyTestServer", "LatchkeyCommand", "LatchkeyAuthCommand",
                 "vault-writer",
             ],
             path: "Tests/Stores/PostgreSQLTests", exclude: ["hostile_database.py", "rekey_hosts.py"]),
         .executableTarget(
-            name: "keyring-probe", dependencies: ["LatchkeySecretService", "LatchkeyStoreContract", "ItemStoreChecks"],
+            name: "keyring-probe", dependencies: ["LatchkeySecretService", "LatchkeyStoreContract"],
             path: "Tests/Stores/KeyringProbe"),
         .testTarget(
             name: "SecretServiceTests",
             dependencies: [
                 "LatchkeySecretService", "LatchkeyStoreContract", "TestServices", "keyring-probe", "LatchkeyCommand",
-                "ItemStoreChecks",
             ], path: "Tests/Stores/SecretServiceTests"),
         // Serves items in memory on the bus of its environment.
         .executableTarget(
@@ -289,7 +279,7 @@ let package = Package(
             dependencies: [
                 "LatchkeyKeyringService", "LatchkeyCredentials", "LatchkeyCrypto", "LatchkeyDBus", "LatchkeyLog",
                 "LatchkeySecrets", "LatchkeyStoreContract", "TestServices", "keyring-fixture", "keyring-probe",
-                "LatchkeyCommand", "LatchkeyKeyringCommand", "vault-writer", "ItemStoreChecks",
+                "LatchkeyCommand", "LatchkeyKeyringCommand", "vault-writer",
             ],
             path: "Tests/Keyring/KeyringServiceTests",
             exclude: [
@@ -320,10 +310,6 @@ let package = Package(
             name: "VaultChecks",
             dependencies: ["LatchkeyVault", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets"],
             path: "Tests/Whole/Fuzz/VaultChecks"),
-        // What every store of items keeps, whichever it is.
-        .target(
-            name: "ItemStoreChecks", dependencies: ["LatchkeyCredentials", "LatchkeySecrets"],
-            path: "Tests/Stores/ItemStoreChecks"),
         .executableTarget(
             name: "fuzz-parsers", dependencies: ["LatchkeyJSON", "LatchkeyOAuth", "FuzzDriver"],
             path: "Tests/Whole/Fuzz/Parsers"),
@@ -342,17 +328,11 @@ let package = Package(
                 "TestServices",
             ], path: "Tests/Extras/ATProtocolTests"),
         .testTarget(
-            name: "AuthenticatingTests",
-            dependencies: [
-                "LatchkeyAuthenticator", "LatchkeyTestServer", "LatchkeyCredentials", "LatchkeyLeakAudit",
-                "TestSecrets", "TestServices",
-            ], path: "Tests/Extras/AuthenticatingTests"),
-        .testTarget(
-            name: "FoundationBridgeTests",
+            name: "FoundationTests",
             dependencies: [
                 "LatchkeyFoundation", "LatchkeyTestServer", "LatchkeyCredentials", "LatchkeyLeakAudit", "TestSecrets",
                 "TestServices",
-            ], path: "Tests/Extras/FoundationBridgeTests"),
+            ], path: "Tests/Extras/FoundationTests"),
         .testTarget(
             name: "AuthorizationServerTests", dependencies: ["LatchkeyTestServer", "LatchkeyHTTP", "TestServices"],
             path: "Tests/Extras/AuthorizationServerTests"),
@@ -361,6 +341,8 @@ let package = Package(
             name: "Orders", dependencies: ["LatchkeyLog", "LatchkeySecrets"], path: "Docs/Examples/AuditedLogs/Sources"),
         .testTarget(
             name: "OrdersTests", dependencies: ["Orders", "LatchkeyLeakAudit"], path: "Docs/Examples/AuditedLogs/Tests"),
+        .testTarget(
+            name: "SwiftLogTests", dependencies: ["LatchkeySwiftLog"], path: "Tests/Extras/SwiftLogTests"),
         .testTarget(
             name: "RedactionAuditTests", dependencies: ["LatchkeyLeakAudit", "LatchkeyLog", "LatchkeySecrets"],
             path: "Tests/Extras/RedactionAuditTests"),
@@ -405,7 +387,7 @@ let package = Package(
             dependencies: [
                 "TestServices", "LatchkeyTestServer", "LatchkeyCredentials", "LatchkeySecretService", "LatchkeyVault",
                 "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyCommand", "LatchkeyAuthCommand", "LatchkeyDemo",
-                "ItemStoreChecks", "keyring-probe",
+                "keyring-probe",
             ],
             path: "Tests/Whole/Integration", exclude: ["Fixtures"]),
         .testTarget(
@@ -418,8 +400,8 @@ let package = Package(
         .testTarget(
             name: "DoesNotCompileTests",
             dependencies: [
-                "Latchkey", "LatchkeyLog", "LatchkeyATProtocol", "LatchkeyAuthenticator", "LatchkeyFoundation",
-                "LatchkeySignIn", "LatchkeyStoreCommands", "LatchkeyTerminal", "LatchkeyStoreSelection",
+                "Latchkey", "LatchkeyLog", "LatchkeyATProtocol", "LatchkeyFoundation", "LatchkeySignIn",
+                "LatchkeyStoreCommands", "LatchkeyTerminal", "LatchkeyStoreSelection",
                 "LatchkeyTestServer", "LatchkeyStoreContract", "LatchkeyLeakAudit",
             ],
             path: "Tests/Whole/DoesNotCompile", exclude: ["Cases", "taken-names.txt"]),

@@ -1,4 +1,4 @@
-import ItemStoreChecks
+import LatchkeyStoreContract
 import LatchkeyCredentials
 import LatchkeyLog
 import LatchkeySecrets
@@ -7,9 +7,9 @@ import Testing
 /// The store in memory keeps items as a vault does.
 @Suite struct InMemoryItemsTests {
     /// Nobody adds collections to it, and the service checks the sizes.
-    @Test(arguments: ItemStoreCheck.every + [.kinds] + ItemStoreCheck.items + ItemStoreCheck.changes)
-    func `items are kept as in a vault`(_ check: ItemStoreCheck) async throws {
-        try await check.run(on: InMemoryStore())
+    @Test(arguments: ContractCase.items + [.hiddenKinds] + ContractCase.servedItems)
+    func `items are kept as in a vault`(_ statement: ContractCase) async throws {
+        try await statement.check(on: InMemoryStore())
     }
 
     private static func attributes(_ pairs: [(String, String)]) throws -> ItemAttributes {
@@ -71,7 +71,7 @@ import Testing
             #expect(try await store.item(id, deadline: .standard) == nil)
             #expect(try await store.exposed(id) == nil)
             #expect(try await store.update(id, label: "x", attributes: nil, deadline: .standard) == nil)
-            #expect(try await store.setSecret(itemSecret("x"), of: id, deadline: .standard) == nil)
+            #expect(try await store.setSecret("x", of: id, deadline: .standard) == nil)
             #expect(try await store.delete(id, deadline: .standard) == nil)
         }
         var told = changes.makeAsyncIterator()

@@ -1,4 +1,3 @@
-import ItemStoreChecks
 import LatchkeyStoreContract
 import LatchkeyVault
 import Testing
@@ -12,11 +11,11 @@ import Testing
         try await statement.check(leases: vault.leases) { try await vault.open() }
     }
 
-    @Test(arguments: ItemStoreCheck.all)
-    func `keeps items`(_ check: ItemStoreCheck) async throws {
+    @Test(arguments: ContractCase.allOfItems)
+    func `keeps items`(_ statement: ContractCase) async throws {
         let vault = try await DatabaseVault()
         let store = try await vault.create()
-        try await check.run(on: store)
+        try await statement.check(on: store)
         #expect(try await store.verify().problems == [])
     }
 }

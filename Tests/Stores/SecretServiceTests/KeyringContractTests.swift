@@ -1,4 +1,3 @@
-import ItemStoreChecks
 import LatchkeyStoreContract
 import Testing
 import TestServices
@@ -13,10 +12,10 @@ struct KeyringContractTests {
         #expect(answer == ["kept"])
     }
 
-    @Test(arguments: ItemStoreCheck.every)
-    func `keeps items as every store does`(_ check: ItemStoreCheck) async throws {
+    @Test(arguments: ContractCase.items)
+    func `keeps items as every store does`(_ statement: ContractCase) async throws {
         let session = try await PrivateSession(.unlocked)
-        let answer = try await KeyringProbe(session).ask("items", check.description)
+        let answer = try await KeyringProbe(session).ask("contract", statement.statement)
         #expect(answer == ["kept"])
     }
 }

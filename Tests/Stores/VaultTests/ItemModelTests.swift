@@ -1,4 +1,4 @@
-import ItemStoreChecks
+import LatchkeyStoreContract
 import LatchkeyCredentials
 import LatchkeySecrets
 import Synchronization
@@ -56,7 +56,7 @@ import Testing
                 model[item.id] = Expected(attributes: attributes, text: old.text, collection: old.collection)
             case 4:
                 guard let id = model.keys.randomElement(using: &generator) else { continue }
-                #expect(try await store.setSecret(itemSecret("\(step)"), of: id, deadline: .standard)?.id == id)
+                #expect(try await store.setSecret("\(step)", of: id, deadline: .standard)?.id == id)
                 model[id]?.text = "\(step)"
             default:
                 guard let id = model.keys.randomElement(using: &generator) else { continue }
@@ -122,7 +122,7 @@ import Testing
         try await store.save(secret("set again"), for: key("bob"))
         #expect(try await items.text(made.item.id) == "set again")
         #expect(try await items.item(made.item.id, deadline: .standard)?.contentType == "application/octet-stream")
-        _ = try await items.setSecret(itemSecret("exchanged"), of: made.item.id, deadline: .standard)
+        _ = try await items.setSecret("exchanged", of: made.item.id, deadline: .standard)
         #expect(try await store.text(key("bob")) == "exchanged")
         try await store.delete(key("bob"))
         #expect(try await items.item(made.item.id, deadline: .standard) == nil)
@@ -141,7 +141,7 @@ import Testing
             let id = ItemID.vault(ItemHandle(of: store.keys.lookup(of: key("ada", kind: kind))))
             #expect(try await items.item(id, deadline: .standard) == nil)
             #expect(try await items.text(id) == nil)
-            #expect(try await items.setSecret(itemSecret("x"), of: id, deadline: .standard) == nil)
+            #expect(try await items.setSecret("x", of: id, deadline: .standard) == nil)
             #expect(try await items.update(id, label: "x", attributes: nil, deadline: .standard) == nil)
             #expect(try await items.delete(id, deadline: .standard) == nil)
             #expect(try await store.text(key("ada", kind: kind)) == "s")
@@ -168,7 +168,7 @@ import Testing
         let folder = try VaultFolder(inMemory: true)
         let store = try await folder.store()
         let made = try await store.create(
-            itemSecret([0xFF, 0xFE], contentType: "text/plain"),
+            [0xFF, 0xFE], contentType: "text/plain",
             attributes: attributes(["service": "example.org", "username": "ada"]), label: "", in: "login",
             replacing: false, deadline: .standard)
         #expect(made.item.contentType == "application/octet-stream")

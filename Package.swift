@@ -230,14 +230,9 @@ let package = Package(
             name: "LogTests", dependencies: ["LatchkeyLog", "LatchkeyLeakAudit", "LatchkeySecrets", "TestServices"],
             path: "Tests/Base/LogTests"),
         .testTarget(
-            name: "CredentialsTests", dependencies: ["LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets"],
+            name: "CredentialsTests",
+            dependencies: ["LatchkeyCredentials", "LatchkeyStoreContract", "LatchkeyLog", "LatchkeySecrets"],
             path: "Tests/Stores/CredentialsTests"),
-        .testTarget(
-            name: "InMemoryTests",
-            dependencies: [
-                "LatchkeyCredentials", "LatchkeyStoreContract", "LatchkeySecrets", "LatchkeyLog",
-            ],
-            path: "Tests/Stores/InMemoryTests"),
         .target(name: "CWatchedDisk", path: "Tests/Stores/CWatchedDisk"),
         .executableTarget(
             name: "vault-writer",

@@ -42,7 +42,7 @@ extension Keyring {
             } ?? ItemAttributes()
         let store = try await openStore(of: name)
         let secret = try opened(value, in: session)
-        let contentType = try KeyringSession.contentType(of: value)
+        let contentType = try ClientSession.contentType(of: value)
         let creation = try await use(store) { (store, deadline) async throws(StoreError) in
             try await store.create(
                 secret, contentType: contentType, attributes, label: label, in: name, replacing: replacing,
@@ -56,7 +56,7 @@ extension Keyring {
         return .tuple([.path(KeyringPath.item(creation.item)), .path("/")])
     }
 
-    private func opened(_ value: BusValue, in session: KeyringSession) throws(BusFault) -> Secret<ItemContent> {
+    private func opened(_ value: BusValue, in session: ClientSession) throws(BusFault) -> Secret<ItemContent> {
         if session.isPlain {
             let (bus, byteCount) = (bus, value.byteCount + 4096)
             afterReply.append { bus.overwriteReadBuffer(byteCount) }
@@ -101,7 +101,7 @@ extension Keyring {
         let store = try await openStore(of: item.collection)
         guard try await self.item(item.id, in: item.collection, store) != nil else { throw .unknownObject }
         let secret = try opened(call[0], in: session)
-        let contentType = try KeyringSession.contentType(of: call[0])
+        let contentType = try ClientSession.contentType(of: call[0])
         let changed = try await use(store) { (store, deadline) async throws(StoreError) in
             try await store.setSecret(secret, contentType: contentType, of: item.id, deadline: deadline)
         }

@@ -8,12 +8,12 @@ internal import LatchkeySecrets
 final class SecretsCall: @unchecked Sendable {
     // Sendable: it goes from the worker through its queue to the worker.
     let call: BusCall
-    fileprivate let session: KeyringSession
+    fileprivate let session: ClientSession
     fileprivate var paths: ArraySlice<String>
     fileprivate var entries: [BusValue] = []
     fileprivate var byteCount = 0
 
-    fileprivate init(_ call: BusCall, _ session: KeyringSession) {
+    fileprivate init(_ call: BusCall, _ session: ClientSession) {
         self.call = call
         self.session = session
         paths = call.arguments[0].texts[...]

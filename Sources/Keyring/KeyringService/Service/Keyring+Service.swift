@@ -13,21 +13,21 @@ extension Keyring {
         else { throw BusFault(.limitsExceeded, "there are too many sessions") }
         let path = KeyringPath.session("s\(nextNumber())").text
         switch algorithm {
-        case KeyringSession.Algorithm.plain:
+        case ClientSession.Algorithm.plain:
             guard input.is("s") else { throw .invalid("a plain session takes a string") }
-            sessions[path] = KeyringSession(plainAt: path, of: sender)
+            sessions[path] = ClientSession(plainAt: path, of: sender)
             return .tuple([.boxed(.string("")), .path(path)])
-        case KeyringSession.Algorithm.encrypted where configuration.offersEncryption:
+        case ClientSession.Algorithm.encrypted where configuration.offersEncryption:
             guard input.is("ay") else { throw .invalid("an encrypted session takes a public value") }
             guard input.count <= 4096 else { throw .invalid("the public value is too long") }
-            let (session, publicValue) = try KeyringSession.agreeing(on: input.publicBytes, at: path, of: sender)
+            let (session, publicValue) = try ClientSession.agreeing(on: input.publicBytes, at: path, of: sender)
             sessions[path] = session
             return .tuple([.boxed(.bytes(publicValue)), .path(path)])
         default: throw BusFault(.notSupported, "there is no such algorithm")
         }
     }
 
-    func close(_ session: KeyringSession, _: BusCall) -> BusValue {
+    func close(_ session: ClientSession, _: BusCall) -> BusValue {
         sessions[session.path] = nil
         return .none
     }

@@ -5,7 +5,7 @@ internal import LatchkeySecrets
 
 /// A session: how secrets cross the bus between the service and one connection (Secret Service API, "Transfer of
 /// Secrets").
-final class KeyringSession: Sendable {
+final class ClientSession: Sendable {
     enum Algorithm {
         static let plain = "plain"
         static let encrypted = "dh-ietf1024-sha256-aes128-cbc-pkcs7"
@@ -35,14 +35,14 @@ final class KeyringSession: Sendable {
     /// Agrees on a key with a client, and returns the session with what the client is to be sent.
     static func agreeing(
         on clientValue: [UInt8], at path: String, of client: String
-    ) throws(BusFault) -> (session: KeyringSession, publicValue: [UInt8]) {
+    ) throws(BusFault) -> (session: ClientSession, publicValue: [UInt8]) {
         guard let exponent = try? Secret<PrivateKey>.random(byteCount: SecretServiceKeyExchange.exponentByteCount),
             let exchange = SecretServiceKeyExchange(exponent: exponent)
         else { throw BusFault(.failed, "no key could be made") }
         guard let key = exchange.key(with: clientValue) else {
             throw BusFault.invalid("the public value isn't one of the group's")
         }
-        return (KeyringSession(key, at: path, of: client), exchange.publicValue)
+        return (ClientSession(key, at: path, of: client), exchange.publicValue)
     }
 
     // MARK: - Secrets

@@ -122,18 +122,13 @@ let package = Package(
                 "LatchkeySystem", "CLatchkeyResolver", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyOAuth",
                 "LatchkeyLog", "LatchkeyJSON", "LatchkeySecrets", "LatchkeySignIn",
             ]),
-        module(
-            "LatchkeyAuthenticator", at: "Extras/Authenticator",
-            uses: [
-                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyOAuth", "LatchkeyLog",
-                "LatchkeySecrets", "LatchkeySignIn",
-            ]),
         // The only importer of FoundationNetworking.
         module(
             "LatchkeyFoundation", at: "Extras/Foundation",
             uses: [
-                "LatchkeySystem", "LatchkeyAuthenticator", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyOAuth",
-                "LatchkeyLog", "LatchkeySecrets", "LatchkeySignIn",
+                "LatchkeySystem", "LatchkeyCredentials", "LatchkeyHTTP", "LatchkeyOAuth", "LatchkeyLog",
+                "LatchkeySecrets",
+                "LatchkeySignIn",
             ]),
 
         // What `import Latchkey` is.
@@ -162,7 +157,7 @@ let package = Package(
             name: "LatchkeyDemo", dependencies: ["Latchkey", "LatchkeyTestServer", "LatchkeyLeakAudit"],
             path: "Sources/Extras/Demo"),
 
-        // Empty without the trait.
+        // Without the trait it has the search for credentials in others' text alone.
         module(
             "LatchkeySwiftLog", at: "Extras/SwiftLog",
             uses: [
@@ -195,7 +190,6 @@ let package = Package(
         .target(
             name: "TestSecrets", dependencies: ["LatchkeyOAuth", "LatchkeySecrets"], path: "Tests/SignIn/TestSecrets"),
         .testTarget(name: "TestServicesTests", dependencies: ["TestServices"], path: "Tests/Kit/TestServicesTests"),
-        .testTarget(name: "SodiumTests", dependencies: ["LatchkeySecrets"], path: "Tests/Base/SodiumTests"),
         .testTarget(
             name: "SecretsTests", dependencies: ["LatchkeySecrets", "TestServices"],
             path: "Tests/Base/SecretsTests"),
@@ -213,20 +207,12 @@ let package = Package(
         .testTarget(
             name: "DBusTests", dependencies: ["LatchkeyDBus", "LatchkeySecrets"], path: "Tests/Base/DBusTests"),
         .testTarget(
-            name: "RedactedLogTests", dependencies: ["LatchkeyLog", "LatchkeySecrets", "TestServices"],
-            path: "Tests/Base/RedactedLogTests"),
+            name: "LogTests", dependencies: ["LatchkeyLog", "LatchkeyLeakAudit", "LatchkeySecrets", "TestServices"],
+            path: "Tests/Base/LogTests"),
         .testTarget(
-            name: "LogScrubbingTests", dependencies: ["LatchkeyLog", "LatchkeyLeakAudit", "LatchkeySecrets"],
-            path: "Tests/Base/LogScrubbingTests"),
-        .testTarget(
-            name: "CredentialsTests", dependencies: ["LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets"],
+            name: "CredentialsTests",
+            dependencies: ["LatchkeyCredentials", "LatchkeyStoreContract", "LatchkeyLog", "LatchkeySecrets"],
             path: "Tests/Stores/CredentialsTests"),
-        .testTarget(
-            name: "InMemoryTests",
-            dependencies: [
-                "LatchkeyCredentials", "LatchkeyStoreContract", "LatchkeySecrets", "LatchkeyLog", "ItemStoreChecks",
-            ],
-            path: "Tests/Stores/InMemoryTests"),
         .target(name: "CWatchedDisk", path: "Tests/Stores/CWatchedDisk"),
         .executableTarget(
             name: "vault-writer",
@@ -236,24 +222,24 @@ let package = Package(
             name: "VaultTests",
             dependencies: [
                 "LatchkeySystem", "LatchkeyVault", "LatchkeyCredentials", "LatchkeyStoreContract", "TestServices",
-                "VaultChecks", "ItemStoreChecks", "vault-writer",
+                "VaultChecks", "vault-writer",
             ],
             path: "Tests/Stores/VaultTests", exclude: ["Fixtures", "attack_vault.py", "read_vault.py"]),
         .testTarget(
             name: "PostgreSQLTests",
             dependencies: [
                 "LatchkeyVault", "LatchkeyCredentials", "LatchkeySecrets", "LatchkeyLog", "LatchkeyStoreContract",
-                "TestServices", "ItemStoreChecks", "LatchkeyTestServer", "LatchkeyMain", "vault-writer",
+                "TestServices",  "LatchkeyTestServer", "LatchkeyMain", "vault-writer",
             ],
             path: "Tests/Stores/PostgreSQLTests", exclude: ["hostile_database.py", "rekey_hosts.py"]),
         .executableTarget(
-            name: "keyring-probe", dependencies: ["LatchkeySecretService", "LatchkeyStoreContract", "ItemStoreChecks"],
+            name: "keyring-probe", dependencies: ["LatchkeySecretService", "LatchkeyStoreContract"],
             path: "Tests/Stores/KeyringProbe"),
         .testTarget(
             name: "SecretServiceTests",
             dependencies: [
                 "LatchkeySecretService", "LatchkeyStoreContract", "TestServices", "keyring-probe", "LatchkeyMain",
-                "ItemStoreChecks",
+                
             ], path: "Tests/Stores/SecretServiceTests"),
         // Serves items in memory on the bus of its environment.
         .executableTarget(
@@ -268,7 +254,7 @@ let package = Package(
             dependencies: [
                 "LatchkeyKeyringService", "LatchkeyCredentials", "LatchkeyCrypto", "LatchkeyDBus", "LatchkeyLog",
                 "LatchkeySecrets", "LatchkeyStoreContract", "TestServices", "keyring-fixture", "keyring-probe",
-                "LatchkeyMain", "vault-writer", "ItemStoreChecks",
+                "LatchkeyMain", "vault-writer", 
             ],
             path: "Tests/Keyring/KeyringServiceTests",
             exclude: [
@@ -299,10 +285,6 @@ let package = Package(
             name: "VaultChecks",
             dependencies: ["LatchkeyVault", "LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets"],
             path: "Tests/Whole/Fuzz/VaultChecks"),
-        // What every store of items keeps, whichever it is.
-        .target(
-            name: "ItemStoreChecks", dependencies: ["LatchkeyCredentials", "LatchkeySecrets"],
-            path: "Tests/Stores/ItemStoreChecks"),
         .executableTarget(
             name: "fuzz-parsers", dependencies: ["LatchkeyJSON", "LatchkeyOAuth", "FuzzDriver"],
             path: "Tests/Whole/Fuzz/Parsers"),
@@ -321,17 +303,11 @@ let package = Package(
                 "TestServices",
             ], path: "Tests/Extras/ATProtocolTests"),
         .testTarget(
-            name: "AuthenticatingTests",
-            dependencies: [
-                "LatchkeyAuthenticator", "LatchkeyTestServer", "LatchkeyCredentials", "LatchkeyLeakAudit",
-                "TestSecrets", "TestServices",
-            ], path: "Tests/Extras/AuthenticatingTests"),
-        .testTarget(
-            name: "FoundationBridgeTests",
+            name: "FoundationTests",
             dependencies: [
                 "LatchkeyFoundation", "LatchkeyTestServer", "LatchkeyCredentials", "LatchkeyLeakAudit", "TestSecrets",
                 "TestServices",
-            ], path: "Tests/Extras/FoundationBridgeTests"),
+            ], path: "Tests/Extras/FoundationTests"),
         .testTarget(
             name: "AuthorizationServerTests", dependencies: ["LatchkeyTestServer", "LatchkeyHTTP", "TestServices"],
             path: "Tests/Extras/AuthorizationServerTests"),
@@ -340,6 +316,8 @@ let package = Package(
             name: "Orders", dependencies: ["LatchkeyLog", "LatchkeySecrets"], path: "Docs/Examples/AuditedLogs/Sources"),
         .testTarget(
             name: "OrdersTests", dependencies: ["Orders", "LatchkeyLeakAudit"], path: "Docs/Examples/AuditedLogs/Tests"),
+        .testTarget(
+            name: "SwiftLogTests", dependencies: ["LatchkeySwiftLog"], path: "Tests/Extras/SwiftLogTests"),
         .testTarget(
             name: "RedactionAuditTests", dependencies: ["LatchkeyLeakAudit", "LatchkeyLog", "LatchkeySecrets"],
             path: "Tests/Extras/RedactionAuditTests"),
@@ -380,7 +358,7 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "TestServices", "LatchkeyTestServer", "LatchkeyCredentials", "LatchkeySecretService", "LatchkeyVault",
-                "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyMain", "LatchkeyDemo", "ItemStoreChecks",
+                "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyMain", "LatchkeyDemo", 
                 "keyring-probe",
             ],
             path: "Tests/Whole/Integration", exclude: ["Fixtures"]),
@@ -394,7 +372,7 @@ let package = Package(
         .testTarget(
             name: "DoesNotCompileTests",
             dependencies: [
-                "Latchkey", "LatchkeyLog", "LatchkeyATProtocol", "LatchkeyAuthenticator", "LatchkeyFoundation",
+                "Latchkey", "LatchkeyLog", "LatchkeyATProtocol", "LatchkeyFoundation",
                 "LatchkeySignIn", "LatchkeyCommands", "LatchkeyCommandLine", "LatchkeyStoreSelection",
                 "LatchkeyTestServer", "LatchkeyStoreContract", "LatchkeyLeakAudit",
             ],

@@ -1,3 +1,5 @@
+internal import LatchkeySystem
+
 /// Makes text from elsewhere harmless for a terminal and for a reader of lines.
 package enum InertText {
     /// Replaces control characters (C0, DEL, C1), line and paragraph separators, direction overrides and other
@@ -69,5 +71,23 @@ package enum InertText {
             true
         default: false
         }
+    }
+}
+
+/// Quotes a string for JSON (RFC 8259 section 7).
+package enum JSONText {
+    /// Also escapes what `InertText` makes inert, so that JSON on a terminal does nothing there.
+    package static func quote(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case _ where InertText.mustEscape(scalar):
+                for unit in String(scalar).utf16 { result += "\\u" + Hexadecimal.encode(unit) }
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
     }
 }

@@ -1,3 +1,5 @@
+public import LatchkeySecrets
+
 /// What may stand in a log message.
 ///
 /// A conformance composes a ``LogMessage`` from literals and from parts that are loggable themselves:
@@ -13,4 +15,85 @@
 public protocol Loggable {
     /// What the log shows.
     var logMessage: LogMessage { get }
+}
+
+// MARK: - Standard
+
+// Numbers, durations and truth values are measurements of ours; a secret is never held as one.
+
+extension Int: Loggable { public var logMessage: LogMessage { LogMessage(verbatim: description) } }
+extension Int32: Loggable { public var logMessage: LogMessage { LogMessage(verbatim: description) } }
+extension Int64: Loggable { public var logMessage: LogMessage { LogMessage(verbatim: description) } }
+extension UInt: Loggable { public var logMessage: LogMessage { LogMessage(verbatim: description) } }
+extension UInt16: Loggable { public var logMessage: LogMessage { LogMessage(verbatim: description) } }
+extension UInt32: Loggable { public var logMessage: LogMessage { LogMessage(verbatim: description) } }
+extension UInt64: Loggable { public var logMessage: LogMessage { LogMessage(verbatim: description) } }
+extension Double: Loggable { public var logMessage: LogMessage { LogMessage(verbatim: description) } }
+extension Bool: Loggable { public var logMessage: LogMessage { self ? "true" : "false" } }
+
+extension Duration: Loggable {
+    /// Seconds with three decimals, such as `1.250 s`.
+    public var logMessage: LogMessage {
+        let milliseconds = components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+        let fraction = String(abs(milliseconds % 1000))
+        let padding = String(repeating: "0", count: 3 - fraction.count)
+        let sign = milliseconds < 0 ? "-" : ""
+        return LogMessage(verbatim: "\(sign)\(abs(milliseconds / 1000)).\(padding)\(fraction) s")
+    }
+}
+
+// Safe: the text of a StaticString stands in the source.
+extension StaticString: Loggable { public var logMessage: LogMessage { LogMessage(verbatim: description) } }
+
+// Safe: says how memory is kept, not what is in it.
+extension MemoryProtection: Loggable {
+    package var logMessage: LogMessage {
+        switch self {
+        case .locked: "locked"
+        case .unlocked: "not locked"
+        }
+    }
+}
+
+// Safe: an errno.
+extension RandomSourceError: Loggable {
+    public var logMessage: LogMessage { "the kernel refused random octets (errno \(number))" }
+}
+
+/// Text from elsewhere that someone has looked at: the only way for a `String` into a log.
+///
+/// Control characters, line separators and characters that change the direction of text are made inert, so that a line
+/// of the log can't be forged (CWE-117), and what is longer than 16,384 bytes is cut, with its length said.
+public struct LoggableText: Loggable, Sendable, Hashable {
+    /// The most that is shown of one text, in bytes of UTF-8.
+    package static let maximumByteCount = 16_384
+
+    let text: String
+    /// What is shown, where it is known already.
+    private let inert: LogMessage?
+
+    /// The text as it is, for output that does its own quoting, such as JSON.
+    package var unredacted: String { text }
+
+    /// - Parameters:
+    ///   - reviewed: why this text holds no secret; for the reader of the source, never shown.
+    ///   - unredacted: the text.
+    public init(reviewed: StaticString, unredacted: String) {
+        text = unredacted
+        inert = nil
+    }
+
+    /// Text as C and the file system have it, which may be no UTF-8: other bytes are shown as `\x{ff}`.
+    ///
+    /// - Parameters:
+    ///   - reviewed: why this text holds no secret; for the reader of the source, never shown.
+    ///   - unredactedBytes: the text's bytes, without a closing zero.
+    package init(reviewed: StaticString, unredactedBytes: [UInt8]) {
+        text = String(decoding: unredactedBytes, as: UTF8.self)
+        inert = LogMessage(foreign: InertText.escape(unredactedBytes, limit: Self.maximumByteCount))
+    }
+
+    public var logMessage: LogMessage {
+        inert ?? LogMessage(foreign: InertText.escape(InertText.bounded(text, to: Self.maximumByteCount)))
+    }
 }

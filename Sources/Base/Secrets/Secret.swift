@@ -1,4 +1,5 @@
 package import LatchkeySystem
+internal import Synchronization
 
 /// A secret: bytes in guarded memory that can't be copied, printed, interpolated, dumped, encoded or put into `Any`.
 ///
@@ -159,5 +160,92 @@ public struct RandomSourceError: Error, Hashable, Sendable {
 
     package init(number: Int32) {
         self.number = number
+    }
+}
+
+/// What a secret is for. A purpose has no values: it only tells one kind of ``Secret`` from another at compile time.
+public protocol SecretPurpose: Sendable {
+    /// A short name for people, such as "access token". It may be logged.
+    static var name: StaticString { get }
+}
+
+/// An OAuth access token (RFC 6749 section 1.4).
+public enum AccessToken: SecretPurpose { public static var name: StaticString { "access token" } }
+/// An OAuth refresh token (RFC 6749 section 1.5).
+public enum RefreshToken: SecretPurpose { public static var name: StaticString { "refresh token" } }
+/// An OAuth authorization code (RFC 6749 section 4.1.2).
+package enum AuthorizationCode: SecretPurpose { public static var name: StaticString { "authorization code" } }
+/// A PKCE code verifier (RFC 7636 section 4.1).
+public enum CodeVerifier: SecretPurpose { public static var name: StaticString { "code verifier" } }
+/// The `state` of an authorization request (RFC 6749 section 10.12).
+package enum AuthorizationState: SecretPurpose { public static var name: StaticString { "state" } }
+/// The `nonce` of an OpenID authentication request (OpenID Connect Core section 3.1.2.1).
+package enum OpenIDNonce: SecretPurpose { public static var name: StaticString { "nonce" } }
+/// An OpenID ID token.
+package enum IDToken: SecretPurpose { public static var name: StaticString { "ID token" } }
+/// A device code (RFC 8628 section 3.2).
+package enum DeviceCode: SecretPurpose { public static var name: StaticString { "device code" } }
+/// An OAuth client secret (RFC 6749 section 2.3.1).
+public enum ClientSecret: SecretPurpose { public static var name: StaticString { "client secret" } }
+/// A passphrase from which a key is derived.
+public enum Passphrase: SecretPurpose { public static var name: StaticString { "passphrase" } }
+/// A private or symmetric key.
+public enum PrivateKey: SecretPurpose { public static var name: StaticString { "private key" } }
+/// A password or other credential that someone else handed us to keep.
+public enum Password: SecretPurpose { public static var name: StaticString { "password" } }
+/// A whole session: tokens and what is needed to refresh them.
+public enum StoredLogin: SecretPurpose { public static var name: StaticString { "session" } }
+/// A message body that holds secrets, before they are taken out of it one by one.
+public enum MessageBody: SecretPurpose { public static var name: StaticString { "message body" } }
+
+/// A secret that a C library reads for longer than one call, such as the header of a request that is on its way.
+///
+/// The bytes stay where they are, and are wiped when this object goes: whoever hands their address to a library keeps
+/// the object until the library has let go.
+package final class LentSecret<Purpose: SecretPurpose>: Sendable {
+    private let secret: Secret<Purpose>
+
+    package init(_ secret: consuming Secret<Purpose>) {
+        self.secret = secret
+    }
+
+    /// `nil` for no secret.
+    package convenience init?(_ secret: consuming Secret<Purpose>?) {
+        guard let secret else { return nil }
+        self.init(secret)
+    }
+
+    package var byteCount: Int { secret.byteCount }
+
+    /// Good as long as this object.
+    @unsafe package var lentBytes: UnsafeRawBufferPointer { unsafe secret.storage }
+}
+
+/// Tells one listener of each secret as it is made, so that what watches over a program's output need not be told of
+/// each by hand. Nothing listens unless a program asks for it.
+package enum SecretNotice {
+    /// The purpose's type, and the bytes, lent.
+    package typealias Listener = @Sendable (ObjectIdentifier, Span<UInt8>) -> Void
+
+    private static let isHeard = Atomic(false)
+    /// In a box: a closure in a `Mutex` itself is wrapped once more at each look, and grows slower with every secret.
+    private static let listener = Mutex<Box<Listener>?>(nil)
+
+    /// From now on `body` is told of each secret that is made, before whoever makes it has it. It must make none
+    /// itself.
+    package static func listen(_ body: @escaping Listener) {
+        listener.withLock { $0 = Box(body) }
+        isHeard.store(true, ordering: .releasing)
+    }
+
+    /// Nobody is told any more.
+    package static func stop() {
+        isHeard.store(false, ordering: .releasing)
+        listener.withLock { $0 = nil }
+    }
+
+    static func tell<Purpose: SecretPurpose>(of secret: borrowing Secret<Purpose>) {
+        guard isHeard.load(ordering: .acquiring), let listener = listener.withLock({ $0 }) else { return }
+        secret.withExposedBytes { listener.value(ObjectIdentifier(Purpose.self), $0) }
     }
 }

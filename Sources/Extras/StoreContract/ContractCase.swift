@@ -28,6 +28,16 @@ public struct ContractCase: Sendable, Identifiable, Hashable, CustomStringConver
         self.body = body
     }
 
+    /// Of a store of items, which is new and empty.
+    init(items statement: String, _ body: @escaping @Sendable (any ItemStore) async throws -> Void) {
+        self.init(statement) { context in try await body(required(context.store.items)) }
+    }
+
+    /// The same of one that has collections of its own, and so can be served.
+    init(collections statement: String, _ body: @escaping @Sendable (any CollectionStore) async throws -> Void) {
+        self.init(items: statement) { store in try await body(required(store.collections)) }
+    }
+
     public static func == (left: ContractCase, right: ContractCase) -> Bool { left.statement == right.statement }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(statement) }
@@ -36,6 +46,9 @@ public struct ContractCase: Sendable, Identifiable, Hashable, CustomStringConver
     public static let all: [ContractCase] =
         keeping + naming + bytes + describing + listing + conditions + concurrency + ending + leases + persistence
         + reporting
+
+    /// Every statement of stores of items. Each needs a store of its own.
+    package static var allOfItems: [ContractCase] { items + servedItems + collections }
 
     /// How much a case repeats what it repeats.
     public enum Effort: Sendable, Hashable {
@@ -57,13 +70,36 @@ public struct ContractCase: Sendable, Identifiable, Hashable, CustomStringConver
         open: @escaping @Sendable () async throws -> any CredentialStore
     ) async throws {
         let store = try await open()
-        let context = ContractContext(statement: statement, store: store, leases: leases, effort: effort, open: open)
+        let context = ContractContext(store: store, leases: leases, effort: effort, open: open)
         do {
             try await body(context)
-        } catch let violation as ContractViolation {
-            throw violation
         } catch {
-            throw ContractViolation(statement: statement, detail: "it threw \(error)", place: "StoreContract")
+            var violation = error as? ContractViolation ?? ContractViolation("it threw \(error)")
+            violation.statement = statement
+            throw violation
         }
     }
+
+    /// Checks a statement of stores of items, none of which takes a lease.
+    package func check(on store: any ItemStore) async throws {
+        try await check(leases: .standard) { store }
+    }
+}
+
+/// A store broke a statement of the contract. It is thrown, so that it fails a test of Swift Testing and of XCTest
+/// alike.
+public struct ContractViolation: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The sentence that doesn't hold.
+    public internal(set) var statement = ""
+    /// What was seen instead.
+    public let detail: String
+    /// The place in the suite, such as `Extras/StoreContract/SavingCases.swift:20`.
+    public let place: String
+
+    init(_ detail: String, file: StaticString = #fileID, line: UInt = #line) {
+        self.detail = detail
+        place = "\(file):\(line)"
+    }
+
+    public var description: String { "the store breaks the contract: \(statement): \(detail) (\(place))" }
 }

@@ -4,7 +4,6 @@ internal import LatchkeySystem
 
 /// What a case works with: the store, names of its own, and checks that say what they saw.
 struct ContractContext: Sendable {
-    let statement: String
     let store: any CredentialStore
     let leases: LeaseDirectory
     let effort: ContractCase.Effort
@@ -14,10 +13,9 @@ struct ContractContext: Sendable {
     let service: String
 
     init(
-        statement: String, store: any CredentialStore, leases: LeaseDirectory, effort: ContractCase.Effort,
+        store: any CredentialStore, leases: LeaseDirectory, effort: ContractCase.Effort,
         open: @escaping @Sendable () async throws -> any CredentialStore
     ) {
-        self.statement = statement
         self.store = store
         self.leases = leases
         self.effort = effort
@@ -73,14 +71,10 @@ struct ContractContext: Sendable {
 
     // MARK: - Checks
 
-    func fail(_ detail: String, file: StaticString = #fileID, line: UInt = #line) -> ContractViolation {
-        ContractViolation(statement: statement, detail: detail, place: "\(file):\(line)")
-    }
-
     func expect(
         _ holds: Bool, _ detail: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
     ) throws(ContractViolation) {
-        if !holds { throw fail(detail(), file: file, line: line) }
+        if !holds { throw ContractViolation(detail(), file: file, line: line) }
     }
 
     /// Checks that exactly these bytes are under the key.
@@ -89,7 +83,7 @@ struct ContractContext: Sendable {
         file: StaticString = #fileID, line: UInt = #line
     ) async throws {
         guard let seen = try await read(key, in: other) else {
-            throw fail("no credential is there \(when)", file: file, line: line)
+            throw ContractViolation("no credential is there \(when)", file: file, line: line)
         }
         try expect(
             seen.bytes == bytes, "\(seen.bytes.count) bytes came back, other than the \(bytes.count) saved \(when)",
@@ -119,6 +113,6 @@ struct ContractContext: Sendable {
                 line: line)
             return error
         }
-        throw fail("\(what) did not throw \(code.name)", file: file, line: line)
+        throw ContractViolation("\(what) did not throw \(code.name)", file: file, line: line)
     }
 }

@@ -1,3 +1,7 @@
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySystem
+
 /// What the server remembers. Secrets are looked up by their keyed hashes.
 struct ServerState: Sendable {
     /// Set once the port is known.
@@ -71,4 +75,111 @@ struct TokenGrant: Sendable {
     var isRevoked = false
 
     var isValid: Bool { !isRevoked && !isRotated && expiry.map { ContinuousClock.now < $0 } ?? true }
+}
+
+/// A secret that several places of the server refer to.
+final class KeptSecret: Sendable {
+    /// What it is, such as "access_token".
+    let name: String
+    let value: Secret<MessageBody>
+
+    init(_ name: String, _ value: consuming Secret<MessageBody>) {
+        self.name = name
+        self.value = value
+    }
+
+    /// The bytes as text, for values that are no secret.
+    func publicText() -> String? { value.withExposedBytes { $0.publicText() } }
+
+    /// Whether it is 1 to 256 of RFC 3986's unreserved characters.
+    var isUnreserved: Bool {
+        value.withExposedBytes { bytes in
+            (1...256).contains(bytes.count) && bytes.indices.allSatisfy { ASCII.isUnreserved(bytes[$0]) }
+        }
+    }
+
+    /// The base64url text of 32 random octets behind a prefix.
+    static func random(_ name: String, prefix: String = "") -> KeptSecret {
+        var text = SecretText()
+        text.add(prefix)
+        text.add(KeptSecret(name, Secret.ofRandomOctets(byteCount: 32).base64URLEncoded()))
+        return KeptSecret(name, text.finish())
+    }
+}
+
+/// What a secret is looked up by: its keyed hash, so that tables hold no secrets and lookups leak no timing.
+struct SecretIndex: Sendable {
+    private let key = KeptSecret.random("index")
+
+    func digest(_ secret: KeptSecret) -> [UInt8] {
+        secret.value.withExposedBytes { bytes in key.value.withExposedBytes { KeyedHash.digest(bytes, key: $0) } }
+    }
+}
+
+extension Secret where Purpose: SecretPurpose {
+    /// A server for tests has nothing to say to its client when the system gives no random octets.
+    static func ofRandomOctets(byteCount: Int) -> Secret {
+        do throws(RandomSourceError) {
+            return try random(byteCount: byteCount)
+        } catch {
+            preconditionFailure("the system gives no random octets (errno \(error.number))")
+        }
+    }
+}
+
+/// Puts together responses that hold secrets: JSON, forms, the `Location` of a redirect. Never through `String`.
+struct SecretText: ~Copyable {
+    private var builder = SecretBuilder()
+
+    init() {}
+
+    /// Text that is no secret, as it is.
+    mutating func add(_ text: String) {
+        must { (builder) throws(SecretBuilder.LimitExceeded) in try builder.append(publicText: text) }
+    }
+
+    /// A secret as it is: for ours, which are base64url.
+    mutating func add(_ secret: KeptSecret) {
+        must { (builder) throws(SecretBuilder.LimitExceeded) in try builder.append(secret.value) }
+    }
+
+    /// Text with everything but RFC 3986's unreserved characters escaped.
+    mutating func addEscaped(_ text: String) {
+        let bytes = Array(text.utf8)
+        addEscaped(bytes.span)
+    }
+
+    mutating func addEscaped(_ secret: KeptSecret) {
+        secret.value.withExposedBytes { addEscaped($0) }
+    }
+
+    /// A JSON string in quotes.
+    mutating func addQuoted(_ text: String) {
+        add(JSONText.quote(text))
+    }
+
+    consuming func finish() -> Secret<MessageBody> {
+        builder.finish(as: MessageBody.self)
+    }
+
+    private mutating func addEscaped(_ bytes: Span<UInt8>) {
+        must { (builder) throws(SecretBuilder.LimitExceeded) in
+            try PercentEncoding.encode(bytes) { (byte) throws(SecretBuilder.LimitExceeded) in try builder.append(byte) }
+        }
+    }
+
+    private mutating func must(_ body: (inout SecretBuilder) throws(SecretBuilder.LimitExceeded) -> Void) {
+        if failure(SecretBuilder.LimitExceeded.self, of: try body(&builder)) != nil {
+            preconditionFailure("a builder without a limit refused bytes")
+        }
+    }
+}
+
+/// JSON that holds no secret.
+extension JSONText {
+    static func list(_ items: [String]) -> String { "[" + items.map(quote).joined(separator: ",") + "]" }
+
+    static func object(_ members: [(String, String)]) -> String {
+        "{" + members.map { quote($0.0) + ":" + $0.1 }.joined(separator: ",") + "}"
+    }
 }

@@ -1,5 +1,7 @@
-internal import LatchkeyHTTP
+package import LatchkeyHTTP
+package import LatchkeyJSON
 public import LatchkeyLog
+package import LatchkeySecrets
 
 extension OAuthError {
     public var explanation: Explanation {
@@ -218,5 +220,25 @@ extension OAuthError.ConfigurationProblem {
             "the authorization URL that was provided is not this sign-in's: it must lead to the server's own page, with our state and challenge, each once"
         case .otherServer: "the response belongs to another server or client than the one that is to exchange it"
         }
+    }
+}
+
+/// What another module's errors are as ours, for `mapError`.
+extension OAuthError {
+    package static func network(_ error: TransportError) -> OAuthError {
+        OAuthError(.networkError(error))
+    }
+
+    static func random(_ error: RandomSourceError) -> OAuthError {
+        OAuthError(.noRandomOctets(number: error.number))
+    }
+
+    /// What is put together for a request went past its limit.
+    package static func tooLarge(_: SecretBuilder.LimitExceeded) -> OAuthError {
+        OAuthError(.invalidConfiguration(.requestTooLarge))
+    }
+
+    package static func unwritable(_: JSONError) -> OAuthError {
+        OAuthError(.invalidConfiguration(.requestTooLarge))
     }
 }

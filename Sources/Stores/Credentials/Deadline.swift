@@ -1,3 +1,4 @@
+internal import Glibc
 public import LatchkeyLog
 
 /// The moment at which an operation gives up with ``StoreError/Code/timedOut``.
@@ -21,4 +22,42 @@ public struct Deadline: Sendable, Hashable, Loggable {
 
     /// Safe: a duration.
     public var logMessage: LogMessage { "\(remaining) left" }
+}
+
+/// A moment in whole seconds since 1970-01-01T00:00:00Z.
+public struct UnixTime: Sendable, Hashable, Comparable, Loggable {
+    /// Leap seconds not counted (time(2)); negative before 1970.
+    public let seconds: Int64
+
+    /// Takes any number.
+    public init(seconds: Int64) {
+        self.seconds = seconds
+    }
+
+    /// The system's clock (time(2)).
+    public static func now() -> UnixTime { UnixTime(seconds: Int64(time(nil))) }
+
+    /// The moment so many seconds later; the last or the first that there is, where that one doesn't fit. What comes
+    /// from outside or from a store may be any number.
+    package func advanced(bySeconds count: Int64) -> UnixTime {
+        let (sum, overflows) = seconds.addingReportingOverflow(count)
+        return UnixTime(seconds: overflows ? (count < 0 ? .min : .max) : sum)
+    }
+
+    /// How many seconds it is later than another moment; the most or the fewest that there are, where they don't fit.
+    package func seconds(since other: UnixTime) -> Int64 {
+        let (difference, overflows) = seconds.subtractingReportingOverflow(other.seconds)
+        return overflows ? (seconds < other.seconds ? .min : .max) : difference
+    }
+
+    /// When a token that ends at this moment is to be refreshed: a minute before, so that a request that takes a while
+    /// still arrives in time; of a token with a short life, in the last quarter.
+    package func refreshTime(issued: UnixTime) -> UnixTime {
+        advanced(bySeconds: -min(60, max(0, seconds(since: issued)) / 4))
+    }
+
+    public static func < (left: UnixTime, right: UnixTime) -> Bool { left.seconds < right.seconds }
+
+    /// Safe: a moment.
+    public var logMessage: LogMessage { "\(seconds)" }
 }

@@ -1,5 +1,7 @@
 internal import Glibc
 internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Exclusive access to one key of one store, among all Latchkey processes of this user, or of all hosts that share the
 /// store.
@@ -55,5 +57,162 @@ extension CredentialStore {
         to key: CredentialKey, in directory: LeaseDirectory, deadline: Deadline
     ) async throws(StoreError) -> Lease {
         try await leases(in: directory, deadline: deadline).acquire(key, of: identity, deadline: deadline)
+    }
+}
+
+/// Where leases are: one empty file in a directory of this user alone, with a byte for each key; or a place of the
+/// store's own, which several hosts share.
+public struct LeaseDirectory: Sendable, Hashable {
+    /// Empty for a store's own.
+    package let path: String
+    private let own: OwnLeases?
+    private let fileName: String
+    private let scope: String
+
+    /// - Parameter path: a directory; it is made (0700) when it is missing.
+    public init(path: String) {
+        self.init(path: path, fileName: "leases")
+    }
+
+    /// - Parameter scope: tells stores apart that have the same identity, such as the same keyring on another bus.
+    package init(path: String, fileName: String, scope: String = "") {
+        self.path = path
+        self.fileName = fileName
+        self.scope = scope
+        own = nil
+    }
+
+    /// A store's own.
+    package init(_ source: any LeaseSource) {
+        path = ""
+        fileName = ""
+        scope = ""
+        own = OwnLeases(source: source)
+    }
+
+    package func scoped(by scope: String) -> LeaseDirectory {
+        LeaseDirectory(path: path, fileName: fileName, scope: scope)
+    }
+
+    /// Waits until no other process or task holds the key, and takes it.
+    ///
+    /// Throws `busy` when the deadline passes, `cancelled`, or `unavailable` when the directory can't be used.
+    package func acquire(
+        _ key: CredentialKey, of store: StoreIdentity, deadline: Deadline
+    ) async throws(StoreError) -> Lease {
+        if let own { return try await own.source.acquire(key, deadline: deadline) }
+        try prepare()
+        let offset = Self.offset(of: key, of: store, scope)
+        // The kernel has no waiting lock with a deadline that a task could cancel, so this asks again: after 1 ms, then
+        // more slowly.
+        var pause = Duration.milliseconds(1)
+        while true {
+            if Task.isCancelled { throw .cancelled }
+            if let lease = try tryAcquire(offset) { return lease }
+            guard !deadline.hasPassed else {
+                throw StoreError(
+                    .busy, "another process holds \(key)", hint: "wait until it has finished, then try again")
+            }
+            do {
+                try await Task.sleep(for: min(pause, deadline.remaining))
+            } catch {
+                throw .cancelled
+            }
+            pause = min(pause * 2, .milliseconds(50))
+        }
+    }
+
+    /// Sixty-two bits of a hash: two keys that share a byte would wait for each other, and nothing worse.
+    private static func offset(of key: CredentialKey, of store: StoreIdentity, _ scope: String) -> off_t {
+        var name: [UInt8] = []
+        for part in [scope, store.backend, store.location, key.service, key.account, key.kind.name] {
+            name += Array(part.utf8) + [0]
+        }
+        return KeyedHash.digest(name, byteCount: 16).prefix(8).reduce(0) { $0 << 8 | off_t($1) } & (1 << 62 - 1)
+    }
+
+    // MARK: - Files
+
+    /// Makes the directory when it is missing, and throws `unavailable` when it isn't this user's alone to write.
+    package func prepare() throws(StoreError) {
+        try mapError(
+            { (error: PrivateFile.Failure) in unusable("can't be made", number: error.number) },
+            of: PrivateFile.makeFolder(path))
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { throw unusable("can't be read", number: errno) }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw unusable("is no directory", number: ENOTDIR) }
+        guard status.st_uid == geteuid() else { throw unusable("belongs to another user", number: EPERM) }
+        guard status.st_mode & 0o022 == 0 else { throw unusable("can be written by others", number: EPERM) }
+    }
+
+    /// `nil` while another has it.
+    private func tryAcquire(_ offset: off_t) throws(StoreError) -> Lease? {
+        let descriptor = unsafe open(
+            "\(path)/\(fileName)", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
+        guard descriptor >= 0 else { throw unusable("can't be written", number: errno) }
+        let lease = Lease(descriptor: descriptor)
+        switch FileLock.take(descriptor, at: offset) {
+        case 0: break
+        case EAGAIN, EACCES, EINTR: return nil
+        case let number: throw StoreError(.unavailable, "the lease file can't be locked", platform: .errno(number))
+        }
+        // Whoever cleans up may have taken the file away meanwhile, and the next one locks another.
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_nlink > 0 else { return nil }
+        // A process without a umask of sense may have made it, and no other user could open it then.
+        if status.st_mode & 0o600 != 0o600 { fchmod(descriptor, 0o600) }
+        return lease
+    }
+
+    private func unusable(_ what: StaticString, number: Int32) -> StoreError {
+        let path = LoggableText(reviewed: "a directory of leases", unredacted: path)
+        return StoreError(
+            .unavailable, "the lease directory \(path) \(what)",
+            hint: "make it a directory that is this user's own, and that no other user can write to",
+            platform: .errno(number))
+    }
+}
+
+/// Leases of a store's own, which is known by its place in memory.
+private struct OwnLeases: Sendable, Hashable {
+    let source: any LeaseSource
+
+    static func == (left: OwnLeases, right: OwnLeases) -> Bool { left.source === right.source }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(source)) }
+}
+
+// MARK: - The user's own
+
+extension LeaseDirectory {
+    /// The user's own, whatever the environment says: a cron job, `su`, ssh and a desktop's terminal must meet in one
+    /// place. `/var/tmp/latchkey-UID`, which outlives a restart as marks and keys beside the leases must; where another
+    /// user has taken that name, the next with `-1` to `-9` behind it; then the same in `/tmp`.
+    ///
+    /// A service with a `/tmp` of its own (`PrivateTmp=`, systemd.exec(5)) has another one: a vault's leases are beside
+    /// the vault for that reason.
+    public static var standard: LeaseDirectory {
+        standard(below: ["/var/tmp", "/tmp"], user: geteuid())
+    }
+
+    static func standard(below folders: [String], user: uid_t) -> LeaseDirectory {
+        var paths: [String] = []
+        for folder in folders where isSafe(folder) {
+            let path = "\(folder)/latchkey-\(user)"
+            paths += [path] + (1...9).map { "\(path)-\($0)" }
+        }
+        let own = paths.first { status($0)?.st_uid == user }
+        return LeaseDirectory(path: own ?? paths.first { status($0) == nil } ?? "/var/tmp/latchkey-\(user)")
+    }
+
+    /// No other user can rename what is in it.
+    private static func isSafe(_ folder: String) -> Bool {
+        guard let status = status(folder), status.st_mode & S_IFMT == S_IFDIR else { return false }
+        return status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0
+    }
+
+    private static func status(_ path: String) -> stat? {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? status : nil
     }
 }

@@ -139,3 +139,145 @@ extension StoreError {
         "'\(LoggableText(reviewed: "a collection's label is shown in keyring applications", unredacted: label))'"
     }
 }
+
+/// What a search for a key found.
+struct FoundItems: Sendable {
+    let paths: [String]
+    /// The reply that is to come, where the only item's description was requested already.
+    let look: EarlyLook?
+}
+
+/// Questions about an item that are under way.
+struct EarlyLook: Sendable {
+    /// What the item is: requested, or known from a moment ago.
+    enum Description: Sendable {
+        case requested(Pending<AsyncResult>)
+        case known(KnownItem)
+    }
+    let path: String
+    let description: Description
+    let secret: Pending<AsyncResult>?
+
+    var known: KnownItem? {
+        if case .known(let item) = description { item } else { nil }
+    }
+}
+
+/// What an item was when it was read a moment ago, and the version that it had with its secret.
+struct KnownItem: Sendable {
+    let item: KeyringItem
+    let version: CredentialVersion
+    let end: ContinuousClock.Instant
+}
+
+extension KeyringCollection {
+    /// Searches before there is a session, and before it is known who offers the service: it is done while the two
+    /// agree on a key. A collection that is named by its label has to be looked up first.
+    func searchEarly(
+        _ attributes: [(String, String)], _ interruption: Interruption, _ connection: BusConnection
+    ) -> Pending<AsyncResult>? {
+        knownPath.map {
+            connection.start(
+                .searchItems, on: $0, of: BusName.wellKnown, .tuple([.dictionary(attributes)]),
+                trigger: interruption.trigger)
+        }
+    }
+
+    /// The only item that an early search found, with its description and its secret requested; else `nil`, for a search
+    /// in the session. Whether it is the one that is meant is for its description to say: the service may be another
+    /// one by now.
+    func item(
+        of search: Pending<AsyncResult>, _ attributes: [(String, String)], _ session: KeyringSession,
+        _ interruption: Interruption
+    ) async -> FoundItems? {
+        guard let paths = try? await session.finish(search, interruption)[0].texts, paths.count == 1,
+            let path = knownPath
+        else { return nil }
+        session.remember(paths[0], at: KeyringSession.Place(collection: path, attributes))
+        return FoundItems(paths: paths, look: look(at: paths[0], true, session, interruption))
+    }
+
+    /// Searches for the items with these attributes, and requests the description of the only one, and if wanted its
+    /// secret.
+    ///
+    /// An item that was the only one at the last search gets its calls together with the search: one round trip instead
+    /// of two. The replies count only when the search finds it again, and it alone. One that was read a moment ago
+    /// gets the call for its secret alone; see `read`.
+    func find(
+        _ attributes: [(String, String)], withSecret: Bool, _ session: KeyringSession, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> FoundItems {
+        let path = try await path(session, interruption)
+        try interruption.check()
+        let searching = session.start(.searchItems, on: path, [.dictionary(attributes)], interruption)
+        let place = KeyringSession.Place(collection: path, attributes)
+        let guess = session.lastFound[place].map { look(at: $0, withSecret, session, interruption) }
+        let paths = try await onCollection { () async throws(KeyringFailure) in
+            try await session.finish(searching, interruption)
+        }[0].texts
+        guard paths.count == 1 else { return FoundItems(paths: paths, look: nil) }
+        if let guess, guess.path == paths[0] { return FoundItems(paths: paths, look: guess) }
+        session.remember(paths[0], at: place)
+        return FoundItems(paths: paths, look: look(at: paths[0], withSecret, session, interruption))
+    }
+
+    private func look(
+        at path: String, _ withSecret: Bool, _ session: KeyringSession, _ interruption: Interruption
+    ) -> EarlyLook {
+        let description: EarlyLook.Description
+        if withSecret, let known = session.known(path) {
+            description = .known(known)
+        } else {
+            let arguments = [BusValue.string(BusName.itemInterface.description)]
+            description = .requested(session.start(.getAllProperties, on: path, arguments, interruption))
+        }
+        return EarlyLook(
+            path: path, description: description,
+            secret: withSecret ? startSecret(at: path, session, interruption) : nil)
+    }
+
+    /// Describes the items that were found and are still there.
+    func describe(
+        _ found: FoundItems, _ session: KeyringSession, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> [KeyringItem] {
+        guard let look = found.look else { return try await describe(found.paths, session, interruption) }
+        guard case .requested(let pending) = look.description else { return look.known.map { [$0.item] } ?? [] }
+        guard let properties = try await session.finishIfThere(pending, interruption)?[0] else { return [] }
+        guard let item = KeyringItem(path: look.path, properties) else { throw .store(.keyringBrokeProtocol) }
+        return [item]
+    }
+}
+
+extension KeyringSession {
+    /// What is searched for in a collection, as the collection is called.
+    struct Place: Hashable {
+        let collection: String
+        let words: [String]
+
+        init(collection: String, _ attributes: [(String, String)]) {
+            self.collection = collection
+            words = attributes.flatMap { [$0, $1] }
+        }
+    }
+
+    private static let mostRemembered = 4096
+    /// How long an item is taken for what it was. gnome-keyring 42 looks through all its items for each property,
+    /// so in a large keyring the description of one costs four times as much as its secret and the search together.
+    private static let knownFor = Duration.seconds(1)
+
+    func known(_ path: String) -> KnownItem? {
+        guard let known = knownItems[path] else { return nil }
+        if known.end > .now { return known }
+        knownItems[path] = nil
+        return nil
+    }
+
+    func remember(_ item: KeyringItem, _ version: CredentialVersion) {
+        if knownItems.count >= Self.mostRemembered { knownItems = [:] }
+        knownItems[item.path] = KnownItem(item: item, version: version, end: .now + Self.knownFor)
+    }
+
+    func remember(_ path: String, at place: Place) {
+        if lastFound.count >= Self.mostRemembered { lastFound = [:] }
+        lastFound[place] = path
+    }
+}

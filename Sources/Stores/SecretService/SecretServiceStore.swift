@@ -1,4 +1,6 @@
 public import LatchkeyCredentials
+internal import LatchkeyLog
+public import LatchkeySecrets
 
 /// How the keyring is, for a report.
 package struct SecretServiceState: Sendable, Hashable {
@@ -44,4 +46,175 @@ public struct SecretServiceStore: Sendable {
 
     /// 8 MiB. D-Bus ends at 128 MiB a message, and gnome-keyring rewrites its whole file at each save.
     package static let maximumSecretByteCount = 8 << 20
+}
+
+/// Which collection of the keyring to use, and how.
+public struct SecretServiceConfiguration: Sendable, Hashable {
+    package var collection: Collection
+    /// Whether the keyring may ask the person, to unlock it above all. Otherwise `locked` is thrown at once.
+    package var mayPrompt: Bool
+    /// Whether a save makes the collection when it is missing: the person consents. The keyring asks for its new
+    /// password. Otherwise `unavailable` is thrown. Reading never makes one.
+    package var mayCreateCollection: Bool
+    /// Where Latchkey's processes meet: it keeps two of them from creating one item twice, and makes versions
+    /// comparable. `nil`: this process is the only one.
+    package var coordination: LeaseDirectory?
+
+    /// Without `mayPrompt` a locked collection throws `locked`; without `mayCreateCollection` a save to a missing one
+    /// throws `unavailable`. Processes meet in `coordination`; `nil` says that this one is the only one.
+    public init(
+        collection: Collection = .standard, mayPrompt: Bool = true, mayCreateCollection: Bool = false,
+        coordination: LeaseDirectory?
+    ) {
+        self.collection = collection
+        self.mayPrompt = mayPrompt
+        self.mayCreateCollection = mayCreateCollection
+        self.coordination = coordination
+    }
+}
+
+// MARK: - Operations
+
+extension SecretServiceStore: CredentialStore {
+    public func save<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, deadline: Deadline
+    ) async throws(StoreError) -> CredentialVersion {
+        guard secret.byteCount <= Self.maximumSecretByteCount else {
+            throw StoreError(
+                .tooLarge,
+                "the secret has \(secret.byteCount) bytes; a keyring takes \(Self.maximumSecretByteCount)")
+        }
+        guard options.label?.utf8.contains(0) != true else {
+            throw StoreError(.unsupported, "a label in the keyring can't contain a NUL", hint: "leave it out")
+        }
+        return try await collection.save(secret, for: key, options, deadline)
+    }
+
+    public func read<Purpose: SecretPurpose>(
+        _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
+    ) async throws(StoreError) -> CredentialRecord<Purpose>? {
+        try await collection.read(key, as: purpose, deadline)
+    }
+
+    public func delete(
+        _ key: CredentialKey, condition: WriteCondition, deadline: Deadline
+    ) async throws(StoreError) -> Bool {
+        try await collection.delete(key, condition, deadline)
+    }
+
+    public func page(
+        service: String?, after cursor: ListingCursor?, deadline: Deadline
+    ) async throws(StoreError) -> ListingPage {
+        ListingPage(entries: try await collection.list(service: service, deadline), next: nil)
+    }
+
+    public func changes(deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
+        try await collection.changes(deadline)
+    }
+
+    /// In the user's directory, for the keyring on this bus alone.
+    ///
+    /// Throws `unavailable` where there is no bus.
+    public func leases(
+        in directory: LeaseDirectory, deadline: Deadline
+    ) async throws(StoreError) -> LeaseDirectory {
+        directory.scoped(by: try await KeyringConnection.shared.busIdentifier(deadline))
+    }
+
+    public func lock(deadline: Deadline) async throws(StoreError) {
+        try await collection.lock(deadline)
+    }
+
+    /// Unlocks the collection; the desktop asks for its password. Throws `locked` when the store may not prompt.
+    public func unlock(deadline: Deadline) async throws(StoreError) {
+        try await collection.unlock(deadline)
+    }
+
+    /// Returns how things are, or throws why the store can't be used: no bus, no service, no such collection.
+    ///
+    /// It asks no questions. That the collection is locked is no error.
+    package func state(deadline: Deadline) async throws(StoreError) -> SecretServiceState {
+        try await collection.state(deadline)
+    }
+
+    /// Returns what is known of the service and of the store's collection, or throws why the service can't be used:
+    /// no bus, no service. That the collection is locked or missing is no error. It asks no questions.
+    package func report(deadline: Deadline) async throws(StoreError) -> SecretServiceReport {
+        try await collection.report(deadline)
+    }
+
+    /// Returns whether a program offers the service, as the bus knows. No service is called, and nothing is started.
+    ///
+    /// Throws `unavailable` when there is no session bus, or no libsecret to reach it with, and `timedOut` when it
+    /// doesn't respond.
+    package static func presence(deadline: Deadline) async throws(StoreError) -> SecretServicePresence {
+        try await KeyringConnection.shared.presence(deadline)
+    }
+
+    // MARK: - Duplicates
+
+    /// Returns the keys under which there are several items, in the order of a listing. It changes nothing.
+    ///
+    /// - Parameter service: only keys of this service; `nil` looks at everything.
+    package func duplicates(
+        service: String? = nil, deadline: Deadline = .standard
+    ) async throws(StoreError) -> [DuplicateItems] {
+        try await collection.duplicates(service: service, deadline)
+    }
+
+    /// Deletes items under a key that another item makes superfluous: one with the same secret that is found by
+    /// everybody who finds them, because it has all their attributes. Each is read back before one is deleted.
+    ///
+    /// Items that different programs find by different attributes all stay.
+    ///
+    /// - Parameter discardingOlderSecrets: also where the secrets differ: the one that is read is written to all
+    ///   items that stay, and the others are lost. Without it, items with another secret are left alone.
+    package func repairDuplicates(
+        of key: CredentialKey, discardingOlderSecrets: Bool = false, deadline: Deadline = .standard
+    ) async throws(StoreError) -> DuplicateRepair {
+        try await collection.repairDuplicates(of: key, losingOlder: discardingOlderSecrets, deadline)
+    }
+
+    var collection: KeyringCollection { KeyringCollection(self) }
+}
+
+/// What can be learnt of the keyring service without asking anybody for anything, for `latchkey doctor`.
+package struct SecretServiceReport: Sendable, Hashable {
+    /// How the collection of the store's configuration is.
+    package enum CollectionState: Sendable, Hashable {
+        case open(itemCount: Int)
+        case locked
+        case missing
+    }
+
+    /// A name that leads to a collection, whatever that is called.
+    package enum Alias: String, Sendable, Hashable, CaseIterable {
+        case standard = "default"
+        case login
+        case session
+    }
+
+    /// The process that offers the service, where the bus tells.
+    package internal(set) var processIdentifier: Int32?
+    /// What the kernel calls that process, up to 15 bytes: `gnome-keyring-d`, `keepassxc`, `kwalletd5`.
+    package internal(set) var processName: String?
+    /// How many collections there are, and how many of them are locked.
+    package internal(set) var collectionCount: Int
+    package internal(set) var lockedCount: Int
+    /// Which names lead to a collection (Secret Service API, "Aliases").
+    package internal(set) var aliases: [Alias]
+    package internal(set) var collection: CollectionState
+    /// Whether secrets are encrypted on their way over the bus.
+    package internal(set) var isSessionEncrypted: Bool
+    /// Whether GNOME's program that shows prompts runs or can be started by the bus. Others show their own.
+    package internal(set) var hasSystemPrompter: Bool
+}
+
+/// Whether a program offers the Secret Service, as the session bus knows it.
+package enum SecretServicePresence: Sendable, Hashable {
+    /// A program offers it now.
+    case running
+    /// None does, and the bus starts one for whoever calls it.
+    case startable
+    case absent
 }

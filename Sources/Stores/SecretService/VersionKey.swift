@@ -1,5 +1,7 @@
+internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// The key under which versions are hashed, so that a version says nothing about a secret that could be guessed.
 struct VersionKey: Sendable {
@@ -35,5 +37,59 @@ struct VersionKey: Sendable {
         let secretKey = secretKey
         message += secret.withExposedBytes { KeyedHash.digest($0, key: secretKey.span) }
         return CredentialVersion(bytes: KeyedHash.digest(message.span, key: stateKey.span, byteCount: 16))
+    }
+}
+
+/// Where this user's Latchkey processes find the same version key: 32 random octets in a file of their own (0600).
+///
+/// The key is beside the leases, in one place whatever the environment. Whoever has both the key and a version can
+/// check a guess of the secret; a version alone says nothing. When the file can't be made, each process has a key of
+/// its own: versions of another process then don't match, and its conditional writes throw `conflict` rather than
+/// overwrite.
+enum VersionKeyFile {
+    private static let byteCount = 32
+
+    static func key(in directory: LeaseDirectory?) -> VersionKey {
+        if let directory, (try? directory.prepare()) != nil {
+            let path = directory.path + "/version-key"
+            if let bytes = read(path) ?? (create(path) ? read(path) : nil) { return VersionKey(bytes: bytes) }
+        }
+        return ownKey
+    }
+
+    private static let ownKey: VersionKey = {
+        guard let bytes = try? RandomOctets.array(byteCount) else {
+            preconditionFailure("the kernel gave no random octets")
+        }
+        return VersionKey(bytes: bytes)
+    }()
+
+    /// Returns the octets of a file that only this user can have written and can read.
+    private static func read(_ path: String) -> [UInt8]? {
+        let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_uid == geteuid(), status.st_mode & 0o077 == 0, status.st_size == byteCount
+        else { return nil }
+        var bytes = [UInt8](repeating: 0, count: byteCount)
+        guard unsafe Glibc.read(descriptor, &bytes, byteCount) == byteCount else { return nil }
+        return bytes
+    }
+
+    /// Makes the file whole or not at all; it is no failure when another process was faster.
+    private static func create(_ path: String) -> Bool {
+        guard let bytes = try? RandomOctets.array(byteCount), let suffix = try? RandomOctets.array(8) else {
+            return false
+        }
+        let temporary = path + "." + Hexadecimal.encode(suffix)
+        let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
+        guard descriptor >= 0 else { return false }
+        defer { unsafe unlink(temporary) }
+        let written = unsafe write(descriptor, bytes, byteCount)
+        close(descriptor)
+        guard written == byteCount else { return false }
+        return unsafe link(temporary, path) == 0 || errno == EEXIST
     }
 }

@@ -1,7 +1,9 @@
+internal import Glibc
 package import LatchkeyCredentials
 package import LatchkeyLog
 package import LatchkeySecretService
 package import LatchkeySecrets
+internal import LatchkeySystem
 package import LatchkeyVault
 
 /// Asks a person for a vault's passphrase. It is told which attempt this is, from 1: after a wrong one it is asked again.
@@ -137,4 +139,133 @@ package struct StoreCatalogue: Sendable {
     package subscript(_ name: String) -> StoreBackend? {
         backends.first { $0.name.description == name }
     }
+}
+
+// MARK: - Vault
+
+extension StoreBackend {
+    /// A sealed file, or sealed rows in a database. It can be used where there is one; making it is an act of its own, `latchkey vault init`.
+    static let vault = StoreBackend(
+        name: "vault",
+        place: StorePlace(
+            word: "vault", placeholder: "PATH|URI", variable: "LATCHKEY_VAULT", help: "the vault's file or database",
+            noun: "a vault"),
+        exists: { settings in
+            // A database that is named isn't asked before it is used.
+            unsafe VaultLocation.isDatabase(settings.vaultPath) || access(settings.vaultPath, F_OK) == 0
+                || errno != ENOENT
+        },
+        probe: { (settings) throws(StoreError) in try VaultStore.probe(at: settings.vaultPath) },
+        open: { (settings) throws(StoreError) in try await settings.openVault() },
+        openBeside: { (settings) throws(StoreError) -> (any CredentialStore)? in
+            guard unsafe access(settings.vaultPath, F_OK) == 0 else { return nil }
+            switch settings.vaultKey {
+            case .keyFile, .search: return try await settings.askingNobody.openVault()
+            // Argon2 takes its time, and a descriptor can be read once.
+            case .passphraseFile, .passphraseDescriptor: return nil
+            }
+        })
+}
+
+extension StoreSettings {
+    /// Opens the vault with the key that is named, or else with the first one that is found.
+    package func openVault() async throws(StoreError) -> VaultStore { try await unlock(try await lockedVault()) }
+
+    /// The vault without its key.
+    package func lockedVault() async throws(StoreError) -> LockedVault {
+        try await LockedVault.open(at: vaultPath, deadline: deadline)
+    }
+
+    /// Opens the vault as `openVault()` does.
+    package func unlock(_ vault: LockedVault) async throws(StoreError) -> VaultStore {
+        if case .search(let search) = vaultKey { return try await search.unlock(vault, self) }
+        return try await unlock(vault, with: try vaultKey.source(deadline: deadline))
+    }
+
+    func unlock(_ vault: LockedVault, with key: borrowing VaultKeySource) async throws(StoreError) -> VaultStore {
+        try await vault.unlock(with: key, memory: vaultMemory, itemCheck: vaultItemCheck, deadline: deadline)
+    }
+}
+
+extension StoreSettings.VaultKey {
+    /// Reads or asks for what opens the vault. Where nothing is named, the person is asked.
+    ///
+    /// - Parameter deadline: how long a pipe that another process writes to is waited for; a person has no such limit.
+    package func source(deadline: Deadline = .standard) throws(StoreError) -> VaultKeySource {
+        switch self {
+        case .keyFile(let path): .keyFile(path)
+        case .passphraseFile(let path): .passphrase(try PassphraseFile.read(path, deadline: deadline))
+        case .passphraseDescriptor(let number):
+            .passphrase(try PassphraseFile.read(descriptor: number, deadline: deadline))
+        case .search(let search): .passphrase(try search.ask(1))
+        }
+    }
+}
+
+// MARK: - Secret service
+
+extension StoreBackend {
+    /// The desktop's keyring. The service is asked, not the library: the library is there without a desktop too.
+    static let secretService = StoreBackend(
+        name: "secret-service",
+        place: StorePlace(
+            word: "collection", placeholder: "NAME", variable: "LATCHKEY_COLLECTION",
+            help: "the keyring's collection: default, session, a label or a path", noun: "a collection of the keyring"),
+        probe: { (settings) throws(StoreError) in try await probeSecretService(settings) },
+        open: { (settings) throws(StoreError) in settings.keyring },
+        openBeside: { (settings) throws(StoreError) -> (any CredentialStore)? in
+            try await SecretServiceStore.presence(deadline: settings.deadline) == .running
+                ? settings.askingNobody.keyring : nil
+        })
+
+    private static func probeSecretService(_ settings: StoreSettings) async throws(StoreError) {
+        try await checkBus(limit: settings.presenceTimeout)
+        let store = SecretServiceStore(
+            SecretServiceConfiguration(collection: settings.collection, mayPrompt: false, coordination: nil))
+        guard let key = try? CredentialKey(service: "latchkey:probe", account: "probe") else { return }
+        // A locked one will ask for its password when it is used.
+        _ = try await nilIf(
+            { (error: StoreError) in error.code == .locked && settings.mayPrompt && settings.hasDisplay },
+            awaiting: await store.read(
+                key, as: Password.self, deadline: .after(min(settings.timeout, .seconds(10)))))
+    }
+
+    /// Throws when no bus can say whether there is a service. That there is none is then the bus's own reply to the
+    /// first call, and nothing is waited for.
+    private static func checkBus(limit: Duration) async throws(StoreError) {
+        _ = try await mapError(
+            { (error: StoreError) in
+                error.code != .timedOut
+                    ? error
+                    : StoreError(.timedOut, "the session bus did not respond within \(limit)", hint: error.hint)
+            }, awaiting: await SecretServiceStore.presence(deadline: .after(limit)))
+    }
+}
+
+extension StoreSettings {
+    /// How long the bus may take to say whether there is a keyring: a hundredth of the timeout, 300 ms where nobody
+    /// sets one. The service itself may take longer: one that is just being started is no reason to take another store.
+    var presenceTimeout: Duration { timeout / 100 }
+
+    fileprivate var keyring: SecretServiceStore {
+        SecretServiceStore(
+            SecretServiceConfiguration(
+                collection: collection, mayPrompt: mayPrompt, mayCreateCollection: mayCreateCollection,
+                coordination: leases))
+    }
+}
+
+// MARK: - Standard
+
+extension StoreCatalogue {
+    /// Latchkey's own stores, the preferred one first.
+    package static let standard = StoreCatalogue([.secretService, .vault, .inMemory])
+}
+
+extension StoreBackend {
+    /// It forgets everything when the process ends, so it is only here to be refused by name.
+    static let inMemory = StoreBackend(
+        name: "in-memory", isPersistent: false,
+        probe: { (_) throws(StoreError) in },
+        open: { (_) throws(StoreError) in try InMemoryStore() })
 }

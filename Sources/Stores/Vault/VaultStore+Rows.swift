@@ -1,5 +1,8 @@
-internal import LatchkeyCredentials
-internal import LatchkeySecrets
+package import LatchkeyCredentials
+internal import LatchkeyLog
+package import LatchkeySecrets
+internal import LatchkeySystem
+internal import Synchronization
 
 // One row: opened, written, removed, in step with manifest and index.
 
@@ -133,5 +136,241 @@ extension VaultStore {
             throw .damagedItem
         }
         return Row.collection(in: bytes)
+    }
+}
+
+// MARK: - States
+
+// Which state of the vault a read or a change works on.
+
+extension VaultStore {
+    /// Lends the current view with the state that belongs to it. Blocks while other threads read, and where the vault
+    /// was changed by others: call it on a thread of the store's own.
+    func current<Result: ~Copyable & Sendable>(
+        _ cancellation: Cancellation = Cancellation(.standard),
+        _ body: (any RowView, KnownState) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let last = known.withLock { $0 }
+        var seen: (state: KnownState, former: FormerKeys)?
+        let result = try table.read(cancellation) { (view) throws(StoreError) -> Result in
+            // The mark is good once the view has begun, so the body runs first; it seldom has to run again.
+            let first = Swift.Result { () throws(StoreError) -> Result in try body(view, last) }
+            let mark = try view.changeMark()
+            if mark == last.mark { return try first.get() }
+            let fresh = try refresh(view, after: last, mark: mark)
+            known.withLock { if $0.manifest.generation <= fresh.state.manifest.generation { $0 = fresh.state } }
+            seen = fresh
+            return try body(view, fresh.state)
+        }
+        // Outside the view, which keeps writers waiting.
+        if let seen { memory?.raise(to: seen.state.manifest, seen.state.keys, seen.former) }
+        return result
+    }
+
+    /// The state of a view, checked against what was seen before the view began and, where it is asked for, item by
+    /// item. A look after that could have seen more than the view has.
+    func state(of view: any RowView, after last: KnownState, comparing: Bool) throws(StoreError) -> KnownState {
+        try refresh(view, after: last, comparing: comparing).state
+    }
+
+    private func refresh(
+        _ view: any RowView, after last: KnownState, mark: UInt32? = nil, comparing: Bool = true
+    ) throws(StoreError) -> (state: KnownState, former: FormerKeys) {
+        let (manifest, keys) = try Self.manifest(of: view, last.keys, slot)
+        guard manifest.generation >= last.manifest.generation else { throw .vaultWentBack }
+        let former = try Self.checkRecords(view, manifest, keys)
+        // Not the vault that was open, or an older copy of it.
+        guard keys === last.keys || former.contains(last.keys.rollback) else { throw .vaultExchanged }
+        if comparing, table.comparesAgain || itemCheck == .always { try itemCheck.compare(view, manifest, keys) }
+        // Its own changes leave the index as known as it was.
+        let isIndexKnown = last.isIndexCompared && (!table.comparesAgain || mark == last.mark)
+        return (
+            KnownState(keys: keys, manifest: manifest, mark: mark, hasComparedIndex: isIndexKnown), former
+        )
+    }
+
+    /// The manifest and the keys that it is under: those of before or, where others rekeyed the vault, the ones that
+    /// its slot has now. Throws `wrongKey` when the slot doesn't open any more.
+    static func manifest(
+        of view: any RowView, _ keys: VaultKeys, _ slot: OpenedSlot?
+    ) throws(StoreError) -> (Manifest, VaultKeys) {
+        let record = try view.record(Manifest.recordName)
+        do throws(StoreError) {
+            return (try Manifest.open(record, keys), keys)
+        } catch {
+            guard let slot, let content = try view.record(slot.recordName),
+                let found = try KeySlot.decode(NamedRecord(name: slot.recordName, content: content)),
+                let root = slot.keys.open(found.box, of: found.head, vault: keys.vault)
+            else { throw .vaultRekeyed }
+            // The same as before: it wasn't rekeyed.
+            if root.matches(keys.root) { throw error }
+            let newer = VaultKeys(root, vault: keys.vault)
+            return (try Manifest.open(record, newer), newer)
+        }
+    }
+
+    /// Compares all records with the manifest and returns the former keys, which are among them.
+    static func checkRecords(
+        _ view: any RowView, _ manifest: Manifest, _ keys: VaultKeys
+    ) throws(StoreError) -> FormerKeys {
+        let records = try view.records()
+        guard records.count <= Manifest.maximumRecordCount, Manifest.digest(records, keys) == manifest.recordsDigest
+        else { throw .vaultCorrupted("its records are not those of its manifest") }
+        return try FormerKeys.open(records.first { $0.name == FormerKeys.recordName }?.content, keys)
+    }
+
+    /// How many transactions the vault has seen. Throws `busy` at once; otherwise as `current`.
+    func generation() throws(StoreError) -> UInt64 { try currentManifest().generation }
+
+    private func currentManifest() throws(StoreError) -> Manifest {
+        try current { (view, state) throws(StoreError) in
+            // A view begins with the first look into it.
+            _ = try view.record(Manifest.recordName)
+            return state.manifest
+        }
+    }
+
+    /// Runs a change as one transaction with its manifest, on the store's thread. A change that leaves the manifest
+    /// alone writes nothing.
+    func change<Result: Sendable>(
+        until deadline: Deadline,
+        _ body: @escaping @Sendable (any RowTransaction, inout Change) throws(StoreError) -> Result
+    ) async throws(StoreError) -> Result {
+        try await worker.run(until: deadline) { (cancellation) throws(StoreError) in
+            // Where a database's connection was lost before the commit, nothing was changed.
+            try cancellation.retry { () throws(StoreError) in try self.commit(cancellation, body) }
+        }
+    }
+
+    /// As `change`, on the calling thread, which waits.
+    func commit<Result: Sendable>(
+        _ cancellation: Cancellation, _ body: (any RowTransaction, inout Change) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        var written: Manifest?
+        let (result, changed, former): (Result, KnownState, FormerKeys)
+        do throws(StoreError) {
+            (result, changed, former) = try table.write(cancellation) {
+                (transaction) throws(StoreError) -> (Result, KnownState, FormerKeys) in
+                let mark = try transaction.changeMark()
+                let last = known.withLock { $0 }
+                let (state, before) = try refresh(transaction, after: last, mark: mark, comparing: mark != last.mark)
+                var change = Change(keys: state.keys, manifest: state.manifest)
+                let result = try body(transaction, &change)
+                try change.writeIndex(in: transaction)
+                guard change.manifest != state.manifest else { return (result, state, before) }
+                change.manifest.generation += 1
+                let sealed = try change.manifest.seal(change.keys)
+                try transaction.put(record: Manifest.recordName, sealed)
+                written = change.manifest
+                let isSame = change.manifest.recordsDigest == state.manifest.recordsDigest
+                let former = isSame ? before : try Self.checkRecords(transaction, change.manifest, change.keys)
+                let next = KnownState(
+                    keys: change.keys, manifest: change.manifest, mark: try transaction.changeMarkOfCommit(),
+                    hasComparedIndex: state.isIndexCompared)
+                return (result, next, former)
+            }
+        } catch {
+            // The disk may refuse when all is written, and only the last fsync is missing.
+            guard error.code == .cannotWrite, let written, (try? currentManifest()) == written else {
+                throw error
+            }
+            throw .changeNotDurable(error)
+        }
+        // An older state than this one is a replay from now on.
+        known.withLock { if $0.manifest.generation <= changed.manifest.generation { $0 = changed } }
+        memory?.raise(to: changed.manifest, changed.keys, former)
+        return result
+    }
+
+    /// Runs a read on the caller where nothing has to be waited for, and otherwise on a thread that waits for nothing
+    /// else: while a writer or another read has the table, and where others changed the vault.
+    func waiting<Result: ~Copyable & Sendable>(
+        until deadline: Deadline, _ body: @escaping @Sendable (any RowView, KnownState) throws(StoreError) -> Result
+    ) async throws(StoreError) -> Result {
+        if Task.isCancelled { throw .cancelled }
+        if deadline.hasPassed { throw .timedOut }
+        let last = known.withLock { $0 }
+        do throws(StoreError) {
+            return try table.read(nil) { (view) throws(StoreError) -> Result in
+                let first = Swift.Result { () throws(StoreError) -> Result in try body(view, last) }
+                guard try view.changeMark() == last.mark else { throw .changedMeanwhile }
+                return try first.get()
+            }
+        } catch  where error.code == .busy {
+            // Goes on below.
+        }
+        let found = Handover<Result>()
+        try await waitingReads.run(until: deadline) { (cancellation) throws(StoreError) in
+            // Writers without a pause leave but moments for readers, which a process that only looks in now and then
+            // would miss.
+            found.give(
+                try cancellation.retry(pausingAtMost: 1_000_000) { () throws(StoreError) in
+                    try self.current(cancellation, body)
+                })
+        }
+        return found.take()!
+    }
+}
+
+/// What a transaction makes of a vault.
+struct Change {
+    /// Others than before: the vault is rekeyed.
+    private(set) var keys: VaultKeys
+    var manifest: Manifest
+    var index: ItemIndex
+    /// What `VaultWatch` needs to know of it.
+    var own = OwnChanges()
+
+    init(keys: VaultKeys, manifest: Manifest) {
+        self.keys = keys
+        self.manifest = manifest
+        index = ItemIndex(keys)
+    }
+
+    /// Writes what is left to be written of the index; call it before the manifest is sealed.
+    mutating func writeIndex(in transaction: any RowTransaction) throws(StoreError) {
+        try index.flush(in: transaction, &manifest)
+    }
+
+    /// Call it between items of a long transaction.
+    mutating func writeIndexIfLarge(in transaction: any RowTransaction) throws(StoreError) {
+        try index.flushIfLarge(in: transaction, &manifest)
+    }
+
+    /// Begins a manifest under new keys. The records, and the table's rows, are for the caller to change.
+    mutating func begin(under keys: VaultKeys) {
+        var manifest = Manifest(recordsDigest: manifest.recordsDigest)
+        manifest.generation = self.manifest.generation
+        self = Change(keys: keys, manifest: manifest)
+    }
+}
+
+extension StoreError {
+    /// For `waiting` alone.
+    fileprivate static var changedMeanwhile: StoreError { StoreError(.busy, "the vault was changed meanwhile") }
+}
+
+// MARK: - Filling
+
+extension VaultStore {
+    /// Saves the same secret under many new keys, as one transaction: how tests and benchmarks make large vaults.
+    ///
+    /// What is written is what `save` writes. Throws `conflict` when one of the keys is taken, and saves none then. All
+    /// of it is held in memory until it is committed.
+    package func fill<Purpose: SecretPurpose>(
+        _ keys: [CredentialKey], with secret: borrowing Secret<Purpose>, deadline: Deadline = .standard
+    ) async throws(StoreError) {
+        let kept = Box(secret.duplicate())
+        try await change(until: deadline) { (transaction, change) throws(StoreError) in
+            let vaultKeys = change.keys
+            for key in vaultKeys.inOrderOfPlaces(keys, { vaultKeys.lookup(of: $0) }) {
+                guard try Self.row(.key(key), in: transaction, vaultKeys) == nil else {
+                    throw StoreError(.conflict, "there is a credential for \(key) already")
+                }
+                try self.write(
+                    kept.value, .key(key), label: "\(key.service): \(key.account)",
+                    contentType: SecretContentType.binary.rawValue, replacing: nil, in: transaction, &change)
+            }
+        }
     }
 }

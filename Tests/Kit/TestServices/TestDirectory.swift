@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 
 /// A fresh directory of one test, `/tmp/lk-XXXXXX` with mode 0700, removed when the value dies.
 ///
@@ -79,5 +79,52 @@ public final class TestDirectory: Sendable {
             variables[variable] = try makeFolder(folder)
         }
         return variables
+    }
+}
+
+/// Where the files lie that tests read.
+///
+/// Beside the source that asks, unless `LATCHKEY_TEST_DATA` names a copy of the folder `Tests`: Tests/unprivileged
+/// makes one, because the checkout may be out of an ordinary user's reach.
+public enum TestData {
+    /// The folder `Tests`: the checkout's, or the copy.
+    public static let tests: URL = {
+        var folder = Self.folder()
+        while folder.lastPathComponent != "Kit" { folder.deleteLastPathComponent() }
+        return folder.deletingLastPathComponent()
+    }()
+
+    /// The checkout.
+    public static var package: URL { tests.deletingLastPathComponent() }
+
+    /// - Parameter source: the file that asks, in the folder `Tests` of the checkout.
+    public static func folder(beside source: String = #filePath) -> URL {
+        let folder = URL(fileURLWithPath: source).deletingLastPathComponent()
+        guard let copy = ProcessInfo.processInfo.environment["LATCHKEY_TEST_DATA"],
+            let place = folder.pathComponents.lastIndex(of: "Tests")
+        else { return folder }
+        return folder.pathComponents[(place + 1)...].reduce(URL(fileURLWithPath: copy)) { (folder, name) in
+            folder.appendingPathComponent(name)
+        }
+    }
+}
+
+/// Why a service or program that a test needs isn't there, in words that say what to do about it.
+public struct ServiceFailure: Error, CustomStringConvertible {
+    public let description: String
+
+    public init(_ description: String) {
+        self.description = description
+    }
+
+    /// A program that the set-up script installs is missing. Tests fail then; they are never skipped.
+    static func missing(program: String) -> ServiceFailure {
+        ServiceFailure(
+            "the program `\(program)` is not installed: the second command of README.md installs what the tests use"
+        )
+    }
+
+    static func system(_ call: String, _ number: Int32) -> ServiceFailure {
+        ServiceFailure("\(call) failed with errno \(number)")
     }
 }

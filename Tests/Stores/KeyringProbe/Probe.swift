@@ -1,9 +1,8 @@
-internal import ItemStoreChecks
+internal import LatchkeyStoreContract
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySecretService
-internal import LatchkeyStoreContract
 
 /// The commands of the probe.
 actor Probe {
@@ -52,12 +51,6 @@ actor Probe {
                 return "ok"
             case "join": return await running.removeValue(forKey: words[1])?.value ?? "no such task"
             case "contract": return try await keepContract(words[1])
-            case "items":
-                guard let check = ItemStoreCheck.every.first(where: { $0.description == words[1] }) else {
-                    throw ProbeFailure()
-                }
-                try await check.run(on: store)
-                return "kept"
             case "statements": return ContractCase.all.map(\.statement).joined(separator: "\t")
             case "watch":
                 // From now on changes are collected; `changes COUNT` waits until there are so many.
@@ -78,7 +71,9 @@ actor Probe {
     }
 
     private func keepContract(_ statement: String) async throws -> String {
-        guard let rule = ContractCase.all.first(where: { $0.statement == statement }) else { throw ProbeFailure() }
+        guard let rule = (ContractCase.all + ContractCase.items).first(where: { $0.statement == statement }) else {
+            throw ProbeFailure()
+        }
         let configuration = store.configuration
         try await rule.check(leases: leases) { SecretServiceStore(configuration) }
         return "kept"

@@ -1,7 +1,11 @@
-import ItemStoreChecks
+import Foundation
+import LatchkeyCredentials
+import LatchkeyLog
 import LatchkeyStoreContract
-import LatchkeyVault
+import TestServices
 import Testing
+
+@testable import LatchkeyVault
 
 /// A vault in a database keeps what a vault in a file keeps.
 @Suite struct DatabaseContractTests {
@@ -12,11 +16,60 @@ import Testing
         try await statement.check(leases: vault.leases) { try await vault.open() }
     }
 
-    @Test(arguments: ItemStoreCheck.all)
-    func `keeps items`(_ check: ItemStoreCheck) async throws {
+    @Test(arguments: ContractCase.allOfItems)
+    func `keeps items`(_ statement: ContractCase) async throws {
         let vault = try await DatabaseVault()
         let store = try await vault.create()
-        try await check.run(on: store)
+        try await statement.check(on: store)
         #expect(try await store.verify().problems == [])
+    }
+}
+
+/// Changes by others, told by the database.
+@Suite struct DatabaseChangesTests {
+    @Test(.timeLimit(.minutes(2)))
+    func `a change by another host is told, and one while the connection was lost, too`() async throws {
+        let server = try await PostgreSQLServer(isDurable: false)
+        let vault = try await DatabaseVault(on: server)
+        let store = try await vault.create(1)
+        var changes = try await store.changes(deadline: .standard).makeAsyncIterator()
+        let other = try await vault.open()
+        try await other.save(secret("1"), for: key("1"))
+        #expect(await changes.next() == CredentialChange(kind: .unknown, key: nil))
+        #expect(try await store.text(key("1")) == "1")
+
+        try await server.stop()
+        try await server.start()
+        try await other.save(secret("2"), for: key("1"))
+        #expect(await changes.next() == CredentialChange(kind: .unknown, key: nil))
+        #expect(try await store.text(key("1")) == "2")
+    }
+
+    @Test(.timeLimit(.minutes(2))) func `items of others are told by name`() async throws {
+        let vault = try await DatabaseVault()
+        let store = try await vault.create(1)
+        let items = store
+        var changes = try await items.itemChanges(deadline: .standard).makeAsyncIterator()
+        try await vault.open().save(secret("1"), for: key("1"))
+        let change = try #require(await changes.next())
+        #expect("\(change)".contains("login"), "\(change)")
+        withExtendedLifetime(items) {}
+    }
+
+    @Test func `what is told shows a keyed hash, or nothing`() async throws {
+        let vault = try await DatabaseVault()
+        let store = try await vault.create(1)
+        let listener = try vault.session()
+        listener.type("LISTEN latchkey_\(vault.schema.name); SELECT 'listens';\n")
+        try await listener.wait(for: "LISTEN") { listener.outputSoFar.contains("listens") }
+        try await store.save(secret("1"), for: key("marker-4711"))
+        try await store.fill([key("2"), key("3")], with: secret("x"))
+        listener.type("SELECT 'over';\n")
+        try await listener.wait(for: "the notifications") { listener.outputSoFar.contains("over") }
+        let said = listener.outputSoFar
+        let hash = store.keys.lookup(of: key("marker-4711")).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        #expect(said.contains("payload \"\(hash.joined())\"") && !said.contains("marker"), "\(said)")
+        #expect(said.components(separatedBy: "Asynchronous notification").count == 3, "\(said)")
+        listener.kill()
     }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import ItemStoreChecks
+import LatchkeyStoreContract
 import LatchkeyCredentials
 import LatchkeySecrets
 
@@ -128,7 +128,7 @@ enum GoldenRecorder {
         }
         _ = try await store.delete(ids[2], deadline: .standard)
         _ = try await store.create(
-            itemSecret([0, 1, 255], contentType: "application/x-odd"), attributes: ItemAttributes(), label: "",
+            [0, 1, 255], contentType: "application/x-odd", attributes: ItemAttributes(), label: "",
             in: work.name, replacing: false, deadline: .standard)
         // One that has what a credential has, and more.
         try await store.create(

@@ -1,5 +1,5 @@
 import Foundation
-import ItemStoreChecks
+import LatchkeyStoreContract
 import LatchkeyCredentials
 import LatchkeySecrets
 import LatchkeySystem

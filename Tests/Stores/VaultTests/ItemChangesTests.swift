@@ -1,5 +1,5 @@
 import Foundation
-import ItemStoreChecks
+import LatchkeyStoreContract
 import LatchkeyCredentials
 import LatchkeySecrets
 import Testing
@@ -33,7 +33,7 @@ import TestServices
         let made = try await theirs.create("1", attributes(["a": "1"])).item
         #expect(try await listener.next() == .created(made))
         let changed = try #require(
-            try await theirs.setSecret(itemSecret("2"), of: there.id, deadline: .standard))
+            try await theirs.setSecret("2", of: there.id, deadline: .standard))
         #expect(try await listener.next() == .changed(changed))
         let labelled = try #require(
             try await theirs.update(made.id, label: "new", attributes: nil, deadline: .standard))
@@ -64,7 +64,7 @@ import TestServices
         for number in 0..<10 {
             let own = try await mine.create("own", attributes(["a": "\(number)"])).item
             let other = try await theirs.create("other", attributes(["b": "\(number)"])).item
-            _ = try await mine.setSecret(itemSecret("own again"), of: own.id, deadline: .standard)
+            _ = try await mine.setSecret("own again", of: own.id, deadline: .standard)
             let taken = try await mine.createCollection(label: "c\(number)", alias: nil, deadline: .standard)
             #expect(try await listener.next() == .created(other), "round \(number)")
             _ = try await mine.delete(own.id, deadline: .standard)

@@ -1,5 +1,5 @@
 import Foundation
-import ItemStoreChecks
+import LatchkeyStoreContract
 import LatchkeyCredentials
 import LatchkeySecrets
 import Testing
@@ -17,7 +17,7 @@ import Testing
         _ = try await items.createCollection(label: "Empty", alias: nil, deadline: .standard)
         for number in 0..<5 {
             _ = try await items.create(
-                itemSecret([UInt8(number), 0xFF], contentType: "application/x-odd"),
+                [UInt8(number), 0xFF], contentType: "application/x-odd",
                 attributes: attributes(["all": "same", "own": "\(number)"]), label: "item \(number)",
                 in: number == 0 ? work.name : "login", replacing: false, deadline: .standard)
         }

@@ -1,7 +1,9 @@
-import ItemStoreChecks
+import Foundation
 import LatchkeyCredentials
 import LatchkeySecrets
+import LatchkeyStoreContract
 import Synchronization
+import TestServices
 import Testing
 
 @testable import LatchkeyVault
@@ -56,7 +58,7 @@ import Testing
                 model[item.id] = Expected(attributes: attributes, text: old.text, collection: old.collection)
             case 4:
                 guard let id = model.keys.randomElement(using: &generator) else { continue }
-                #expect(try await store.setSecret(itemSecret("\(step)"), of: id, deadline: .standard)?.id == id)
+                #expect(try await store.setSecret("\(step)", of: id, deadline: .standard)?.id == id)
                 model[id]?.text = "\(step)"
             default:
                 guard let id = model.keys.randomElement(using: &generator) else { continue }
@@ -122,7 +124,7 @@ import Testing
         try await store.save(secret("set again"), for: key("bob"))
         #expect(try await items.text(made.item.id) == "set again")
         #expect(try await items.item(made.item.id, deadline: .standard)?.contentType == "application/octet-stream")
-        _ = try await items.setSecret(itemSecret("exchanged"), of: made.item.id, deadline: .standard)
+        _ = try await items.setSecret("exchanged", of: made.item.id, deadline: .standard)
         #expect(try await store.text(key("bob")) == "exchanged")
         try await store.delete(key("bob"))
         #expect(try await items.item(made.item.id, deadline: .standard) == nil)
@@ -141,7 +143,7 @@ import Testing
             let id = ItemID.vault(ItemHandle(of: store.keys.lookup(of: key("ada", kind: kind))))
             #expect(try await items.item(id, deadline: .standard) == nil)
             #expect(try await items.text(id) == nil)
-            #expect(try await items.setSecret(itemSecret("x"), of: id, deadline: .standard) == nil)
+            #expect(try await items.setSecret("x", of: id, deadline: .standard) == nil)
             #expect(try await items.update(id, label: "x", attributes: nil, deadline: .standard) == nil)
             #expect(try await items.delete(id, deadline: .standard) == nil)
             #expect(try await store.text(key("ada", kind: kind)) == "s")
@@ -168,11 +170,41 @@ import Testing
         let folder = try VaultFolder(inMemory: true)
         let store = try await folder.store()
         let made = try await store.create(
-            itemSecret([0xFF, 0xFE], contentType: "text/plain"),
+            [0xFF, 0xFE], contentType: "text/plain",
             attributes: attributes(["service": "example.org", "username": "ada"]), label: "", in: "login",
             replacing: false, deadline: .standard)
         #expect(made.item.contentType == "application/octet-stream")
         let type = try await store.read(key("ada"), as: Password.self)?.contentType
         #expect(type == .binary)
+    }
+}
+
+/// A vault on a server, opened with what systemd passes to the unit, by the names that a unit file has.
+@Suite struct NamedCredentialTests {
+    @Test func `a vault opens with the credential of a name, and a text that names none is refused`() async throws {
+        let directory = try TestDirectory()
+        let credentials = directory / "credentials"
+        try FileManager.default.createDirectory(
+            atPath: credentials, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o500])
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: credentials)
+        let file = credentials + "/bank"
+        try Data((0..<32).map { UInt8($0) }).write(to: URL(fileURLWithPath: file))
+        try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: file)
+        let path = directory / "vault/vault"
+        _ = try await VaultStore.create(
+            at: path, unlockedBy: .systemCredential(named: "bank", in: credentials), cost: .least)
+        let opened = try await VaultStore.open(
+            at: path, unlockedBy: .systemCredential(named: "bank", in: credentials))
+        #expect(try await opened.slots().map(\.kind) == [.systemCredential])
+        for name in ["", "a/b", "..", "a:b"] {
+            let code: StoreError.Code?
+            do throws(StoreError) {
+                _ = try VaultKeySource.systemCredential(named: name, in: credentials)
+                code = nil
+            } catch {
+                code = error.code
+            }
+            #expect(code == .unsupported, "\(name)")
+        }
     }
 }

@@ -42,7 +42,7 @@ struct ComparisonPageTests {
         let text = try Repository.text(Self.page)
         #expect(text.contains("16 MiB in a vault, 8 MiB in a keyring"))
         #expect(
-            try Repository.text("Sources/Stores/Vault/Sealing/SealedSize.swift")
+            try Repository.text("Sources/Stores/Vault/Sealing/Sealing.swift")
                 .contains("maximumSecretByteCount = 16 << 20"))
         #expect(
             try Repository.text("Sources/Stores/SecretService/SecretServiceStore.swift")

@@ -216,7 +216,8 @@ struct HintTests {
 
     @Test func `the table has each error's code once, in order, with its kinds and exit statuses`() throws {
         var codes: Set<String> = []
-        for (_, code) in try SinksTests.sources() {
+        // Statements of the contract are full of names that look like codes.
+        for (path, code) in try SinksTests.sources() where !path.hasPrefix("Extras/StoreContract/") {
             for found in code.matches(of: /"([a-z]+(?:-[a-z]+)*\.[a-z0-9_]+(?:-[a-z0-9]+)*)"/) {
                 let text = String(found.output.1)
                 if !text.hasPrefix("latchkey."), !Self.others.contains(text) { codes.insert(text) }

@@ -1,5 +1,6 @@
 import Foundation
 import LatchkeyCommands
+import TestServices
 import Testing
 
 /// Docs/Reference/promises.md and Docs/Changes.md: what they promise is held somewhere.
@@ -52,5 +53,55 @@ struct PromisesPageTests {
         #expect(text.contains("Debian 12 on x86-64") && text.contains("a Swift 6.3 toolchain"))
         // Those of the keyrings are what Debian 12 installs for the tests.
         #expect(try Repository.text("Scripts/install").contains("gnome-keyring keepassxc"))
+    }
+}
+
+/// Docs/Evidence/Attacks.md says what was attacked, what stopped it, and the test that is the attack.
+@Suite struct SecurityPageTests {
+    @Test func `each attack is a test that exists`() throws {
+        let rows = try Repository.lines("Docs/Evidence/Attacks.md").filter { $0.hasPrefix("| ") }.dropFirst()
+        #expect(rows.count >= 15)
+        let folder = Repository.root.appendingPathComponent("Tests").path
+        let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+        let code = try names.filter { $0.hasSuffix(".swift") }.map { try Repository.text("Tests/" + $0) }.joined()
+        for row in rows {
+            let cells = row.dropFirst(2).dropLast(2).components(separatedBy: " | ")
+            try #require(cells.count == 3, "\(row)")
+            let tests = cells[2].matches(of: /`([^`]+)`/).map { String($0.1) }
+            #expect(!tests.isEmpty && !cells[1].isEmpty, "\(row)")
+            for test in tests { #expect(code.contains("func `\(test)`("), "\(test)") }
+        }
+    }
+}
+
+/// The page on `latchkey run` beside what is tested.
+@Suite struct RunPageTests {
+    /// The cells of each table of the page, row by row.
+    private func tables() throws -> [[[String]]] {
+        var tables: [[[String]]] = []
+        var isInTable = false
+        for line in try Repository.text("Docs/HowTo/run.md").split(separator: "\n", omittingEmptySubsequences: false) {
+            if line.hasPrefix("|") {
+                if !isInTable { tables.append([]) }
+                let cells = line.dropFirst().dropLast().split(separator: "|", omittingEmptySubsequences: false)
+                tables[tables.count - 1].append(cells.map { $0.trimmingCharacters(in: .whitespaces) })
+            }
+            isInTable = line.hasPrefix("|")
+        }
+        return tables
+    }
+
+    /// Tests/Commands/CommandTests/MaskFormTests.swift has a test for each cell.
+    @Test func `the table of masked forms is the one that is tested`() async throws {
+        let script = Repository.root.appendingPathComponent("Tests/Commands/CommandTests/mask_forms.py").path
+        let list = try await Program("python3").run([script, "list"]).successful("python3").output
+        let names = try JSONDecoder().decode([[String]].self, from: Data(list))
+        let table = try #require(try tables().first { $0[0].first == "form" })
+        #expect(Array(table[0][2...]) == names[1])
+        #expect(
+            table[2...].map { [$0[0]] + $0[2...] }
+                == names[0].map { form in
+                    [form] + names[1].map { form == "verbatim" && $0 != "each line" ? "line by line" : "yes" }
+                })
     }
 }

@@ -68,7 +68,7 @@ struct ReadmeTests {
     @Test func `the example of requests is the one that is compiled and run`() throws {
         let blocks = try Repository.blocks("swift", in: "Docs/Authenticator.md")
         try #require(blocks.count == 1)
-        #expect(try Repository.text("Tests/Extras/FoundationBridgeTests/Example.swift").contains(blocks[0] + "\n"))
+        #expect(try Repository.text("Tests/Extras/FoundationTests/URLRequestTests.swift").contains(blocks[0] + "\n"))
     }
 
     @Test func `the examples of swift-log are compiled by a stranger's package`() throws {
@@ -81,7 +81,7 @@ struct ReadmeTests {
     @Test func `the example of AT Protocol is the one that is compiled and run`() throws {
         let blocks = try Repository.blocks("swift", in: "Docs/ATProtocol.md")
         try #require(blocks.count == 1)
-        #expect(try Repository.text("Tests/Extras/ATProtocolTests/Example.swift").contains(blocks[0] + "\n"))
+        #expect(try Repository.text("Tests/Extras/ATProtocolTests/WholePathTests.swift").contains(blocks[0] + "\n"))
     }
 
     /// Foundation's networking is slow to start and a large library: nobody else may need it.

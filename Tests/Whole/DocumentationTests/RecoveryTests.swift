@@ -21,7 +21,7 @@ struct RecoveryTests {
             "set|get|delete|list|sign-in|sign-out|accounts|use|token|request|provider|run|move|copy|import|vault|doctor|demo|scheme"
         let pattern = try Regex("--[a-z]|latchkey (?:\(commands))\\b")
         // Options of browsers; a label in the keyring; and the vault's own prefix for what it derives keys with.
-        let exempt = ["SignIn/SignIn/UserAgents/PrivateWindow.swift", "Extras/StoreContract/ContractCase+Naming.swift"]
+        let exempt = ["SignIn/SignIn/UserAgents/BrowserChoice.swift", "Extras/StoreContract/SavingCases.swift"]
         for (path, code) in try Self.libraries() where !exempt.contains(path) {
             for text in Self.strings(in: code) where text.contains(pattern) {
                 #expect(text == "\"latchkey vault\"" || text.hasPrefix("\"latchkey vault v1 "), "\(path): \(text)")

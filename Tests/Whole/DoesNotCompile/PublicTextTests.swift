@@ -17,7 +17,7 @@ import Testing
             try String(contentsOf: CompileCase.package.appendingPathComponent(path), encoding: .utf8)
         }
         let products = try text("Package.swift").matches(of: /\.library\(name: "\w+", targets: \["(\w+)"\]\)/)
-        let exported = try ["Latchkey", "Base/Log", "Extras/Foundation"].flatMap {
+        let exported = try ["Latchkey", "Base/Log"].flatMap {
             try text("Sources/\($0)/Exports.swift").matches(of: /@_exported public import (\w+)/)
         }
         return Set((products + exported).map { String($0.output.1) }).subtracting(["Latchkey", onlyWithTrait]).sorted()

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What `LatchkeySwiftLog` shows, from its sources: without its trait the module is empty, and its symbol graph too.
+/// What `LatchkeySwiftLog` shows, from its sources: without its trait its symbol graph is empty.
 @Suite struct SwiftLogFaceTests {
     private static func files() throws -> [(name: String, lines: [String])] {
         let folder = CompileCase.package.appendingPathComponent("Sources/Extras/SwiftLog")
@@ -11,10 +11,10 @@ import Testing
         }
     }
 
-    @Test func `without the trait there is nothing`() throws {
+    @Test func `without the trait there is nothing but the search in others' text`() throws {
         let files = try Self.files()
         #expect(files.count >= 5)
-        for (name, lines) in files {
+        for (name, lines) in files where name != "CredentialFields.swift" {
             #expect(lines.first == "#if SwiftLog" && lines.last == "#endif", "\(name)")
             #expect(lines.count { $0.drop { $0 == " " }.hasPrefix("#") } == 2, "\(name) has another condition")
         }

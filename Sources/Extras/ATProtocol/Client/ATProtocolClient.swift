@@ -181,3 +181,155 @@ public actor ATProtocolClient {
             { (error: StoreError) in ATProtocolError.signIn(.store(error)) }, awaiting: await body())
     }
 }
+
+// MARK: - Authorization
+
+extension ATProtocolClient {
+    // MARK: - In one call
+
+    /// Signs an account in, keeps its session, and makes it the current one.
+    ///
+    /// The session is kept under the handle, or under the DID when that was given. Throws
+    /// `.authorizationInProgress` while another authorization goes on, and `.presenterFailed` when the caller's own
+    /// user interface did.
+    ///
+    /// - Parameters:
+    ///   - handle: a handle or a DID.
+    ///   - agent: what the person signs in with.
+    ///   - deadline: when to stop waiting for the person.
+    @discardableResult
+    public func authenticate(
+        handle: String, presenting agent: UserAgent, deadline: Deadline
+    ) async throws(ATProtocolError) -> SessionSummary {
+        do throws(ATProtocolError) {
+            return try await authenticate(handle) { service, account throws(SignInError) in
+                try await service.signIn(presenting: agent, account: account, deadline: deadline)
+            }
+        } catch {
+            let failed = SignInError(.userAgent(UserAgentError(.unavailable(.pageFailed))))
+            throw agent.isPresenter && error.code == .signIn(failed) ? ATProtocolError(.presenterFailed) : error
+        }
+    }
+
+    private func authenticate(
+        _ handle: String,
+        _ signIn: (SignInService, _ account: String) async throws(SignInError) -> SessionSummary
+    ) async throws(ATProtocolError) -> SessionSummary {
+        let identifier = try AccountIdentifier(handle)
+        guard !isAuthenticating else { throw ATProtocolError(.authorizationInProgress) }
+        isAuthenticating = true
+        defer { isAuthenticating = false }
+        try await refuseWhilePending()
+        let destination = try await destination(of: identifier)
+        let service = try service(for: destination)
+        return try await mappingError(ATProtocolError.signIn) { () async throws(SignInError) in
+            let summary = try await signIn(service, destination.account)
+            keep(service, for: summary.account)
+            return summary
+        }
+    }
+
+    func service(for destination: Destination) throws(ATProtocolError) -> SignInService {
+        return try mappingError(ATProtocolError.oauth) { () throws(OAuthError) in
+            let provider = try provider(
+                .endpoints(destination.server), clientID: destination.clientID, subject: destination.did.text,
+                resource: destination.resource)
+            return SignInService(provider: provider, store: store, context: context)
+        }
+    }
+}
+
+// MARK: - Callers requests
+
+extension ATProtocolClient {
+    /// Signs a request that an HTTP client of the caller's own will send: sets `authorization` and `proof`.
+    ///
+    /// Both are secrets, and leave through a sink alone, such as `CallersOwnHTTPClientFieldSink`, into the fields
+    /// `Authorization` and `DPoP`. The proof is for this method and address, and good once and for a short while. The
+    /// response is to be shown to `learn(from:ofResponseAt:)`; after a 401 with a new nonce the request is signed once
+    /// more.
+    ///
+    /// Throws `.otherServer` for a request to another server than the account's own, `.keyLost`, `.signIn`.
+    public func authenticateResourceRequest(
+        _ request: consuming GuardedRequest, account: String? = nil
+    ) async throws(ATProtocolError) -> GuardedRequest {
+        let (service, name) = try await service(of: account)
+        do throws(SignInError) {
+            return try await service.signed(request, with: try await service.freshSession(name))
+        } catch {
+            throw ATProtocolError.signIn(error)
+        }
+    }
+
+    /// Takes the nonce and the time that the account's server wants next from a response that another client got.
+    ///
+    /// Throws `.signIn` when the account has no session or its store can't be read. Fields that say nothing are no
+    /// error.
+    ///
+    /// - Parameters:
+    ///   - fields: the response's `DPoP-Nonce` and `Date`; others are ignored.
+    ///   - url: the address of the request.
+    ///   - account: whose request it was; by default the current account's.
+    public func learn(
+        from fields: [HeaderField], ofResponseAt url: HTTPURL, account: String? = nil
+    ) async throws(ATProtocolError) {
+        let (service, name) = try await service(of: account)
+        try await mapError(
+            ATProtocolError.signIn, awaiting: await service.learn(from: fields, ofResponseAt: url, account: name))
+    }
+}
+
+// MARK: - Discovery
+
+extension ATProtocolClient {
+    /// Everything that is known before an account signs in.
+    struct Destination: Sendable {
+        let did: DID
+        /// The name that the session will be kept under.
+        let account: String
+        let resource: String
+        let server: AuthorizationServerMetadata
+        let clientID: String
+    }
+
+    /// Checks the client, finds the account, and finds the server that authorizes for it, in this order.
+    func destination(of identifier: AccountIdentifier) async throws(ATProtocolError) -> Destination {
+        let clientID = try await checkedClientID()
+        let identity = try await resolver.identity(of: identifier)
+        try configuration.reach.check(identity.personalServer)
+        log.debug("the account's own server is \(identity.personalServer)")
+        let resource = try await ResourceMetadata.fetch(
+            from: identity.personalServer, http: context.http, reach: configuration.reach, log: log)
+        let server = try await server(resource.authorizationServer)
+        return Destination(
+            did: identity.did, account: identity.handle?.text ?? identity.did.text,
+            resource: identity.personalServer.origin, server: server, clientID: clientID)
+    }
+
+    /// An authorization server that follows the profile.
+    func server(_ issuer: Issuer) async throws(ATProtocolError) -> AuthorizationServerMetadata {
+        let server = try await mapError(
+            ATProtocolError.oauth,
+            awaiting: await AuthorizationServerMetadata.discover(issuer, over: context.http, log: log))
+        try configuration.reach.check(server)
+        return server
+    }
+
+    /// The client's id; a redirect that it doesn't have is refused before any other request.
+    private func checkedClientID() async throws(ATProtocolError) -> String {
+        let (redirect, scopes) = (configuration.redirect, configuration.scopes)
+        switch configuration.client {
+        case .loopback:
+            guard scopes.contains("atproto") else { throw .client(.withoutATProtoScope) }
+            return try LoopbackClient.identifier(redirect: redirect, scopes: scopes)
+        case .loaded(let document):
+            try document.check(redirect, scopes)
+            return document.clientID
+        case .document(let url):
+            let document = try await ClientDocument.fetch(
+                from: url, http: context.http, reach: configuration.reach, log: log)
+            try document.check(redirect, scopes)
+            return document.clientID
+        }
+    }
+}

@@ -1,8 +1,9 @@
+public import LatchkeyHTTP
 internal import LatchkeyJSON
-internal import LatchkeyHTTP
 internal import LatchkeyLog
 public import LatchkeyOAuth
 public import LatchkeySecrets
+public import LatchkeySignIn
 internal import LatchkeySystem
 
 /// A client's metadata, as it stands at the address that is its client id. It holds no secret.
@@ -107,5 +108,61 @@ public struct ClientDocument: Sendable, Hashable {
     private static func reversedHost(of clientID: String) -> String? {
         guard let url = try? HTTPURL(clientID) else { return nil }
         return url.host.split(separator: ".").reversed().joined(separator: ".")
+    }
+}
+
+/// Who we are on AT Protocol, and where responses go.
+public struct ATProtocolConfiguration: Sendable {
+    /// How authorization servers get to know the client.
+    public enum Client: Sendable, Hashable {
+        /// By its id alone: for command lines and for development.
+        case loopback
+        /// By the document at this address, which is its id; it is loaded and checked before each sign-in.
+        case document(HTTPURL)
+        /// By a document that was loaded before.
+        case loaded(ClientDocument)
+    }
+
+    /// By its id alone unless told otherwise.
+    public var client: Client
+    /// One of the document's; a loopback address may leave its port open.
+    public var redirect: RedirectURI
+    /// What is requested; `atproto` must be among them.
+    public var scopes: ScopeList
+    /// The name under which sessions are kept.
+    public var provider: ProviderName
+    /// Which servers requests may go to.
+    public var reach: NetworkReach
+    /// How long the response of an authorization that has begun may take.
+    public var timeout: Duration
+
+    /// Everything but the redirect address has a default: that of a command line, which requests what Bluesky's own
+    /// applications do.
+    public init(
+        client: Client = .loopback, redirect: RedirectURI,
+        scopes: ScopeList = ["atproto", "transition:generic"], provider: ProviderName = .bluesky,
+        reach: NetworkReach = .publicInternet, timeout: Duration = .seconds(600)
+    ) {
+        self.client = client
+        self.redirect = redirect
+        self.scopes = scopes
+        self.provider = provider
+        self.reach = reach
+        self.timeout = timeout
+    }
+}
+
+/// The client that needs no document: for command lines and for development. Its id says all that there is to know.
+package enum LoopbackClient {
+    /// Returns `http://localhost?redirect_uri=…&scope=…` for a redirect on a loopback address, the port left out.
+    ///
+    /// Throws `.invalidRedirectURI` for any other redirect.
+    package static func identifier(redirect: RedirectURI, scopes: ScopeList) throws(ATProtocolError) -> String {
+        guard redirect.kind == .loopback, let address = redirect.loopbackAddress else {
+            throw ATProtocolError(.invalidRedirectURI)
+        }
+        let text = "http://\(address.rawValue)\(redirect.path)"
+        return
+            "http://localhost?redirect_uri=\(PercentEncoding.encode(text))&scope=\(PercentEncoding.encode(scopes.text))"
     }
 }

@@ -15,21 +15,21 @@ extension Keyring {
         else { throw BusFault(.limitsExceeded, "there are too many sessions") }
         let path = KeyringPath.session("s\(nextNumber())").text
         switch algorithm {
-        case KeyringSession.Algorithm.plain:
+        case ClientSession.Algorithm.plain:
             guard input.is("s") else { throw .invalid("a plain session takes a string") }
-            sessions[path] = KeyringSession(plainAt: path, of: sender)
+            sessions[path] = ClientSession(plainAt: path, of: sender)
             return .tuple([.boxed(.string("")), .path(path)])
-        case KeyringSession.Algorithm.encrypted where configuration.offersEncryption:
+        case ClientSession.Algorithm.encrypted where configuration.offersEncryption:
             guard input.is("ay") else { throw .invalid("an encrypted session takes a public value") }
             guard input.count <= 4096 else { throw .invalid("the public value is too long") }
-            let (session, publicValue) = try KeyringSession.agreeing(on: input.publicBytes, at: path, of: sender)
+            let (session, publicValue) = try ClientSession.agreeing(on: input.publicBytes, at: path, of: sender)
             sessions[path] = session
             return .tuple([.boxed(.bytes(publicValue)), .path(path)])
         default: throw BusFault(.notSupported, "there is no such algorithm")
         }
     }
 
-    func close(_ session: KeyringSession, _: BusCall) -> BusValue {
+    func close(_ session: ClientSession, _: BusCall) -> BusValue {
         sessions[session.path] = nil
         return .none
     }
@@ -152,7 +152,7 @@ extension Keyring {
             } ?? ItemAttributes()
         let store = try await openStore(of: name)
         let secret = try opened(value, in: session)
-        let contentType = try KeyringSession.contentType(of: value)
+        let contentType = try ClientSession.contentType(of: value)
         let creation = try await use(store) { (store, deadline) async throws(StoreError) in
             try await store.create(
                 secret, contentType: contentType, attributes, label: label, in: name, replacing: replacing,
@@ -166,7 +166,7 @@ extension Keyring {
         return .tuple([.path(KeyringPath.item(creation.item)), .path("/")])
     }
 
-    private func opened(_ value: BusValue, in session: KeyringSession) throws(BusFault) -> Secret<ItemContent> {
+    private func opened(_ value: BusValue, in session: ClientSession) throws(BusFault) -> Secret<ItemContent> {
         if session.isPlain {
             let (bus, byteCount) = (bus, value.byteCount + 4096)
             afterReply.append { bus.overwriteReadBuffer(byteCount) }
@@ -211,7 +211,7 @@ extension Keyring {
         let store = try await openStore(of: item.collection)
         guard try await self.item(item.id, in: item.collection, store) != nil else { throw .unknownObject }
         let secret = try opened(call[0], in: session)
-        let contentType = try KeyringSession.contentType(of: call[0])
+        let contentType = try ClientSession.contentType(of: call[0])
         let changed = try await use(store) { (store, deadline) async throws(StoreError) in
             try await store.setSecret(secret, contentType: contentType, of: item.id, deadline: deadline)
         }
@@ -259,12 +259,12 @@ extension Keyring {
 final class SecretsCall: @unchecked Sendable {
     // Sendable: it goes from the worker through its queue to the worker.
     let call: BusCall
-    fileprivate let session: KeyringSession
+    fileprivate let session: ClientSession
     fileprivate var paths: ArraySlice<String>
     fileprivate var entries: [BusValue] = []
     fileprivate var byteCount = 0
 
-    fileprivate init(_ call: BusCall, _ session: KeyringSession) {
+    fileprivate init(_ call: BusCall, _ session: ClientSession) {
         self.call = call
         self.session = session
         paths = call.arguments[0].texts[...]

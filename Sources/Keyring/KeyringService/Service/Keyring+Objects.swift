@@ -9,7 +9,7 @@ extension Keyring {
         /// By its name.
         case collection(String)
         case item(String, ItemID)
-        case session(KeyringSession)
+        case session(ClientSession)
         case prompt(KeyringPrompt)
         case portal
         case folder(String)
@@ -32,7 +32,7 @@ extension Keyring {
         var item: (collection: String, id: ItemID)? {
             if case .item(let name, let id) = self { (name, id) } else { nil }
         }
-        var session: KeyringSession? { if case .session(let session) = self { session } else { nil } }
+        var session: ClientSession? { if case .session(let session) = self { session } else { nil } }
         var prompt: KeyringPrompt? { if case .prompt(let prompt) = self { prompt } else { nil } }
     }
 
@@ -139,7 +139,7 @@ extension Keyring {
     // MARK: - Arguments
 
     /// The session of an argument, which must be this connection's.
-    func session(_ path: BusValue) throws(BusFault) -> KeyringSession {
+    func session(_ path: BusValue) throws(BusFault) -> ClientSession {
         guard let session = sessions[path.text], session.client == sender else { throw .noSession }
         return session
     }

@@ -27,7 +27,7 @@ final class Keyring {
     /// What is gone when the service ends.
     let sessionItems: ServedItems
 
-    var sessions: [String: KeyringSession] = [:]
+    var sessions: [String: ClientSession] = [:]
     var prompts: [String: KeyringPrompt] = [:]
     /// Connections that ask their persons, the last one first asked.
     var agents: [String] = []

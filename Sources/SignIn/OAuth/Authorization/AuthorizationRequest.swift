@@ -1,4 +1,7 @@
 internal import LatchkeyHTTP
+public import LatchkeyLog
+public import LatchkeySecrets
+internal import LatchkeySystem
 
 /// What will be requested of an authorization endpoint (RFC 6749 section 4.1.1). It holds no secret yet.
 package struct AuthorizationRequest: Sendable {
@@ -60,5 +63,117 @@ package struct AuthorizationRequest: Sendable {
     /// Begins one attempt: a fresh code verifier, a fresh state, and a fresh nonce when `openid` is among the scopes.
     package func begin(random: RandomSource) throws(OAuthError) -> PendingAuthorization {
         try PendingAuthorization(self, random: random)
+    }
+}
+
+/// One extra parameter of an authorization request. It is public, and it can't replace what keeps the flow safe.
+public struct AuthorizationParameter: Sendable, Hashable {
+    package let name: String
+    package let value: String
+
+    /// The names that only we set.
+    static let reserved: Set<String> = [
+        "client_id", "client_secret", "code", "code_challenge", "code_challenge_method", "code_verifier", "dpop_jkt",
+        "nonce", "redirect_uri", "request", "request_uri", "response_mode", "response_type", "scope", "state",
+    ]
+
+    /// Throws `.invalidConfiguration(.reservedParameter)` for a name that is ours to set, `.parameter` for an empty
+    /// name, control characters, or more than 2,048 bytes.
+    public init(_ name: String, _ value: String) throws(OAuthError) {
+        guard !Self.reserved.contains(name) else { throw OAuthError(.invalidConfiguration(.reservedParameter)) }
+        guard (1...128).contains(name.utf8.count), value.utf8.count <= 2048,
+            name.utf8.allSatisfy({ ASCII.isUnreserved($0) }),
+            value.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
+        else { throw OAuthError(.invalidConfiguration(.parameter)) }
+        self.name = name
+        self.value = value
+    }
+}
+
+/// What the guarded memory of an ``AuthorizationURL`` is for.
+public enum AuthorizationAddress: SecretPurpose { public static var name: StaticString { "authorization URL" } }
+
+/// The whole address a browser is sent to, `state` inside: noncopyable and in guarded memory.
+///
+/// It leaves through a sink alone: a `Location` field, the person's terminal, a browser over D-Bus. What may be shown
+/// and logged is `publicPart`.
+public struct AuthorizationURL: ~Copyable, Sendable {
+    private let whole: Secret<AuthorizationAddress>
+    /// Origin and path, without the query.
+    public let publicPart: LoggableText
+
+    init(whole: consuming Secret<AuthorizationAddress>, publicPart: LoggableText) {
+        self.whole = whole
+        self.publicPart = publicPart
+    }
+
+    /// Passes the whole URL, ASCII, to a named sink. Throws what the sink throws, and nothing else.
+    public borrowing func pour<Sink: SecretSink & ~Copyable>(into sink: inout Sink) throws(Sink.Failure) {
+        try whole.pour(into: &sink)
+    }
+
+    /// Ends the URL and returns the whole address, still in guarded memory.
+    package consuming func takeAddress() -> Secret<AuthorizationAddress> { whole }
+
+    /// Returns a second copy in guarded memory, for an agent that hands it over later.
+    package borrowing func duplicate() -> AuthorizationURL {
+        AuthorizationURL(whole: whole.duplicate(), publicPart: publicPart)
+    }
+}
+
+/// The scopes of a request or a grant, in order and each once (RFC 6749 section 3.3).
+public struct ScopeList: Sendable, Hashable {
+    /// At most 128, in the order given, each once; with a space after each, at most 4,096 bytes.
+    public let scopes: [String]
+
+    package static let maximumCount = 128
+    /// Of all scopes joined, in bytes.
+    package static let maximumByteCount = 4096
+
+    /// Throws `.invalidConfiguration(.scope)` for an empty scope, one with a space, a quotation mark, a backslash or
+    /// anything outside ASCII, and for a list past the limits. A scope given twice counts once.
+    public init(_ scopes: [String]) throws(OAuthError) {
+        var seen: Set<String> = []
+        let unique = scopes.filter { seen.insert($0).inserted }
+        guard unique.count <= Self.maximumCount,
+            unique.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(ASCII.isScopeCharacter) }),
+            unique.reduce(unique.count, { $0 + $1.utf8.count }) <= Self.maximumByteCount
+        else { throw OAuthError(.invalidConfiguration(.scope)) }
+        self.scopes = unique
+    }
+
+    /// Splits text at spaces; at commas too where the server (GitHub) separates by them.
+    package init(text: String, separatedByComma: Bool = false) throws(OAuthError) {
+        let parts = text.split { $0 == " " || (separatedByComma && $0 == ",") }
+        try self.init(parts.map(String.init))
+    }
+
+    /// The scopes joined by spaces.
+    package var text: String { scopes.joined(separator: " ") }
+
+    package var isEmpty: Bool { scopes.isEmpty }
+
+    /// Compares case-sensitively (RFC 6749 section 3.3). A wider scope that includes this one doesn't count.
+    public func contains(_ scope: String) -> Bool { scopes.contains(scope) }
+
+    /// Whether an OpenID sign-in is requested.
+    package var includesOpenID: Bool { contains("openid") }
+}
+
+extension ScopeList: ExpressibleByArrayLiteral {
+    /// Scopes written in the source. Stops the process when one is malformed.
+    public init(arrayLiteral elements: StaticString...) {
+        do throws(OAuthError) {
+            try self.init(elements.map(\.description))
+        } catch {
+            preconditionFailure("malformed scope in the source")
+        }
+    }
+}
+
+extension ScopeList: Loggable {
+    /// Safe: names of permissions, printable ASCII of bounded length.
+    public var logMessage: LogMessage {
+        "\(LoggableText(reviewed: "scopes are names of permissions", unredacted: text))"
     }
 }

@@ -1,6 +1,7 @@
 internal import LatchkeyHTTP
+package import LatchkeyJSON
 internal import LatchkeyLog
-package import LatchkeySecrets
+public import LatchkeySecrets
 internal import LatchkeySystem
 
 /// One attempt to sign in, from the address the browser is sent to until its response is validated.
@@ -155,5 +156,138 @@ public struct PendingAuthorization: ~Copyable, Sendable {
         }
         guard let code = response.code else { throw OAuthError(.invalidResponse(.neitherCodeNorError)) }
         return ValidatedCallback(request: request, code: code, verifier: pkce.verifier, nonce: nonce)
+    }
+}
+
+/// What the guarded memory of a kept attempt is for.
+package enum PendingSecrets: SecretPurpose { public static var name: StaticString { "pending authorization" } }
+
+// An attempt that goes on in another process is kept in a store: what it holds of secrets, beside what the caller adds.
+
+extension PendingAuthorization {
+    /// Writes the code verifier and the state as members of an object that is for a store alone.
+    package borrowing func write(to json: inout JSONWriter) throws(JSONError) {
+        try json.member("code_verifier", secret: pkce.verifier)
+        try json.member("state", secret: state)
+    }
+
+    /// Reads what `write` wrote. Throws `.wrongType` for anything else.
+    ///
+    /// - Parameter request: the same as the attempt began with. One with `openid` among its scopes can't go on like
+    ///   this.
+    package init(
+        reading document: borrowing JSONDocument, of request: AuthorizationRequest
+    ) throws(JSONError) {
+        guard !request.client.scopes.includesOpenID, let verifier = document.member("code_verifier"),
+            let state = document.member("state")
+        else { throw JSONError(.wrongType) }
+        let secret = try document.secret(verifier, as: CodeVerifier.self)
+        guard let pkce = try? PKCEChallenge(verifier: secret) else { throw JSONError(.wrongType) }
+        let stateSecret = try document.secret(state, as: AuthorizationState.self)
+        guard stateSecret.byteCount >= 43 else { throw JSONError(.wrongType) }
+        self.init(request, pkce: pkce, state: stateSecret)
+    }
+}
+
+// MARK: - Provided url
+
+extension PendingAuthorization {
+    /// The code challenge, which everybody may see (RFC 7636 section 4.2); its method is `S256`.
+    public var codeChallenge: String { pkce.challenge }
+
+    /// Takes an authorization URL that the caller made, when it is this attempt's.
+    ///
+    /// It leads to the server's authorization endpoint, names the client, holds each parameter once, and no fragment;
+    /// and it names a pushed request by `request_uri`, or has our `state`, our S256 challenge, our redirect address and
+    /// our nonce, where there is one. Other parameters may stand beside them, but no request object (`request`).
+    ///
+    /// Throws `.invalidConfiguration(.authorizationURL)` for any other.
+    ///
+    /// - Parameters:
+    ///   - address: the URL, consumed.
+    ///   - mustNamePushedRequest: for servers and providers that want nothing else.
+    public borrowing func authorizationURL(
+        provided address: consuming Secret<AuthorizationAddress>, mustNamePushedRequest: Bool = false
+    ) throws(OAuthError) -> AuthorizationURL {
+        let isOurs = address.withExposedBytes { bytes in
+            (try? belongs(bytes, mustNamePushedRequest: mustNamePushedRequest)) ?? false
+        }
+        guard isOurs else { throw OAuthError(.invalidConfiguration(.authorizationURL)) }
+        return AuthorizationURL(whole: address, publicPart: publicPart)
+    }
+
+    private borrowing func belongs(
+        _ bytes: Span<UInt8>, mustNamePushedRequest: Bool
+    ) throws(OAuthError) -> Bool {
+        guard let mark = bytes.indices.first(where: { bytes[$0] == UInt8(ascii: "?") }),
+            isEndpoint(bytes.extracting(first: mark)), !ASCII.contains(bytes, UInt8(ascii: "#"))
+        else { return false }
+        // Each name once, or it throws.
+        let query = try RedirectQuery(bytes.extracting(mark + 1..<bytes.count))
+        func isText(_ name: StaticString, _ text: String, _ query: borrowing RedirectQuery) throws(OAuthError) -> Bool {
+            try query.text(name, limit: 8192) == text
+        }
+        guard try isText("client_id", request.client.clientID, query), try query.text("request", limit: 8192) == nil
+        else { return false }
+        if try query.text("request_uri", limit: PushedRequestEndpoint.maximumRequestURIByteCount) != nil { return true }
+        guard !mustNamePushedRequest, try isText("response_type", "code", query),
+            try isText("code_challenge", pkce.challenge, query),
+            try isText("code_challenge_method", pkce.method, query),
+            try isText("redirect_uri", request.redirect.text, query)
+        else { return false }
+        guard let theirs = try query.secret("state", as: AuthorizationState.self, limit: 1024), theirs.matches(state)
+        else {
+            return false
+        }
+        switch nonce {
+        case .some(let nonce):
+            guard let theirs = try query.secret("nonce", as: OpenIDNonce.self, limit: 1024) else { return false }
+            return theirs.matches(nonce)
+        case .none: return true
+        }
+    }
+
+    /// As the server writes its address, or without the scheme's own port.
+    private borrowing func isEndpoint(_ bytes: Span<UInt8>) -> Bool {
+        let endpoint = request.server.authorizationEndpoint
+        let written = endpoint.text.prefix { $0 != "?" }
+        return ASCII.equal(bytes, endpoint.origin + endpoint.path) || ASCII.equal(bytes, String(written))
+    }
+}
+
+/// An authorization code that belongs to an attempt of ours: the only thing ``TokenEndpoint`` exchanges.
+///
+/// It has no initialiser outside this module; ``PendingAuthorization/validate(_:)`` makes it.
+public struct ValidatedCallback: ~Copyable, Sendable {
+    package let request: AuthorizationRequest
+    let code: Secret<AuthorizationCode>
+    let verifier: Secret<CodeVerifier>
+    let nonce: Secret<OpenIDNonce>?
+
+    init(
+        request: AuthorizationRequest, code: consuming Secret<AuthorizationCode>,
+        verifier: consuming Secret<CodeVerifier>, nonce: consuming Secret<OpenIDNonce>?
+    ) {
+        self.request = request
+        self.code = code
+        self.verifier = verifier
+        self.nonce = nonce
+    }
+
+    /// Returns the form that exchanges the code, but for the client's own proof, for a server of the caller's own that
+    /// adds it: `grant_type`, `code`, `redirect_uri` and `code_verifier`. It is a secret, and good once.
+    ///
+    /// Throws `.invalidConfiguration(.requestTooLarge)` for a form that is too long to send.
+    public consuming func form() throws(OAuthError) -> Secret<MessageBody> {
+        try parameters().finish(as: MessageBody.self)
+    }
+
+    borrowing func parameters() throws(OAuthError) -> FormBody {
+        var form = FormBody()
+        try form.append("grant_type", text: "authorization_code")
+        try form.append("code", secret: code)
+        try form.append("redirect_uri", text: request.redirect.text)
+        try form.append("code_verifier", secret: verifier)
+        return form
     }
 }

@@ -1,5 +1,5 @@
-internal import LatchkeySystem
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// How the client proves itself at the token and revocation endpoints (RFC 6749 section 2.3).
 public struct ClientAuthentication: ~Copyable, Sendable {
@@ -83,5 +83,61 @@ public struct ClientAuthentication: ~Copyable, Sendable {
         let valid = secret.withExposedBytes { ASCII.isVisible($0, limit: 4096) }
         guard valid else { throw OAuthError(.invalidConfiguration(.clientSecret)) }
         return secret
+    }
+}
+
+/// `Basic` and the base64 text of `id:secret`.
+enum BasicCredentials {
+    static func field(
+        clientID: String, secret: borrowing Secret<ClientSecret>, formEncoded: Bool
+    ) throws(OAuthError) -> Secret<MessageBody> {
+        var pair = SecretBuilder(capacity: 240, limit: 32 << 10)
+        try mappingError(OAuthError.tooLarge) {
+            () throws(SecretBuilder.LimitExceeded) in
+            if formEncoded {
+                let id = Array(clientID.utf8)
+                try FormEncoding.append(id.span, to: &pair, space: .plus)
+                try pair.append(UInt8(ascii: ":"))
+                try secret.withExposedBytes { (bytes) throws(SecretBuilder.LimitExceeded) in
+                    try FormEncoding.append(bytes, to: &pair, space: .plus)
+                }
+            } else {
+                try pair.append(publicText: clientID + ":")
+                try pair.append(secret)
+            }
+        }
+        let text = pair.finish(as: MessageBody.self).base64Encoded()
+        var sink = AuthorizationFieldSink(scheme: "Basic")
+        try text.pour(into: &sink)
+        return sink.finish()
+    }
+
+    /// Whether the two ways to write the credentials differ, so that a second try makes sense.
+    static func encodingMatters(clientID: String, secret: borrowing Secret<ClientSecret>) throws(OAuthError) -> Bool {
+        let encoded = try field(clientID: clientID, secret: secret, formEncoded: true)
+        let raw = try field(clientID: clientID, secret: secret, formEncoded: false)
+        return !encoded.matches(raw)
+    }
+}
+
+/// What a server knows of us: the client id, what we request, and where responses go. No secret is in it.
+package struct ClientConfiguration: Sendable, Hashable {
+    /// 1 to 2,048 printable ASCII characters (RFC 6749 appendix A.1).
+    package let clientID: String
+    package let redirect: RedirectURI
+    package var scopes: ScopeList
+    /// Sent with each authorization request, such as `access_type=offline` for Google.
+    package let extraParameters: [AuthorizationParameter]
+
+    package init(
+        clientID: String, redirect: RedirectURI, scopes: ScopeList = [], extraParameters: [AuthorizationParameter] = []
+    ) throws(OAuthError) {
+        guard (1...2048).contains(clientID.utf8.count), clientID.utf8.allSatisfy({ ASCII.isVisible($0) }) else {
+            throw OAuthError(.invalidConfiguration(.clientID))
+        }
+        self.clientID = clientID
+        self.redirect = redirect
+        self.scopes = scopes
+        self.extraParameters = extraParameters
     }
 }

@@ -1,5 +1,9 @@
 package import LatchkeyCrypto
 public import LatchkeyHTTP
+internal import LatchkeyJSON
+public import LatchkeyLog
+package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// What we know of an authorization server: read from its metadata (RFC 8414, OpenID Connect Discovery) or configured.
 ///
@@ -80,5 +84,182 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
         self.announcesIssuerInResponses = announcesIssuerInResponses
         self.clientAuthenticationMethods = clientAuthenticationMethods
         self.separatesScopesByComma = separatesScopesByComma
+    }
+}
+
+// MARK: - Discovery
+
+extension AuthorizationServerMetadata {
+    static let limits = TransferLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
+
+    /// Requests a server's metadata: at the address of RFC 8414 first, then at OpenID Connect's.
+    ///
+    /// Throws `.issuerMismatch` unless the document names exactly `issuer` (RFC 8414 section 3.3), `.invalidMetadata`
+    /// for a document that can't be used, `.discoveryFailed` when the server responds with an error at both,
+    /// `.networkError`.
+    ///
+    /// The endpoints of a server at a public address get requests at public addresses alone, as far as the transport
+    /// can tell them: any other is `.networkError(.addressRefused)`.
+    package static func discover(
+        _ issuer: Issuer, over http: any HTTPTransport, log: RedactedLogger = .disabled
+    ) async throws(OAuthError) -> AuthorizationServerMetadata {
+        var failure = OAuthError(.invalidMetadata(.notFound))
+        // The first connection tells where the server is; the next may be the same one.
+        var isPrivate: Bool?
+        for url in try wellKnownURLs(of: issuer) {
+            let response = try await mapError(
+                { (error: OAuthError) in
+                    error.code == .invalidResponse(.tooLarge) ? OAuthError(.invalidMetadata(.tooLarge)) : error
+                },
+                awaiting: await http.response(
+                    to: GuardedRequest(.get, url, fields: EndpointFields.json), limits: limits, log: log))
+            if isPrivate == nil { isPrivate = response.isFromPrivateAddress }
+            switch response.status {
+            case 200...299:
+                // A site that responds with a page at every address has no metadata here, and may have it at the next.
+                guard response.field("Content-Type").map(isJSON) ?? true else { continue }
+                var metadata = try AuthorizationServerMetadata(parsing: response.body, expecting: issuer)
+                metadata.endpointReach = isPrivate == true ? .anywhere : .publicInternet
+                return metadata
+            case 300...399: failure = OAuthError(.invalidMetadata(.redirected))
+            case 404, 410: break
+            default: failure = OAuthError(.discoveryFailed(statusCode: response.status))
+            }
+        }
+        throw failure
+    }
+
+    private static func isJSON(_ mediaType: String) -> Bool {
+        let type = mediaType.prefix { $0 != ";" && $0 != " " }.lowercased()
+        return type == "application/json" || (type.hasPrefix("application/") && type.hasSuffix("+json"))
+    }
+
+    /// RFC 8414 section 3.1 puts the well-known part between host and path; OpenID Connect Discovery section 4.1 puts
+    /// it at the end.
+    static func wellKnownURLs(of issuer: Issuer) throws(OAuthError) -> [HTTPURL] {
+        let path = issuer.url.path.hasSuffix("/") ? String(issuer.url.path.dropLast()) : issuer.url.path
+        return try mapError(
+            { (_: InvalidValue) in OAuthError(.invalidConfiguration(.issuer)) },
+            of: [
+                try HTTPURL("\(issuer.url.origin)/.well-known/oauth-authorization-server\(path)"),
+                try HTTPURL("\(issuer.url.origin)\(path)/.well-known/openid-configuration"),
+            ])
+    }
+
+    /// Reads a metadata document.
+    ///
+    /// Throws `.issuerMismatch`, or `.invalidMetadata`: no JSON object, an endpoint that is missing, malformed or not
+    /// confidential (plain HTTP on loopback is, for an issuer on loopback alone), PKCE methods without S256, response
+    /// types without `code`. Methods that the document doesn't list are taken for unknown, not for absent: S256 is sent
+    /// in any case.
+    package init(parsing body: borrowing Secret<MessageBody>, expecting issuer: Issuer) throws(OAuthError) {
+        let reader = MetadataReader(document: try Self.document(body), permitsClear: issuer.url.isLoopback)
+        guard let named = try reader.text("issuer"), named.hasSameOctets(as: issuer.text) else {
+            throw OAuthError(.issuerMismatch)
+        }
+        guard try reader.list("code_challenge_methods_supported").map({ $0.contains("S256") }) ?? true else {
+            throw OAuthError(.invalidMetadata(.withoutS256))
+        }
+        guard try reader.list("response_types_supported").map({ $0.contains("code") }) ?? true else {
+            throw OAuthError(.invalidMetadata(.withoutCodeFlow))
+        }
+        guard let authorization = try reader.endpoint("authorization_endpoint"),
+            let token = try reader.endpoint("token_endpoint")
+        else { throw OAuthError(.invalidMetadata(.missingEndpoint)) }
+        let methods = try reader.list("token_endpoint_auth_methods_supported")
+        try self.init(
+            issuer: issuer, authorizationEndpoint: authorization, tokenEndpoint: token,
+            revocationEndpoint: try reader.endpoint("revocation_endpoint"),
+            userinfoEndpoint: try reader.endpoint("userinfo_endpoint"),
+            deviceAuthorizationEndpoint: try reader.endpoint("device_authorization_endpoint"),
+            pushedAuthorizationRequestEndpoint: try reader.endpoint("pushed_authorization_request_endpoint"),
+            registrationEndpoint: try reader.endpoint("registration_endpoint"),
+            keySetEndpoint: try reader.endpoint("jwks_uri"),
+            announcesIssuerInResponses: try reader.flag("authorization_response_iss_parameter_supported"),
+            clientAuthenticationMethods: methods.map {
+                Set($0.compactMap(ClientAuthentication.Method.init(rawValue:)))
+            })
+        dpopAlgorithms = try reader.list("dpop_signing_alg_values_supported").map { Set($0) }
+        requiresPushedRequests = try reader.flag("require_pushed_authorization_requests")
+        scopes = try reader.list("scopes_supported").map { Set($0) }
+        grantTypes = try reader.list("grant_types_supported").map { Set($0) }
+        challengeMethods = try reader.list("code_challenge_methods_supported").map { Set($0) }
+        if let names = try reader.list("id_token_signing_alg_values_supported") {
+            idTokenAlgorithms = Set(names.compactMap(SignatureAlgorithm.init))
+        }
+        readsClientDocuments = try reader.flag("client_id_metadata_document_supported")
+    }
+
+    private static func document(_ body: borrowing Secret<MessageBody>) throws(OAuthError) -> JSONDocument {
+        let document = try mapError(
+            { (error: JSONError) in OAuthError(.invalidMetadata(error.problem == .tooLarge ? .tooLarge : .notJSON)) },
+            of: JSONDocument(body.duplicate()))
+        guard document.root.kind == .object else { throw OAuthError(.invalidMetadata(.notJSON)) }
+        return document
+    }
+}
+
+/// Reads members of a metadata document, which holds no secret.
+private struct MetadataReader: ~Copyable {
+    let document: JSONDocument
+    /// Whether endpoints may be plain HTTP on loopback: only where the issuer is on loopback itself. A server elsewhere
+    /// has no business on this machine, and could have us post a code to whatever listens there.
+    let permitsClear: Bool
+
+    /// Returns a string, or `nil` when the member is absent or `null`.
+    borrowing func text(_ name: StaticString) throws(OAuthError) -> String? {
+        guard let member = document.member(name) else { return nil }
+        return try mapError(
+            { (_: JSONError) in OAuthError(.invalidMetadata(.notJSON)) },
+            of: document.publicText(member, limit: HTTPURL.maximumByteCount))
+    }
+
+    borrowing func endpoint(_ name: StaticString) throws(OAuthError) -> HTTPURL? {
+        guard let text = try text(name) else { return nil }
+        let url = try mapError(
+            { (_: InvalidValue) in OAuthError(.invalidMetadata(.malformedEndpoint)) }, of: HTTPURL(text))
+        guard url.scheme == .https || (permitsClear && url.isLoopback) else {
+            throw OAuthError(.invalidMetadata(.endpointNotConfidential))
+        }
+        return url
+    }
+
+    borrowing func list(_ name: StaticString) throws(OAuthError) -> [String]? {
+        guard let member = document.member(name) else { return nil }
+        guard member.kind == .array else { throw OAuthError(.invalidMetadata(.notJSON)) }
+        var texts: [String] = []
+        for element in document.elements(of: member) {
+            guard let text = try? document.publicText(element, limit: 256) else {
+                throw OAuthError(.invalidMetadata(.notJSON))
+            }
+            texts.append(text)
+        }
+        return texts
+    }
+
+    borrowing func flag(_ name: StaticString) throws(OAuthError) -> Bool {
+        guard let member = document.member(name) else { return false }
+        guard let flag = try? document.boolean(member) else { throw OAuthError(.invalidMetadata(.notJSON)) }
+        return flag
+    }
+}
+
+/// A server's name for itself: an HTTPS or loopback URL without query and fragment, compared byte for byte
+/// (RFC 8414 section 2, RFC 9207 section 2.4).
+public struct Issuer: Sendable, Hashable, Loggable {
+    /// As written: ASCII, as URLs are, so that equal texts have the same octets.
+    public let text: String
+    let url: HTTPURL
+
+    /// Throws `.invalidConfiguration(.issuer)` for anything else.
+    public init(_ text: String) throws(OAuthError) {
+        url = try mapError({ (_: InvalidValue) in OAuthError(.invalidConfiguration(.issuer)) }, of: HTTPURL(text))
+        guard url.isConfidential, url.query == nil else { throw OAuthError(.invalidConfiguration(.issuer)) }
+        self.text = text
+    }
+
+    /// Safe: the configured name of a server, without a query.
+    public var logMessage: LogMessage {
+        "\(LoggableText(reviewed: "the configured name of a server, without a query", unredacted: text))"
     }
 }

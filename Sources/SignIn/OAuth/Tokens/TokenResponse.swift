@@ -1,4 +1,7 @@
+internal import LatchkeyCredentials
+internal import LatchkeyJSON
 public import LatchkeySecrets
+internal import LatchkeySystem
 
 /// What a token endpoint gave (RFC 6749 section 5.1).
 public struct TokenResponse: ~Copyable, Sendable {
@@ -62,5 +65,171 @@ public struct TokenResponse: ~Copyable, Sendable {
         self.expiresInSeconds = expiresInSeconds
         self.refreshTokenExpiresInSeconds = refreshTokenExpiresInSeconds
         self.grantedScopes = grantedScopes
+    }
+}
+
+/// Takes tokens out of a token endpoint's response (RFC 6749 section 5.1, OpenID Connect Core section 3.1.3.3).
+struct TokenResponseReader {
+    let server: AuthorizationServerMetadata
+    let clientID: String
+    /// Whether tokens must be bound to a key (RFC 9449 section 5), or must not.
+    let isBound: Bool
+    let now: UnixTime
+
+    /// In bytes. Tokens that are JSON Web Tokens can be long; a field of HTTP can't be much longer than this.
+    static let maximumTokenByteCount = 32 << 10
+    /// One hundred years: a longer life is taken for this, so that adding it to the clock can't overflow.
+    static let maximumLifetimeSeconds: Int64 = 3_155_760_000
+
+    /// Reads the response to a code. With a nonce, an ID token is due.
+    func tokens(
+        in document: borrowing JSONDocument, nonce: borrowing Secret<OpenIDNonce>?
+    ) throws(OAuthError) -> TokenResponse {
+        let refreshToken = try Self.token("refresh_token", in: document, as: RefreshToken.self)
+        switch nonce {
+        case .none:
+            return try response(document, refreshToken: refreshToken, idToken: nil, subject: nil)
+        case .some(let nonce):
+            guard let idToken = try Self.token("id_token", in: document, as: IDToken.self) else {
+                throw OAuthError(.invalidResponse(.missingIDToken))
+            }
+            let claims = try IDTokenClaims(idToken)
+            try claims.check(issuer: server.issuer, clientID: clientID, now: now)
+            try claims.check(nonce: nonce)
+            return try response(document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject)
+        }
+    }
+
+    /// Reads the response to a device code, where there was no nonce to send (RFC 8628 section 3.5).
+    func deviceTokens(in document: borrowing JSONDocument, openID: Bool) throws(OAuthError) -> TokenResponse {
+        let refreshToken = try Self.token("refresh_token", in: document, as: RefreshToken.self)
+        guard openID, let idToken = try Self.token("id_token", in: document, as: IDToken.self) else {
+            return try response(document, refreshToken: refreshToken, idToken: nil, subject: nil)
+        }
+        let claims = try IDTokenClaims(idToken)
+        try claims.check(issuer: server.issuer, clientID: clientID, now: now)
+        return try response(document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject)
+    }
+
+    /// Reads the response to a refresh token. An ID token may come, and must be for the same person then (OpenID
+    /// Connect Core section 12.2).
+    func refreshedTokens(
+        in document: borrowing JSONDocument, after old: borrowing Secret<RefreshToken>, subject: String?, openID: Bool
+    ) throws(OAuthError) -> TokenResponse {
+        let refreshToken = try Self.token("refresh_token", in: document, as: RefreshToken.self) ?? old.duplicate()
+        guard openID, let idToken = try Self.token("id_token", in: document, as: IDToken.self) else {
+            return try response(document, refreshToken: refreshToken, idToken: nil, subject: subject)
+        }
+        let claims = try IDTokenClaims(idToken)
+        try claims.check(issuer: server.issuer, clientID: clientID, now: now)
+        guard subject.map({ $0.hasSameOctets(as: claims.subject) }) ?? true else {
+            throw OAuthError(.invalidResponse(.idTokenSubject))
+        }
+        // What can be told without the server's keys: requesting them has to wait until the tokens are stored.
+        if server.keySetEndpoint != nil { _ = try IDTokenSignature(idToken, by: server.idTokenAlgorithms) }
+        return try response(document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject)
+    }
+
+    // MARK: - Members
+
+    private func response(
+        _ document: borrowing JSONDocument, refreshToken: consuming Secret<RefreshToken>?,
+        idToken: consuming Secret<IDToken>?, subject: String?
+    ) throws(OAuthError) -> TokenResponse {
+        guard let accessToken = try Self.token("access_token", in: document, as: AccessToken.self) else {
+            throw OAuthError(.invalidResponse(.missingAccessToken))
+        }
+        // RFC 6749 allows a space in a token, but a Bearer field can't carry one (RFC 6750 section 2.1).
+        guard !accessToken.withExposedBytes({ ASCII.contains($0, 0x20) }) else {
+            throw OAuthError(.invalidResponse(.malformedToken))
+        }
+        guard let type = document.member("token_type"), let text = try? document.publicText(type, limit: 32) else {
+            throw OAuthError(.invalidResponse(.unknownTokenType))
+        }
+        guard text.hasSameOctetsButForCase(as: isBound ? "DPoP" : "Bearer") else {
+            // Whoever has a bearer token could use it.
+            let isBearer = isBound && text.hasSameOctetsButForCase(as: "Bearer")
+            throw OAuthError(.invalidResponse(isBearer ? .tokenNotBound : .unknownTokenType))
+        }
+        var response = TokenResponse(
+            accessToken: accessToken, refreshToken: refreshToken, idToken: idToken, subject: subject,
+            expiresInSeconds: lifetime("expires_in", in: document),
+            refreshTokenExpiresInSeconds: lifetime("refresh_token_expires_in", in: document),
+            grantedScopes: try scopes(in: document), type: isBound ? .dpop : .bearer)
+        response.namedSubject = document.member("sub").flatMap { try? document.publicText($0, limit: 2048) }
+        return response
+    }
+
+    /// Returns a token, or `nil` when the member is absent or `null`.
+    static func token<Purpose: SecretPurpose>(
+        _ name: StaticString, in document: borrowing JSONDocument, as purpose: Purpose.Type
+    ) throws(OAuthError) -> Secret<Purpose>? {
+        guard let member = document.member(name) else { return nil }
+        guard let token = try? document.secret(member, as: purpose),
+            token.withExposedBytes({ ASCII.isVisible($0, limit: Self.maximumTokenByteCount) })
+        else { throw OAuthError(.invalidResponse(.malformedToken)) }
+        return token
+    }
+
+    /// Returns a number of seconds. Some servers write it as a string or with a fraction; what can't be read counts as
+    /// not said, which leads to a refresh after a refusal instead of before it.
+    private func lifetime(_ name: StaticString, in document: borrowing JSONDocument) -> Int64? {
+        guard let member = document.member(name) else { return nil }
+        let seconds: Double? =
+            switch member.kind {
+            case .number: try? document.double(member)
+            case .string: (try? document.publicText(member, limit: 20)).flatMap(Int64.init).map(Double.init)
+            default: nil
+            }
+        guard let seconds, seconds >= 0 else { return nil }
+        return Int64(min(seconds, Double(Self.maximumLifetimeSeconds)))
+    }
+
+    private func scopes(in document: borrowing JSONDocument) throws(OAuthError) -> ScopeList? {
+        guard let member = document.member("scope") else { return nil }
+        guard let text = try? document.publicText(member, limit: ScopeList.maximumByteCount),
+            let scopes = try? ScopeList(text: text, separatedByComma: server.separatesScopesByComma)
+        else { throw OAuthError(.invalidResponse(.malformedScope)) }
+        return scopes
+    }
+}
+
+/// Tokens that a server has issued and that nobody keeps, on their way to being revoked.
+package final class IssuedTokens: Sendable {
+    package let accessToken: Secret<AccessToken>?
+    package let refreshToken: Secret<RefreshToken>?
+
+    package init(
+        _ accessToken: consuming Secret<AccessToken>?, _ refreshToken: consuming Secret<RefreshToken>?
+    ) {
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+    }
+
+    /// - Parameter old: the refresh token that was there before: it was not issued now.
+    package convenience init(_ tokens: borrowing TokenResponse, without old: borrowing Secret<RefreshToken>? = nil) {
+        self.init(tokens.accessToken.duplicate(), Self.new(tokens.refreshToken, old))
+    }
+
+    /// Takes what there is in a response, whatever is wrong with the rest of it; `nil` when that is no token.
+    convenience init?(in document: borrowing JSONDocument, without old: borrowing Secret<RefreshToken>?) {
+        let access = try? TokenResponseReader.token("access_token", in: document, as: AccessToken.self)
+        let refresh = try? TokenResponseReader.token("refresh_token", in: document, as: RefreshToken.self)
+        let new = Self.new(refresh, old)
+        if access == nil && new == nil { return nil }
+        self.init(access, new)
+    }
+
+    private static func new(
+        _ token: borrowing Secret<RefreshToken>?, _ old: borrowing Secret<RefreshToken>?
+    ) -> Secret<RefreshToken>? {
+        switch token {
+        case .none: return nil
+        case .some(let token):
+            switch old {
+            case .some(let old): return token.matches(old) ? nil : token.duplicate()
+            case .none: return token.duplicate()
+            }
+        }
     }
 }

@@ -210,3 +210,125 @@ extension HTTPURL {
         }
     }
 }
+
+/// Where a GitHub is: github.com, or an Enterprise host.
+public struct GitHubEndpoints: Sendable, Hashable {
+    package let authorization: HTTPURL
+    package let token: HTTPURL
+    /// The API's origin and path, without a slash at its end.
+    package let api: HTTPURL
+    /// What it calls itself in its responses (RFC 9207); one that names itself is refused where this is `nil`.
+    package let issuer: Issuer?
+
+    /// Any endpoints, for a server of tests.
+    public init(authorization: HTTPURL, token: HTTPURL, api: HTTPURL, issuer: Issuer? = nil) {
+        self.authorization = authorization
+        self.token = token
+        self.api = api
+        self.issuer = issuer
+    }
+
+    /// Those of github.com, with the API at `https://api.github.com`.
+    public static let gitHub = GitHubEndpoints(
+        authorization: HTTPURL(known: "https://github.com/login/oauth/authorize"),
+        token: HTTPURL(known: "https://github.com/login/oauth/access_token"),
+        api: HTTPURL(known: "https://api.github.com"), issuer: Issuer(known: "https://github.com/login/oauth"))
+
+    /// An Enterprise Server's endpoints: its API stands under `/api/v3`; a host under `ghe.com` has it at `api.HOST`.
+    ///
+    /// Throws `.invalidConfiguration(.issuer)` for a text that is no host, with or without a port.
+    public static func enterprise(host: String) throws(OAuthError) -> GitHubEndpoints {
+        guard !host.contains(where: { "/?@".contains($0) }) else { throw OAuthError(.invalidConfiguration(.issuer)) }
+        return try mappingError({ (_: InvalidValue) in OAuthError(.invalidConfiguration(.issuer)) }) {
+            () throws(InvalidValue) in
+            let base = try HTTPURL("https://\(host)")
+            let api = base.host.hasSuffix(".ghe.com") ? "https://api.\(base.host)" : base.origin + "/api/v3"
+            return GitHubEndpoints(
+                authorization: try HTTPURL(base.origin + "/login/oauth/authorize"),
+                token: try HTTPURL(base.origin + "/login/oauth/access_token"), api: try HTTPURL(api),
+                issuer: try? Issuer(base.origin + "/login/oauth"))
+        }
+    }
+
+    /// An address under the API, such as `/user`.
+    func resource(_ path: String) throws(InvalidValue) -> HTTPURL {
+        try HTTPURL(api.origin + (api.path == "/" ? "" : api.path) + path)
+    }
+}
+
+extension OAuthProvider {
+    /// GitHub with an OAuth App: the web flow with PKCE, and the device flow where the app has it switched on.
+    ///
+    /// GitHub wants the app's secret for it even with PKCE; of a program that people run themselves it is no secret in
+    /// earnest. It is read from the store when it is there.
+    ///
+    /// Nothing is requested yet. Throws `.invalidMetadata` or `.invalidConfiguration` for endpoints or a client id that
+    /// can't be used.
+    public static func gitHub(
+        clientID: String, scopes: ScopeList = ["repo"], redirect: RedirectURI? = nil,
+        endpoints: GitHubEndpoints = .gitHub, name: ProviderName = .gitHub
+    ) throws(OAuthError) -> OAuthProvider {
+        guard let user = try? endpoints.resource("/user"),
+            let device = try? HTTPURL(endpoints.authorization.origin + "/login/device/code")
+        else { throw OAuthError(.invalidMetadata(.malformedEndpoint)) }
+        let server = try AuthorizationServerMetadata(
+            issuer: endpoints.issuer, authorizationEndpoint: endpoints.authorization, tokenEndpoint: endpoints.token,
+            deviceAuthorizationEndpoint: device, clientAuthenticationMethods: [.none, .secretPost],
+            separatesScopesByComma: true)
+        var provider = try OAuthProvider(
+            name: name, server: .endpoints(server), clientID: clientID, scopes: scopes, redirect: redirect,
+            proof: .secretIfPresent(.secretPost), account: .resource(user, name: .login, subject: .id),
+            revocation: .gitHub(api: endpoints.api))
+        provider.apiBase = endpoints.api
+        if endpoints == .gitHub { provider.apiOrigins = ["https://uploads.github.com"] }
+        return provider
+    }
+}
+
+// MARK: - Issuer
+
+extension OAuthProvider {
+    /// Any OpenID or OAuth server that publishes its metadata (RFC 8414, OpenID Connect Discovery).
+    ///
+    /// Nothing is requested yet. Throws `.invalidConfiguration` for a client id that no server takes.
+    ///
+    /// - Parameters:
+    ///   - issuer: the server's name for itself.
+    ///   - name: chosen by the person.
+    ///   - clientID: as the server gave it.
+    ///   - scopes: `openid` requests an ID token; `offline_access` is what many servers want for a refresh token.
+    ///   - redirect: `nil` for a loopback address of this server's own, at any free port.
+    ///   - parameters: more of the authorization request, such as `audience`.
+    ///   - proof: public unless told otherwise.
+    ///   - usesDPoP: whether tokens are bound to a key (RFC 9449). A server that gives others then is refused.
+    public static func issuer(
+        _ issuer: Issuer, name: ProviderName, clientID: String, scopes: ScopeList = ["openid"],
+        redirect: RedirectURI? = nil, parameters: [AuthorizationParameter] = [], proof: ClientProof = .none,
+        usesDPoP: Bool = false
+    ) throws(OAuthError) -> OAuthProvider {
+        try OAuthProvider(
+            name: name, server: .issuer(issuer), clientID: clientID, scopes: scopes, redirect: redirect,
+            parameters: parameters, proof: proof, usesDPoP: usesDPoP)
+    }
+}
+
+// MARK: - Origins
+
+extension OAuthProvider {
+    /// The origins that access tokens may be sent to: those of the servers that it names, and its `apiOrigins`.
+    package var origins: Set<String> {
+        var origins = apiOrigins
+        switch server {
+        case .issuer(let issuer):
+            if let url = try? HTTPURL(issuer.text) { origins.insert(url.origin) }
+        case .endpoints(let server):
+            origins.insert(server.authorizationEndpoint.origin)
+            origins.insert(server.tokenEndpoint.origin)
+            if let url = server.userinfoEndpoint { origins.insert(url.origin) }
+        }
+        if case .resource(let url, _, _) = account { origins.insert(url.origin) }
+        if case .gitHub(let api) = revocation { origins.insert(api.origin) }
+        if let knownAccount { origins.insert(knownAccount.resource) }
+        return origins
+    }
+}

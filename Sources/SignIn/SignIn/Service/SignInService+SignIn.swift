@@ -172,3 +172,174 @@ extension SignInService {
         }
     }
 }
+
+// MARK: - Device
+
+extension SignInService {
+    /// Signs a person in who confirms on another device (RFC 8628).
+    ///
+    /// - Parameters:
+    ///   - prompt: shows the person what to enter where.
+    ///   - clock: what waits between two questions to the server.
+    @discardableResult
+    package func signIn(
+        showing prompt: any DevicePrompt, account: String? = nil, deadline: Deadline, clock: PollClock = .continuous
+    ) async throws(SignInError) -> SessionSummary {
+        let provider = provider
+        return try await superseding { () async throws(SignInError) in
+            try await self.attemptSignIn(
+                provider, showing: prompt, account: account, deadline: deadline, clock: clock)
+        }
+    }
+
+    private func attemptSignIn(
+        _ provider: OAuthProvider, showing prompt: any DevicePrompt, account: String?, deadline: Deadline,
+        clock: PollClock
+    ) async throws(SignInError) -> SessionSummary {
+        try await refuseEarly(provider, account)
+        let secret = try await clientSecret()
+        let server = try await server()
+        let signer = try mapError(SignInError.oauth, of: newSigner())
+        let client = try mapError(SignInError.oauth, of: provider.client)
+        let authentication = try mapError(SignInError.oauth, of: self.authentication(secret))
+        guard
+            let endpoint = DeviceAuthorizationEndpoint(server: server, client: client, http: context.http, log: log)
+        else { throw .oauth(OAuthError(.invalidMetadata(.withoutDeviceGrant))) }
+        do throws(SignInError) {
+            let device = try await begin(endpoint, authentication)
+            try await mapError(SignInError.userAgent, awaiting: await prompt.show(device))
+            let tokens = try await poll(device, server, authentication, signer, deadline: deadline, clock: clock)
+            let summary = try await keep(tokens, named: account, server: server, secret: secret, signer: signer)
+            await prompt.finish(.signedIn)
+            return summary
+        } catch {
+            await prompt.finish(.failed(error))
+            throw error
+        }
+    }
+
+    private func begin(
+        _ endpoint: DeviceAuthorizationEndpoint, _ authentication: borrowing ClientAuthentication
+    ) async throws(SignInError) -> DeviceAuthorization {
+        return try await mapError(SignInError.oauth, awaiting: await endpoint.begin(authentication: authentication))
+    }
+
+    private func poll(
+        _ device: borrowing DeviceAuthorization, _ server: AuthorizationServerMetadata,
+        _ authentication: borrowing ClientAuthentication, _ signer: DPoPProofSigner?, deadline: Deadline,
+        clock: PollClock
+    ) async throws(SignInError) -> TokenResponse {
+        return try await mapError(
+            SignInError.oauth,
+            awaiting: await tokenEndpoint(server, dpop: signer).poll(
+                device, authentication: authentication, timeout: deadline.remaining, clock: clock))
+    }
+}
+
+// MARK: - Resume
+
+extension SignInService {
+    /// A sign-in that has begun, and goes on when its response comes: maybe in another process.
+    package struct BegunSignIn: ~Copyable, Sendable {
+        package let pending: PendingAuthorization
+        /// Where to send the person.
+        package let url: AuthorizationURL
+        /// Of the key that the tokens will be bound to.
+        package let signer: DPoPProofSigner?
+    }
+
+    /// Makes what a sign-in needs, and pushes its request where that is the provider's way. Nothing is stored.
+    package func begin(redirect: RedirectURI) async throws(SignInError) -> BegunSignIn {
+        try await refuseEarly(provider, nil)
+        let secret = try await clientSecret()
+        let server = try await server()
+        let signer = try mapError(SignInError.oauth, of: newSigner())
+        let pending = try mapError(
+            SignInError.oauth,
+            of: AuthorizationRequest(server: server, client: provider.client, redirect: redirect, dpop: signer).begin(
+                random: context.random))
+        let authentication = try mapError(SignInError.oauth, of: self.authentication(secret))
+        let url = try await address(of: pending, provider, authentication, signer)
+        return BegunSignIn(pending: pending, url: url, signer: signer)
+    }
+
+    /// Makes the signer of a key that `begin` made, maybe in another process.
+    package func signer(with key: consuming DPoPProofKey) -> DPoPProofSigner {
+        DPoPProofSigner(key: key, memory: proofs, random: context.random, now: context.now)
+    }
+
+    /// Validates a response, exchanges it, and keeps the session as `signIn` does.
+    package func resume(
+        _ pending: consuming PendingAuthorization, with response: consuming AuthorizationResponse,
+        signer: DPoPProofSigner?, account: String?
+    ) async throws(SignInError) -> SessionSummary {
+        let secret = try await clientSecret()
+        let server = try await server()
+        let tokens: TokenResponse
+        do throws(SignInError) {
+            let callback = try Self.validate(response, pending)
+            let endpoint = try mapError(SignInError.oauth, of: tokenEndpoint(server, dpop: signer))
+            let authentication = try mapError(SignInError.oauth, of: self.authentication(secret))
+            tokens = try await exchange(callback, at: endpoint, authentication)
+        } catch {
+            log.info("the sign-in failed: \(error)")
+            throw error
+        }
+        let summary = try await keep(tokens, named: account, server: server, secret: secret, signer: signer)
+        log.info("signed in; the session has the scopes \(summary.scopes)")
+        return summary
+    }
+}
+
+// MARK: - Remembering
+
+// A store that can't be reached, such as a database that is failing over, costs nobody a token that is still good.
+
+extension SignInService {
+    /// How long a store is waited for that another answer is there for.
+    static let patience = Duration.seconds(3)
+
+    /// The session as the store has it; while the store can't be reached, as it was last handed out, for as long as its
+    /// token isn't about to end.
+    func sessionOrMemory(of account: String, deadline: Deadline) async throws(SignInError) -> StoredSession {
+        let kept = handedOut[Octets(account)].flatMap { $0.value.isFresh(at: context.now()) ? $0 : nil }
+        let soon = kept == nil ? deadline : Deadline(min(deadline.instant, Deadline.after(Self.patience).instant))
+        switch await Result<StoredSession, SignInError>(awaiting: try await session(of: account, deadline: soon)) {
+        case .success(let session):
+            handedOut[Octets(account)] = Box(session.withoutRefreshToken)
+            return session
+        case .failure(let error):
+            guard case .store(let refusal) = error.code, refusal.code.isAbsenceOfStore else {
+                handedOut[Octets(account)] = nil
+                throw error
+            }
+            guard let kept else { throw error }
+            log.warning("the store can't be reached; the access token is the one that was read before: \(error)")
+            return kept.value.withoutRefreshToken
+        }
+    }
+
+    /// The account that was meant before, while the store can't say.
+    func resolvedBefore(_ error: SignInError) -> String? {
+        guard case .store(let refusal) = error.code, refusal.code.isAbsenceOfStore else { return nil }
+        return lastAccount
+    }
+
+    /// After a sign-out.
+    func forget(_ account: String) { handedOut[Octets(account)] = nil }
+}
+
+extension StoreError.Code {
+    /// The store gave no answer, which a refusal would be.
+    fileprivate var isAbsenceOfStore: Bool { self == .unavailable || self == .timedOut || self == .busy }
+}
+
+extension StoredSession {
+    fileprivate var withoutRefreshToken: StoredSession {
+        StoredSession(
+            authority: authority, clientID: clientID, account: account, subject: subject, scopes: scopes,
+            issued: issued, expiry: expiry, refreshExpiry: refreshExpiry, basicForm: basicForm,
+            keyThumbprint: keyThumbprint, resource: resource, refreshBegan: refreshBegan,
+            accessToken: accessToken.duplicate(), refreshToken: nil)
+    }
+}

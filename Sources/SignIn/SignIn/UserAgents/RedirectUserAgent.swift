@@ -1,6 +1,7 @@
 package import LatchkeyCredentials
 public import LatchkeyLog
-package import LatchkeyOAuth
+public import LatchkeyOAuth
+package import LatchkeySecrets
 
 /// Shows a person the authorization page and brings the response back: a browser with a loopback listener, a paste, or
 /// whatever an adopter has.
@@ -48,5 +49,84 @@ public enum SignInOutcome: Sendable {
 
     package static func failed(_ error: some RedactedError) -> SignInOutcome {
         .failed(cause: error.cause, hint: error.hint)
+    }
+}
+
+/// The sink that puts an authorization URL into the `Location` field of a redirect on a loopback address, so that the
+/// `state` in it never stands on a command line.
+package struct RedirectLocationSink: SecretSink, ~Copyable {
+    package static var reason: StaticString {
+        "the browser is led from a one-time link to the page that holds the state"
+    }
+
+    private var output = SecretBuilder(capacity: 1008, limit: 64 << 10)
+
+    init() {}
+
+    package mutating func receive(_ bytes: Span<UInt8>) throws(SecretBuilder.LimitExceeded) {
+        try output.append(bytes)
+    }
+
+    consuming func finish() -> Secret<MessageBody> { output.finish(as: MessageBody.self) }
+}
+
+/// An adopter's own way to show the authorization page: a web view, a browser of its own.
+public protocol AuthorizationPresenter: Sendable {
+    /// Shows the page and returns the response that came to the redirect address, or `nil` when the person closed it.
+    ///
+    /// `AuthorizationResponse(pasted:redirect:)` makes it of the address, which it compares with the redirect's.
+    ///
+    /// Whatever it throws becomes `.unavailable(.pageFailed)` (`.presenterFailed` in AT Protocol's client), and its
+    /// words are dropped, unless it is a ``UserAgentError`` or a `CancellationError`.
+    ///
+    /// - Parameters:
+    ///   - url: goes out through a named sink alone, since it may hold the state.
+    ///   - callbackScheme: of the redirect address, such as `org.example.app`.
+    func presentAuthorization(
+        at url: consuming AuthorizationURL, callbackScheme: String
+    ) async throws -> AuthorizationResponse?
+}
+
+/// Lets a presenter stand where a user agent does.
+package struct PresentingUserAgent: RedirectUserAgent {
+    private let presenter: any AuthorizationPresenter
+
+    package init(presenter: any AuthorizationPresenter) {
+        self.presenter = presenter
+    }
+
+    package func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
+        guard !redirect.needsPort else { throw .unavailable(.unsupportedRedirect) }
+        return Attempt(redirect: redirect, presenter: presenter)
+    }
+
+    private final class Attempt: UserAgentAttempt {
+        let redirect: RedirectURI
+        private let presenter: any AuthorizationPresenter
+
+        init(redirect: RedirectURI, presenter: any AuthorizationPresenter) {
+            self.redirect = redirect
+            self.presenter = presenter
+        }
+
+        func present(
+            _ url: consuming AuthorizationURL, gate: AuthorizationResponseGate, deadline: Deadline
+        ) async throws(UserAgentError) -> AuthorizationResponse {
+            let response: AuthorizationResponse?
+            do {
+                response = try await presenter.presentAuthorization(at: url, callbackScheme: redirect.scheme)
+            } catch let error as UserAgentError {
+                throw error
+            } catch is CancellationError {
+                throw .cancelled
+            } catch {
+                throw .unavailable(.pageFailed)
+            }
+            guard let response else { throw .userCancelled }
+            guard gate.admit(response) == .admitted else { throw .onlyForeignResponses }
+            return response
+        }
+
+        func finish(_ outcome: SignInOutcome) async {}
     }
 }

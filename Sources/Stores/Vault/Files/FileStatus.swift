@@ -69,3 +69,70 @@ struct FileStatus {
         }
     }
 }
+
+/// Why a file or folder isn't used: what it is, where, and what is wrong with it.
+enum FileProblem {
+    static func refuse(
+        _ what: StaticString, _ path: String, _ problem: StaticString,
+        hint: LogMessage? = "use a file of your own, in a folder that only you can write"
+    ) -> StoreError {
+        StoreError(.permissionDenied, "the \(what) \(loggable(path)) \(problem)", hint: hint)
+    }
+
+    /// Says what an errno means for opening or making a file.
+    static func system(_ what: StaticString, _ path: String, number: Int32, hint: LogMessage? = nil) -> StoreError {
+        let path = loggable(path)
+        let platform = PlatformCode.errno(number)
+        return switch number {
+        case ENOENT, ENOTDIR: StoreError(.unavailable, "there is no \(what) \(path)", hint: hint, platform: platform)
+        case EEXIST: StoreError(.conflict, "the \(what) \(path) exists already", hint: hint, platform: platform)
+        case EACCES, EPERM, ELOOP:
+            StoreError(.permissionDenied, "the \(what) \(path) can't be used", hint: hint, platform: platform)
+        case ENOSPC, EDQUOT, EROFS, EIO, EFBIG:
+            StoreError(.cannotWrite, "the \(what) \(path) can't be written", hint: hint, platform: platform)
+        default: StoreError(.unavailable, "the \(what) \(path) can't be used", hint: hint, platform: platform)
+        }
+    }
+
+    static func loggable(_ path: String) -> LoggableText {
+        LoggableText(reviewed: "the path of a vault or a key file, which people name", unredacted: path)
+    }
+}
+
+/// Directories of this user alone.
+enum PrivateDirectory {
+    /// Makes a directory and those above it where they are missing, durably, with mode 0700 whatever the umask.
+    static func make(_ path: String) throws(StoreError) {
+        var above = path.hasPrefix("/") ? "/" : "."
+        var made = path.hasPrefix("/") ? "" : "."
+        for part in path.split(separator: "/") {
+            made += "/" + part
+            if unsafe mkdir(made, 0o700) == 0 {
+                unsafe chmod(made, 0o700)
+                let number = synchronise(above)
+                guard number == 0 else { throw FileProblem.system("directory", above, number: number) }
+            } else if errno != EEXIST {
+                throw FileProblem.system("directory", made, number: errno)
+            }
+            above = made
+        }
+    }
+
+    /// Makes the names in a directory last when the power fails: a rename alone can be lost. Returns 0 or an errno.
+    static func synchronise(_ path: String) -> Int32 {
+        let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return errno }
+        defer { close(descriptor) }
+        // Names are data of a directory; its times may be lost.
+        return fdatasync(descriptor) == 0 ? 0 : errno
+    }
+
+    /// The same for the directory of a file.
+    static func synchronise(of file: String) -> Int32 { synchronise(containing(file)) }
+
+    /// The directory of a file.
+    static func containing(_ file: String) -> String {
+        let end = file.lastIndex(of: "/")
+        return end.map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? "."
+    }
+}

@@ -87,3 +87,105 @@ enum IdentityRecord {
         return VaultID(bytes: Array(record[1...]))
     }
 }
+
+// MARK: - Items
+
+// How items are looked up and sealed under the vault's keys.
+
+extension VaultKeys {
+    static let lookupByteCount = 32
+
+    /// Where an item is kept: a keyed hash of its name, so that the file shows no names and no equal services.
+    func lookup(of key: CredentialKey) -> [UInt8] {
+        var name = ByteWriter(capacity: 5 + key.kind.name.utf8.count + key.service.utf8.count + key.account.utf8.count)
+        name.append(key.kind.name, length: UInt8.self)
+        name.append(key.service, length: UInt16.self)
+        name.append(key.account, length: UInt16.self)
+        return lookup.withExposedBytes { KeyedHash.digest(name.bytes.span, key: $0) }
+    }
+
+    /// A credential's key begins with the length of its kind, which is never zero.
+    func lookup(of name: Row.Name) -> [UInt8] {
+        switch name {
+        case .key(let key): lookup(of: key)
+        case .attributes(_, _, let id):
+            lookup.withExposedBytes { KeyedHash.digest(([0] + id.bytes).span, key: $0) }
+        }
+    }
+
+    /// In the order of the places that these are to have, so that a transaction meets each page of the table once.
+    func inOrderOfPlaces<Element>(_ elements: [Element], _ lookup: (Element) -> [UInt8]) -> [Element] {
+        elements.map { (place: ItemPlaces(of: lookup($0)).first, element: $0) }
+            .sorted { $0.place < $1.place }.map(\.element)
+    }
+
+    // MARK: - Metadata
+
+    func seal(_ row: Row, at lookup: [UInt8]) throws(StoreError) -> [UInt8] {
+        let plaintext = row.encode()
+        return try Sealing.seal(plaintext.span, associatedData: metadataContext(lookup), key: self.metadata)
+    }
+
+    /// Opens an item's metadata, or returns `nil` when it isn't sealed under this key at this place.
+    func openMetadata(_ sealed: Span<UInt8>, at lookup: [UInt8]) -> [UInt8]? {
+        guard sealed.count <= SealedSize.maximumMetadataByteCount + Sealing.overheadByteCount else { return nil }
+        return Sealing.openPublic(sealed, associatedData: metadataContext(lookup), key: metadata)
+    }
+
+    /// Opens a row, wherever it stands; `nil` for what isn't sealed for its lookup value.
+    func open(_ heading: ItemHeading) -> OpenedRow? {
+        guard let bytes = openMetadata(heading.metadata.span, at: heading.lookup),
+            let row = Row.decode(bytes), lookup(of: row.name) == heading.lookup
+        else { return nil }
+        return OpenedRow(heading: heading, row: row)
+    }
+
+    private func metadataContext(_ lookup: [UInt8]) -> [UInt8] { context(0x6D, lookup, []) }
+
+    // MARK: - The secret
+
+    func seal<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, version: CredentialVersion, at lookup: [UInt8]
+    ) throws(StoreError) -> [UInt8] {
+        let padded = Secret<Purpose>(byteCount: SealedSize.bucket(secret.byteCount)) { out in
+            secret.withExposedBytes { bytes in for index in bytes.indices { out[index] = bytes[index] } }
+        }
+        return try padded.withExposedBytes { (bytes) throws(StoreError) in
+            try Sealing.seal(bytes, associatedData: secretContext(lookup, version), key: self.secret)
+        }
+    }
+
+    /// Opens an item's secret; throws `corrupted` when it doesn't belong to this place and version.
+    func openSecret(
+        _ sealed: Span<UInt8>, of row: Row, at lookup: [UInt8]
+    ) throws(StoreError) -> Secret<StoredSecret> {
+        let capacity = SealedSize.bucket(row.secretByteCount)
+        guard sealed.count == capacity + Sealing.overheadByteCount else { throw .damagedItem }
+        return try Secret(capacity: capacity) { (out) throws(StoreError) in
+            let context = secretContext(lookup, row.version)
+            guard Sealing.open(sealed, associatedData: context, key: secret, into: &out) else { throw .damagedItem }
+            var padding: UInt8 = 0
+            for index in row.secretByteCount..<capacity { padding |= out[index] }
+            guard padding == 0 else { throw .damagedItem }
+            return row.secretByteCount
+        }
+    }
+
+    func secretContext(_ lookup: [UInt8], _ version: CredentialVersion) -> [UInt8] {
+        context(0x73, lookup, version.bytes)
+    }
+
+    /// What a part of an item is bound to.
+    private func context(_ part: UInt8, _ lookup: [UInt8], _ version: [UInt8]) -> [UInt8] {
+        var context = ByteWriter(capacity: 1 + vault.bytes.count + lookup.count + version.count)
+        context.append(part)
+        context.append(vault.bytes)
+        context.append(lookup)
+        context.append(version)
+        return context.bytes
+    }
+}
+
+extension StoreError {
+    static var damagedItem: StoreError { .vaultCorrupted("an item can't be opened") }
+}

@@ -1,5 +1,5 @@
-internal import LatchkeyCredentials
-internal import LatchkeyLog
+package import LatchkeyCredentials
+public import LatchkeyLog
 internal import LatchkeySecrets
 internal import Synchronization
 
@@ -122,5 +122,131 @@ final class GenerationMemory: Sendable {
             if !isRepeated { logger.log(level, "how far the vault was seen can't be remembered: \(error)") }
             return error
         }
+    }
+}
+
+/// How far a vault was seen: what its manifest said.
+///
+/// In clear: layout (1), generation (8), hash of the manifest (32).
+struct GenerationMark: Sendable, Equatable {
+    let generation: UInt64
+    /// Tells two copies apart that were changed equally often.
+    let digest: [UInt8]
+
+    private static let byteCount = 41
+    static let sealedByteCount = byteCount + Sealing.overheadByteCount
+
+    private init(generation: UInt64, digest: [UInt8]) {
+        self.generation = generation
+        self.digest = digest
+    }
+
+    init(_ manifest: Manifest, _ keys: VaultKeys) {
+        let bytes = manifest.encode()
+        self.init(
+            generation: manifest.generation,
+            digest: keys.rollbackHash.withExposedBytes { KeyedHash.digest(bytes.span, key: $0) })
+    }
+
+    func seal(_ keys: VaultKeys) throws(StoreError) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.append(UInt8(1))
+        writer.append(generation)
+        writer.append(digest)
+        return try Sealing.seal(writer.bytes.span, associatedData: Self.context(keys.vault), key: keys.rollback)
+    }
+
+    /// Returns `nil` for anything that `seal` didn't write for this vault.
+    static func open(_ bytes: [UInt8], key: borrowing Secret<VaultSubkey>, vault: VaultID) -> GenerationMark? {
+        guard bytes.count == sealedByteCount,
+            let plaintext = Sealing.openPublic(bytes.span, associatedData: context(vault), key: key)
+        else { return nil }
+        return decode(plaintext)
+    }
+
+    /// The same under a vault's keys or, since the vault was rekeyed, those of before: the digest of such a mark can't be
+    /// compared.
+    static func open(
+        _ bytes: [UInt8], _ keys: VaultKeys, _ former: FormerKeys
+    ) -> (mark: GenerationMark, hasFormerKey: Bool)? {
+        if let mark = open(bytes, key: keys.rollback, vault: keys.vault) { return (mark, false) }
+        return former.first { open(bytes, key: $0, vault: keys.vault) }.map { ($0, true) }
+    }
+
+    static func decode(_ plaintext: [UInt8]) -> GenerationMark? {
+        var reader = ByteReader(plaintext)
+        guard reader.integer(UInt8.self) == 1, let generation: UInt64 = reader.integer(),
+            let digest = reader.take(32), reader.isAtEnd
+        else { return nil }
+        return GenerationMark(generation: generation, digest: digest)
+    }
+
+    private static func context(_ vault: VaultID) -> [UInt8] { Array("rollback record".utf8) + vault.bytes }
+}
+
+/// Where it is remembered how far each vault was seen, so that a file put back to an older state as a whole is noticed:
+/// inside, such a file is sound, and only someone who saw a newer one can tell.
+///
+/// Each vault has a small file there, sealed under the vault's own key and named by a hash of the vault's id: it
+/// doesn't show how often the vault was changed, and no process without the key can write another one. Whoever may
+/// delete it can make the vault be forgotten, which nothing notices; so can a power failure with what was seen in its
+/// last half minute.
+public struct RollbackMemory: Sendable {
+    /// Absolute. It is made (0700) when it is missing.
+    package let directory: String
+    package var onRollback: RollbackChoice
+    let logger: RedactedLogger
+
+    /// - Parameters:
+    ///   - directory: `$XDG_STATE_HOME/latchkey/vaults`, for one.
+    ///   - onRollback: what opening does with an older copy; it is refused unless told otherwise.
+    ///   - logger: told when nothing can be remembered, which keeps no process from reading or saving: as `info` when a
+    ///     vault is opened, as `warning` when one was changed.
+    public init(directory: String, onRollback: RollbackChoice = .refuse, logger: RedactedLogger = .disabled) {
+        self.directory = directory
+        self.onRollback = onRollback
+        self.logger = logger.category("latchkey.vault")
+    }
+}
+
+/// What opening does with a vault that is older than it was seen before.
+public enum RollbackChoice: Sendable, Hashable {
+    /// Throw `rolledBack`, or `corrupted` when what was remembered was changed by someone without the key.
+    case refuse
+    /// Open it all the same; ``VaultStore/verify(deadline:)`` reports it. What is remembered stays.
+    case report
+    /// Open it, and remember it as the newest state there is.
+    case accept
+}
+
+/// What was remembered of a vault when it was opened.
+package enum RollbackCheck: Sendable, Hashable {
+    /// No `RollbackMemory` was given.
+    case notAsked
+    /// Nothing was: an older copy of it would not have been noticed.
+    case firstSeen
+    /// The vault is as far as it was seen, or farther.
+    case current
+    /// The vault was put back to an older state.
+    case rolledBack(VaultRollback)
+    /// What was remembered was changed by someone without the key, or damaged.
+    case unreadable
+    /// The memory can't be used, so that nothing can be noticed.
+    case unavailable(StoreError)
+}
+
+/// How far a vault's file went back.
+public struct VaultRollback: Sendable, Hashable, Loggable {
+    /// How many transactions the file has seen that is there now.
+    package let generation: UInt64
+    /// How many the newest one that was seen had. When it is the same number, the file has another content: both are
+    /// changed copies of an older one.
+    package let seenGeneration: UInt64
+
+    /// Safe: counts of transactions.
+    public var logMessage: LogMessage {
+        seenGeneration == generation
+            ? "it is another copy than the one that was seen before, at generation \(generation)"
+            : "its generation is \(generation), and \(seenGeneration) was seen before"
     }
 }

@@ -1,5 +1,5 @@
 // Compiled as a part of the package: some of these modules have nothing public.
-import LatchkeyAuthenticator
+import LatchkeyFoundation
 import LatchkeyCredentials
 import LatchkeyHTTP
 import LatchkeyLoopback

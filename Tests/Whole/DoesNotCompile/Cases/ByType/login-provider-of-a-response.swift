@@ -1,4 +1,4 @@
-import LatchkeyAuthenticator
+import LatchkeyFoundation
 import LatchkeyOAuth
 
 func replace(_ tokens: inout OAuthAuthenticator.TokenHandling) {

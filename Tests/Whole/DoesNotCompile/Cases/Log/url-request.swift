@@ -1,6 +1,5 @@
-import LatchkeyAuthenticator
-import Foundation
 import LatchkeyFoundation
+import Foundation
 import FoundationNetworking
 import LatchkeyLog
 

@@ -1,4 +1,4 @@
-import LatchkeyAuthenticator
+import LatchkeyFoundation
 import LatchkeyHTTP
 
 func leak(_ authenticator: OAuthAuthenticator, _ request: consuming GuardedRequest) async throws {

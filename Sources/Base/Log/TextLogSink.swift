@@ -1,0 +1,199 @@
+internal import Glibc
+internal import Synchronization
+
+/// Writes a record as one line of text: `2026-01-02T03:04:05.678Z info latchkey.store: message`.
+///
+/// A descriptor that can't be written, or whose reader is gone or too slow, never stops the caller: records are dropped
+/// and counted, and the count is the first line once there is room again.
+public struct TextLogSink: LogSink {
+    private let descriptor: Int32
+    private let channel: LineChannel
+
+    /// - Parameters:
+    ///   - descriptor: an open file descriptor; standard error unless told otherwise. It is not closed.
+    ///   - format: how a line looks.
+    ///   - trouble: told once, when the first record is lost.
+    public init(
+        descriptor: Int32 = 2, format: LogLineFormat = .text, reporting trouble: (@Sendable (LogTrouble) -> Void)? = nil
+    ) {
+        self.descriptor = descriptor
+        channel = LineChannel(format: format, report: trouble)
+    }
+
+    /// How many records were lost since the last that could be written.
+    package var lostRecordCount: Int { channel.lostCount }
+
+    public func write(_ record: LogEntry) { channel.write(record, to: descriptor) }
+}
+
+/// Writes lines to a descriptor, whatever becomes of it: a full disk, a reader that is gone or too slow.
+///
+/// A line is one write(2) where the system allows it, so that lines of several processes don't mix. A reader that takes
+/// nothing holds the caller up for a tenth of a second once; after that, lines are dropped until it reads again.
+final class LineChannel: Sendable {
+    private static let timeoutMilliseconds: Int32 = 100
+
+    private struct State {
+        /// A line was cut off: the next one begins on its own.
+        var isMidLine = false
+    }
+
+    private let format: LogLineFormat
+    private let lost: LostRecords
+    private let state = Mutex(State())
+
+    init(format: LogLineFormat, report: (@Sendable (LogTrouble) -> Void)?) {
+        self.format = format
+        lost = LostRecords(report: report)
+    }
+
+    /// How many records were lost since the last that could be written.
+    var lostCount: Int { lost.count }
+
+    func write(_ record: LogEntry, to descriptor: Int32) {
+        state.withLock { state in
+            let count = lost.count
+            var text = format.line(record)
+            if let note = lost.note(before: record) { text = format.line(note) + text }
+            if state.isMidLine { text = "\n" + text }
+            let timeout = count > 0 ? 0 : Self.timeoutMilliseconds
+            if let number = Self.write(text, to: descriptor, timeout: timeout, isMidLine: &state.isMidLine) {
+                lost.add(number: number)
+            } else {
+                state.isMidLine = false
+                lost.forget(count)
+            }
+        }
+    }
+
+    /// A record that got no descriptor at all.
+    func lose(number: Int32) { lost.add(number: number) }
+
+    /// Returns the errno of a failure, or `nil`.
+    private static func write(_ text: String, to descriptor: Int32, timeout: Int32, isMidLine: inout Bool) -> Int32? {
+        var text = text
+        return text.withUTF8 { bytes in
+            let pieceByteCount = bytes.count > Int(PIPE_BUF) && isPipe(descriptor) ? Int(PIPE_BUF) : bytes.count
+            var written = 0
+            while written < bytes.count {
+                // A pipe that is ready takes PIPE_BUF bytes without waiting.
+                var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                if unsafe poll(&wanted, 1, timeout) == 0 { return EAGAIN }
+                let end = min(written + pieceByteCount, bytes.count)
+                let piece = unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[written..<end])
+                switch unsafe PipeSafeWrite.write(piece, to: descriptor) {
+                case .success(let count): written += count
+                case .failure(let failure): return failure.number
+                }
+                isMidLine = true
+            }
+            return nil
+        }
+    }
+
+    private static func isPipe(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+    }
+}
+
+/// A sink could not write: the first time, it tells whoever made it.
+public struct LogTrouble: Loggable, Sendable, Hashable {
+    /// The system's errno: `ENOSPC` for a full disk, `EPIPE` for a pipe without a reader, `EAGAIN` for a reader that is
+    /// too slow.
+    public let number: Int32
+
+    /// Safe: an error number.
+    public var logMessage: LogMessage { "the log can't be written (errno \(number)); records are lost" }
+}
+
+/// Counts the records that a sink lost, reports the first, and says how many there were once it can write again.
+final class LostRecords: Sendable {
+    private struct State {
+        var count = 0
+        var number: Int32 = 0
+        var hasReported = false
+    }
+
+    private let state = Mutex(State())
+    private let report: (@Sendable (LogTrouble) -> Void)?
+
+    init(report: (@Sendable (LogTrouble) -> Void)?) {
+        self.report = report
+    }
+
+    var count: Int { state.withLock { $0.count } }
+
+    func add(number: Int32) {
+        let isFirst = state.withLock { state in
+            state.count += 1
+            state.number = number
+            defer { state.hasReported = true }
+            return !state.hasReported
+        }
+        if isFirst { report?(LogTrouble(number: number)) }
+    }
+
+    /// What must be said before the next record, or `nil` when nothing was lost.
+    func note(before record: LogEntry) -> LogEntry? {
+        let (count, number) = state.withLock { ($0.count, $0.number) }
+        guard count > 0 else { return nil }
+        return LogEntry(
+            level: .warning, category: "latchkey.log", message: "\(count) records were lost here (errno \(number))",
+            timeNanoseconds: record.timeNanoseconds)
+    }
+
+    /// The note of `count` records has been written.
+    func forget(_ count: Int) {
+        state.withLock { $0.count -= min(count, $0.count) }
+    }
+}
+
+/// write(2) that returns what is wrong, and raises no signal that would end the process.
+package enum PipeSafeWrite {
+    /// Writes all of `text`. Returns the errno of a failure, or `nil`.
+    package static func write(_ text: String, to descriptor: Int32) -> Int32? {
+        var text = text
+        return text.withUTF8 { bytes in
+            var written = 0
+            while written < bytes.count {
+                let rest = unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[written...])
+                switch unsafe write(rest, to: descriptor) {
+                case .success(let count): written += count
+                case .failure(let failure): return failure.number
+                }
+            }
+            return nil
+        }
+    }
+
+    struct Failure: Error {
+        let number: Int32
+    }
+
+    /// One write(2), repeated while signals interrupt it; how many bytes it took.
+    ///
+    /// A pipe without a reader would raise SIGPIPE, and a file at its limit SIGXFSZ: both are held back in this thread
+    /// and taken out again, so that whoever else waits for one still gets theirs.
+    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Result<Int, Failure> {
+        var (held, before) = (sigset_t(), sigset_t())
+        unsafe sigemptyset(&held)
+        for signal in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&held, signal) }
+        unsafe pthread_sigmask(SIG_BLOCK, &held, &before)
+        var count = unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+        while count < 0 && errno == EINTR { count = unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count) }
+        let number = errno
+        if count < 0, let signal = number == EPIPE ? SIGPIPE : number == EFBIG ? SIGXFSZ : nil,
+            unsafe sigismember(&before, signal) == 0
+        {
+            var raised = sigset_t()
+            unsafe sigemptyset(&raised)
+            unsafe sigaddset(&raised, signal)
+            var atOnce = timespec()
+            _ = unsafe sigtimedwait(&raised, nil, &atOnce)
+        }
+        unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+        if count > 0 { return .success(count) }
+        return .failure(Failure(number: count == 0 ? EIO : number))
+    }
+}

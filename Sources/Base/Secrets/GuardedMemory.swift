@@ -1,0 +1,131 @@
+internal import CLatchkeySodium
+internal import Synchronization
+
+/// A piece of guarded memory, owned by one `Secret` or `SecretBuilder`.
+@safe struct GuardedBlock: @unchecked Sendable {
+    // Sendable: exactly one noncopyable owner holds a block at a time.
+    let base: UnsafeMutableRawPointer
+    /// Bytes that may be used, the closing canary not counted.
+    let capacity: Int
+    let isLocked: Bool
+    /// The pool's size class, or `nil` for an allocation of its own.
+    let sizeClass: Int?
+    let allocation: GuardedAllocation
+
+    var bytes: UnsafeMutableRawBufferPointer { unsafe UnsafeMutableRawBufferPointer(start: base, count: capacity) }
+}
+
+/// Hands out guarded memory.
+///
+/// `sodium_malloc` takes about 26 µs and three guard pages a call, so blocks up to 1,008 bytes share slabs of two pages
+/// that stay allocated; each block ends in a random canary that is checked when the block comes back. Larger blocks are
+/// allocations of their own.
+final class GuardedPool: Sendable {
+    static let shared = GuardedPool()
+
+    static let canaryByteCount = 16
+    static let blockSizes = [64, 128, 256, 512, 1024]
+    /// libsodium puts its own 16-byte canary before the data: together they are exactly two pages.
+    static let slabByteCount = 8192 - 16
+
+    private struct State {
+        var free: [[GuardedBlock]] = Array(repeating: [], count: blockSizes.count)
+    }
+
+    private let state = Mutex(State())
+    /// Not a secret: it only has to be unlike what a stray write leaves behind.
+    private let canary: [UInt8]
+
+    init() {
+        SodiumLibrary.start()
+        guard let octets = try? RandomOctets.array(Self.canaryByteCount) else {
+            preconditionFailure("the kernel gave no random octets")
+        }
+        canary = octets
+    }
+
+    /// Returns a zeroed block with room for at least `byteCount` bytes.
+    func take(byteCount: Int) -> GuardedBlock {
+        let needed = byteCount + Self.canaryByteCount
+        guard let sizeClass = Self.blockSizes.firstIndex(where: { $0 >= needed }) else {
+            let allocation = GuardedAllocation(byteCount: byteCount)
+            return unsafe GuardedBlock(
+                base: allocation.base, capacity: byteCount, isLocked: allocation.isLocked, sizeClass: nil,
+                allocation: allocation)
+        }
+        return state.withLock { state in
+            if let block = state.free[sizeClass].popLast() { return block }
+            state.free[sizeClass] = carve(sizeClass)
+            return state.free[sizeClass].removeLast()
+        }
+    }
+
+    /// Wipes a block and takes it back. Stops the process when something wrote past its end.
+    func revoke(_ block: GuardedBlock) {
+        guard let sizeClass = block.sizeClass else {
+            block.allocation.free()
+            return
+        }
+        let end = unsafe UnsafeRawBufferPointer(start: block.base + block.capacity, count: Self.canaryByteCount)
+        let expected = canary
+        let intact = unsafe constantTimeEqual(Span(_unsafeBytes: end), expected.span)
+        precondition(intact, "guarded memory was overwritten past its end")
+        var all = unsafe MutableSpan<UInt8>(_unsafeBytes: block.bytes)
+        wipe(&all)
+        state.withLock { $0.free[sizeClass].append(block) }
+    }
+
+    private func carve(_ sizeClass: Int) -> [GuardedBlock] {
+        let size = Self.blockSizes[sizeClass]
+        let slab = GuardedAllocation(byteCount: Self.slabByteCount)
+        return (0..<Self.slabByteCount / size).map { index in
+            let base = unsafe slab.base + index * size
+            let capacity = size - Self.canaryByteCount
+            for (offset, byte) in canary.enumerated() {
+                unsafe base.storeBytes(of: byte, toByteOffset: capacity + offset, as: UInt8.self)
+            }
+            return unsafe GuardedBlock(
+                base: base, capacity: capacity, isLocked: slab.isLocked, sizeClass: sizeClass, allocation: slab)
+        }
+    }
+}
+
+/// One allocation of libsodium's guarded heap: guard pages around it, a canary before it, no core dump, locked when
+/// the system permits it, and wiped when it is freed.
+///
+/// The owner must call `free()` once; the pool in `Secrets` and the deinitialisers above it do.
+@safe package struct GuardedAllocation: @unchecked Sendable {
+    // Sendable: the address never changes, and the owners serialise what they do with the bytes behind it.
+    package let base: UnsafeMutableRawPointer
+    /// In bytes.
+    package let byteCount: Int
+    /// Whether the pages are locked in memory (mlock(2)), so that they never reach swap.
+    package let isLocked: Bool
+
+    /// Allocates `byteCount` bytes, zeroed. Stops the process when there is no memory left.
+    package init(byteCount: Int) {
+        SodiumLibrary.start()
+        guard let base = unsafe sodium_malloc(max(byteCount, 1)) else {
+            preconditionFailure("no guarded memory left")
+        }
+        unsafe sodium_memzero(base, max(byteCount, 1))
+        // sodium_malloc locks but hides the status; locking again reports it (RLIMIT_MEMLOCK, mlock(2)).
+        unsafe isLocked = sodium_mlock(base, max(byteCount, 1)) == 0
+        unsafe self.base = unsafe base
+        self.byteCount = byteCount
+    }
+
+    /// Checks the canary, wipes, unlocks and releases the memory.
+    package func free() {
+        unsafe sodium_free(base)
+    }
+}
+
+/// How the memory of a secret is kept.
+package enum MemoryProtection: Sendable, Hashable {
+    /// Locked in memory (mlock(2)): it never reaches swap.
+    case locked
+    /// The system refused to lock it, usually for `RLIMIT_MEMLOCK`. It is still guarded, left out of core dumps and
+    /// wiped.
+    case unlocked
+}

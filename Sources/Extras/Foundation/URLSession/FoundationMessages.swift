@@ -1,0 +1,169 @@
+internal import Foundation
+internal import FoundationNetworking
+internal import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeySecrets
+internal import LatchkeySystem
+
+extension GuardedRequest {
+    /// The request of Foundation's as one of ours.
+    ///
+    /// Throws `.unsupportedRequest` for what ours don't have: another address than an http or https URL without a
+    /// fragment, another method, a field that is not the caller's to set such as `Authorization` or `Cookie`, a stream
+    /// as body.
+    init(_ request: URLRequest) throws(OAuthAuthenticator.Failure) {
+        guard let address = request.url?.absoluteString, let url = try? HTTPURL(address) else {
+            throw OAuthAuthenticator.Failure(.unsupportedRequest(.address))
+        }
+        guard let method = GuardedRequest.Method(rawValue: request.httpMethod ?? "GET") else {
+            throw OAuthAuthenticator.Failure(.unsupportedRequest(.method))
+        }
+        guard request.httpBodyStream == nil else { throw OAuthAuthenticator.Failure(.unsupportedRequest(.body)) }
+        var fields: [HeaderField] = []
+        for (name, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
+            guard let field = HeaderField(name, value), !HeaderField.transportNames.contains(name.lowercased()) else {
+                throw OAuthAuthenticator.Failure(.unsupportedRequest(.field))
+            }
+            fields.append(field)
+        }
+        self.init(method, url, fields: fields, body: request.httpBody.map { Secret(copying: $0.span) })
+    }
+
+    /// The request as one of Foundation's, the token inside in ordinary memory.
+    borrowing func foundationRequest(timeout: Duration) throws(TransportError) -> URLRequest {
+        let isOwnField = fields.contains { HeaderField.transportNames.contains($0.name.lowercased()) }
+        guard !isOwnField, let address = URL(string: url.text), address.absoluteString == url.text else {
+            throw TransportError(.malformedRequest, origin: url.loggableOrigin)
+        }
+        let seconds = Double(timeout.components.seconds) + Double(timeout.components.attoseconds) / 1e18
+        var request = URLRequest(url: address, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: seconds)
+        request.httpMethod = method.rawValue
+        request.httpShouldHandleCookies = false
+        for field in fields { request.addValue(field.value, forHTTPHeaderField: field.name) }
+        switch authorization {
+        case .some(let value): request.setValue(value.foundationText, forHTTPHeaderField: "Authorization")
+        case .none: break
+        }
+        switch proof {
+        case .some(let value): request.setValue(value.foundationText, forHTTPHeaderField: "DPoP")
+        case .none: break
+        }
+        switch body {
+        case .some(let body): request.httpBody = body.foundationData
+        case .none: break
+        }
+        return request
+    }
+}
+
+extension GuardedResponse {
+    /// A response of Foundation's as one of ours. Returns `nil` for one that isn't HTTP's, or has too many fields.
+    init?(_ response: URLResponse, body: consuming Secret<MessageBody>) {
+        guard let response = response as? HTTPURLResponse, let fields = response.boundedFields else { return nil }
+        self.init(status: response.statusCode, fields: fields, body: body)
+    }
+
+    /// The response as one of Foundation's.
+    borrowing func foundationResponse(of address: URL) -> URLResponse {
+        var lines: [String: String] = [:]
+        for field in fields {
+            // What Foundation does with a field that comes more than once (RFC 9110 section 5.3).
+            lines[field.name] = lines[field.name].map { $0 + ", " + field.value } ?? field.value
+        }
+        let response = HTTPURLResponse(
+            url: address, statusCode: status, httpVersion: "HTTP/1.1", headerFields: lines)
+        guard let response else { preconditionFailure("a status and fields make a response") }
+        return response
+    }
+}
+
+extension HTTPURLResponse {
+    static let maximumFieldCount = 128
+    static let maximumFieldByteCount = 65_536
+
+    /// The fields, or `nil` when they are too many or too long. Those that aren't ASCII are left out.
+    var boundedFields: [HeaderField]? {
+        guard allHeaderFields.count <= Self.maximumFieldCount else { return nil }
+        var fields: [HeaderField] = []
+        var byteCount = 0
+        for case let (name, value) as (String, String) in allHeaderFields {
+            byteCount += name.utf8.count + value.utf8.count
+            if let field = HeaderField(name, value) { fields.append(field) }
+        }
+        return byteCount <= Self.maximumFieldByteCount ? fields : nil
+    }
+}
+
+extension Secret where Purpose: SecretPurpose {
+    var foundationText: String {
+        var sink = FoundationMessageSink()
+        pour(into: &sink)
+        return sink.text
+    }
+
+    var foundationData: Data {
+        var sink = FoundationMessageSink()
+        pour(into: &sink)
+        return sink.data
+    }
+}
+
+extension HTTPURL {
+    var loggableOrigin: LoggableText {
+        LoggableText(reviewed: "scheme, host and port", unredacted: origin)
+    }
+}
+
+// MARK: - Urlerror
+
+extension TransportError {
+    /// The error of ours that says what one of Foundation's means; its words are dropped.
+    init(_ error: any Error, origin: LoggableText) {
+        switch error {
+        case let error as TransportError: self = error
+        case let error as URLError:
+            self.init(Code(error.code), origin: origin, number: error.errorCode)
+        case is CancellationError: self.init(.cancelled, origin: origin)
+        default: self.init(.other, origin: origin)
+        }
+    }
+}
+
+extension TransportError.Code {
+    fileprivate init(_ code: URLError.Code) {
+        self =
+            switch code {
+            case .cannotFindHost, .dnsLookupFailed: .cannotResolveHost
+            case .cannotConnectToHost, .notConnectedToInternet: .cannotConnect
+            // On Linux the second one is a response that never began.
+            case .networkConnectionLost, .badServerResponse: .connectionLost
+            case .timedOut: .timedOut
+            case .cancelled: .cancelled
+            case .secureConnectionFailed: .handshakeFailed
+            case .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
+                .serverCertificateNotYetValid:
+                .certificateRefused
+            case .dataLengthExceedsMaximum: .bodyTooLarge
+            case .cannotParseResponse, .cannotDecodeContentData, .cannotDecodeRawData:
+                .malformedResponse
+            case .badURL, .unsupportedURL: .malformedRequest
+            default: .other
+            }
+    }
+}
+
+/// The sink through which a request's fields and body reach Foundation, and a response's body the caller.
+///
+/// Foundation knows no guarded memory: from here on it is ordinary data, in Foundation's copies as well.
+struct FoundationMessageSink: SecretSink {
+    static var reason: StaticString { "Foundation takes and gives messages as ordinary text and data" }
+
+    private(set) var data = Data()
+
+    mutating func receive(_ bytes: Span<UInt8>) {
+        unsafe bytes.withUnsafeBytes { unsafe data.append(contentsOf: $0) }
+    }
+
+    /// Of a field's value, which is ASCII.
+    var text: String { String(decoding: data, as: UTF8.self) }
+}

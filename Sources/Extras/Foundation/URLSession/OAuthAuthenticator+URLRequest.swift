@@ -1,0 +1,131 @@
+public import Foundation
+public import FoundationNetworking
+internal import LatchkeyHTTP
+internal import LatchkeySecrets
+internal import LatchkeySignIn
+internal import LatchkeySystem
+
+extension OAuthAuthenticator {
+    // MARK: - Sending
+
+    /// Sends a request of Foundation's with the login's token; otherwise as `response(for: GuardedRequest)`.
+    ///
+    /// It goes over the configuration's response provider, or else over a URLSession of Latchkey's own, and takes as
+    /// long as the request's `timeoutInterval` at most. The response is ordinary memory.
+    ///
+    /// - Parameters:
+    ///   - request: what to send. A body stream, and an `Authorization` of its own, are refused.
+    ///   - maximumByteCount: of the response's body; a larger one is an error.
+    public func response(
+        for request: URLRequest, maximumByteCount: Int = 16 << 20
+    ) async throws(Failure) -> (Data, URLResponse) {
+        try await dataAndResponse(
+            to: try GuardedRequest(request), request, maximumByteCount,
+            over: configuration.responses ?? URLSessionTransport.standard)
+    }
+
+    /// Sends a file as the request's body, piece by piece; otherwise as `response(for:)`. It is read again when the
+    /// request is sent once more.
+    public func upload(
+        for request: URLRequest, fromFile file: URL, maximumByteCount: Int = 16 << 20
+    ) async throws(Failure) -> (Data, URLResponse) {
+        let converted = try GuardedRequest(request)
+        guard converted.body == nil else { throw Failure(.unsupportedRequest(.body)) }
+        guard file.isFileURL, FileManager.default.isReadableFile(atPath: file.path) else {
+            throw Failure(.fileFailed(number: ENOENT))
+        }
+        let client = FileTransfer(client: try urlSession(), source: file)
+        return try await dataAndResponse(to: converted, request, maximumByteCount, over: client)
+    }
+
+    /// Writes the body of a 2xx response to a file, piece by piece; otherwise as `response(for:)`.
+    ///
+    /// The file is this user's alone (0600), and takes the place of one with its name when it is whole. Of another
+    /// response the body is returned, and no file is there.
+    ///
+    /// - Parameters:
+    ///   - request: what to send.
+    ///   - file: where the body goes.
+    ///   - maximumByteCount: of the file; a larger response is an error.
+    public func download(
+        for request: URLRequest, to file: URL, maximumByteCount: Int
+    ) async throws(Failure) -> (Data, URLResponse) {
+        let converted = try GuardedRequest(request)
+        guard file.isFileURL else { throw Failure(.fileFailed(number: EINVAL)) }
+        let target = try mapError(
+            { (error: DownloadedFile.Failure) in Failure(.fileFailed(number: error.number)) },
+            of: DownloadedFile(path: file.path, maximumByteCount: maximumByteCount))
+        defer { target.discard() }
+        let client = FileTransfer(client: try urlSession(), target: target)
+        let result = try await mapError(
+            { (error: Failure) in
+                target.failureNumber == 0 ? error : Failure(.fileFailed(number: target.failureNumber))
+            }, awaiting: await dataAndResponse(to: converted, request, 1 << 20, over: client))
+        guard let response = result.1 as? HTTPURLResponse, (200...299).contains(response.statusCode) else {
+            return result
+        }
+        try mapError(
+            { (error: DownloadedFile.Failure) in Failure(.fileFailed(number: error.number)) }, of: target.finish())
+        return result
+    }
+
+    private func urlSession() throws(Failure) -> URLSessionTransport {
+        guard let responses = configuration.responses else { return .standard }
+        guard let client = responses as? URLSessionTransport else {
+            throw Failure(.unsupportedRequest(.file))
+        }
+        return client
+    }
+
+    private func dataAndResponse(
+        to request: borrowing GuardedRequest, _ original: URLRequest, _ maximumByteCount: Int,
+        over http: any HTTPTransport
+    ) async throws(Failure) -> (Data, URLResponse) {
+        guard let address = original.url else { throw Failure(.unsupportedRequest(.address)) }
+        let limits = TransferLimits(
+            maximumBodyByteCount: maximumByteCount, timeout: .seconds(original.timeoutInterval))
+        let response = try await response(for: request, limits: limits, over: http)
+        return (response.body.foundationData, response.foundationResponse(of: address))
+    }
+
+    // MARK: - For a client of the caller's own
+
+    /// Returns the request with the login's token, and a proof of its key where it is bound to one: secrets, as
+    /// ordinary text in the fields `Authorization` and `DPoP`, for an HTTP client of the caller's own; see
+    /// ``authenticated(_:)``.
+    ///
+    /// It must not be logged or kept, and not follow a redirect to another server. Show the response to
+    /// ``learn(from:)``.
+    ///
+    /// Throws as ``authenticated(_:)`` does, and `.unsupportedRequest`.
+    public func unprotectedAuthenticatedRequest(
+        for request: URLRequest
+    ) async throws(Failure) -> URLRequest {
+        let signed = try await authenticated(try GuardedRequest(request))
+        var result = request
+        switch signed.authorization {
+        case .some(let value): result.setValue(value.foundationText, forHTTPHeaderField: "Authorization")
+        case .none: break
+        }
+        switch signed.proof {
+        case .some(let value): result.setValue(value.foundationText, forHTTPHeaderField: "DPoP")
+        case .none: break
+        }
+        return result
+    }
+
+    /// Takes what a server wants in the next proof from a response that another client got.
+    ///
+    /// Throws as ``learn(from:ofResponseAt:)`` does. A response that isn't HTTP's is no error: nothing is learnt.
+    public func learn(from response: URLResponse) async throws(Failure) {
+        guard let response = response as? HTTPURLResponse, let address = response.url?.absoluteString,
+            let url = try? HTTPURL(address), let fields = response.boundedFields
+        else { return }
+        try await learn(from: fields, ofResponseAt: url)
+    }
+}
+
+extension URLSessionTransport {
+    /// One for all that bring none of their own. It keeps nothing between requests but connections.
+    static let standard = URLSessionTransport()
+}

@@ -1,0 +1,131 @@
+public import Foundation
+public import FoundationNetworking
+public import LatchkeyHTTP
+internal import LatchkeyLog
+internal import LatchkeySecrets
+
+/// Sends requests with a URLSession of its own, for programs that need that transport; `CurlTransport` guards more.
+///
+/// - No redirects: one is a response like any other, so that neither token nor body goes anywhere else.
+/// - No cookies, caches or kept credentials. Plain HTTP only to loopback addresses (`notConfidential` otherwise).
+/// - Tokens and bodies are ordinary memory while Foundation has them, and are not overwritten.
+/// - Cancelling the task and reaching the timeout end the wait at once.
+/// - On Linux it trusts the system's certificate authorities alone, and takes proxies from the environment, for
+///   loopback addresses too.
+public final class URLSessionTransport: HTTPTransport {
+    private let session: URLSession
+    private let transfers = URLSessionTransfers()
+
+    /// - Parameter configuration: of the session; what it says of cookies, caches and credentials is overruled.
+    public init(configuration: URLSessionConfiguration = .ephemeral) {
+        configuration.httpCookieStorage = nil
+        configuration.httpCookieAcceptPolicy = .never
+        configuration.httpShouldSetCookies = false
+        configuration.urlCache = nil
+        configuration.urlCredentialStorage = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        session = URLSession(configuration: configuration, delegate: transfers, delegateQueue: nil)
+    }
+
+    deinit {
+        session.invalidateAndCancel()
+    }
+
+    public func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
+        -> GuardedResponse
+    {
+        try await send(request, limits: limits, from: nil, into: nil)
+    }
+
+    /// - Parameters:
+    ///   - source: a file to send as the body.
+    ///   - target: takes the body of a 2xx response.
+    func send(
+        _ request: borrowing GuardedRequest, limits: TransferLimits, from source: URL?, into target: DownloadedFile?
+    ) async throws(TransportError) -> GuardedResponse {
+        let origin = request.url.loggableOrigin
+        guard request.url.isConfidential else { throw TransportError(.notConfidential, origin: origin) }
+        if Task.isCancelled { throw TransportError(.cancelled, origin: origin) }
+        guard limits.timeout > .zero else { throw TransportError(.timedOut, origin: origin) }
+        let foundationRequest = try request.foundationRequest(timeout: limits.timeout)
+        let task =
+            if let source {
+                session.uploadTask(with: foundationRequest, fromFile: source)
+            } else {
+                session.dataTask(with: foundationRequest)
+            }
+        let transfer = URLSessionTransfer(origin: origin, limits: limits, target: target)
+        transfers.add(transfer, of: task)
+        let alarm = Task {
+            try await Task.sleep(for: limits.timeout)
+            transfer.end(TransportError(.timedOut, origin: origin))
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                transfer.begin(continuation)
+                task.resume()
+            }
+        } onCancel: {
+            transfer.end(TransportError(.cancelled, origin: origin))
+        }
+        alarm.cancel()
+        // Whatever ended it, Foundation has nothing more to do.
+        task.cancel()
+        transfers.remove(task)
+        return try transfer.takeResponse()
+    }
+}
+
+/// One transfer to or from a file, for whom a client is all that there is.
+struct FileTransfer: HTTPTransport {
+    let client: URLSessionTransport
+    var source: URL?
+    var target: DownloadedFile?
+
+    func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
+        -> GuardedResponse
+    {
+        // What a response before this one left is not part of the file.
+        guard target?.restart() ?? true else { throw TransportError(.other, origin: request.url.loggableOrigin) }
+        return try await client.send(request, limits: limits, from: source, into: target)
+    }
+}
+
+/// Sends requests by a closure of the caller's own, such as another URLSession or a stand-in of a test.
+///
+/// The closure gets the request with the token in it. Whether redirects are followed, and with which fields, is its own
+/// affair: it should not follow them. Responses that are too large are refused when they are there.
+public struct ClosureTransport: HTTPTransport {
+    /// Sends a request of Foundation's and returns the whole response, or throws.
+    public typealias OAuthProvider = @Sendable (URLRequest) async throws -> (Data, URLResponse)
+
+    private let provide: OAuthProvider
+
+    /// Calls `provide` for each request.
+    public init(_ provide: @escaping OAuthProvider) {
+        self.provide = provide
+    }
+
+    /// What the closure throws becomes a `TransportError` of its kind, without its words.
+    public func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
+        -> GuardedResponse
+    {
+        let origin = request.url.loggableOrigin
+        guard request.url.isConfidential else { throw TransportError(.notConfidential, origin: origin) }
+        let foundationRequest = try request.foundationRequest(timeout: limits.timeout)
+        let received: (Data, URLResponse)
+        do {
+            try Task.checkCancellation()
+            received = try await provide(foundationRequest)
+        } catch {
+            throw TransportError(error, origin: origin)
+        }
+        guard received.0.count <= limits.maximumBodyByteCount else {
+            throw TransportError(.bodyTooLarge, origin: origin)
+        }
+        guard let response = GuardedResponse(received.1, body: Secret(copying: received.0.span)) else {
+            throw TransportError(.malformedResponse, origin: origin)
+        }
+        return response
+    }
+}

@@ -1,0 +1,114 @@
+internal import LatchkeyCredentials
+internal import LatchkeyCrypto
+internal import LatchkeyDBus
+internal import LatchkeyLog
+internal import LatchkeySecrets
+
+/// A session: how secrets cross the bus between the service and one connection (Secret Service API, "Transfer of
+/// Secrets").
+final class ClientSession: Sendable {
+    enum Algorithm {
+        static let plain = "plain"
+        static let encrypted = "dh-ietf1024-sha256-aes128-cbc-pkcs7"
+    }
+
+    let path: String
+    /// The unique name of the connection that opened it: nobody else may use it.
+    let client: String
+    /// `nil` of a plain one.
+    private let key: Secret<PrivateKey>?
+
+    var isPlain: Bool { key == nil }
+
+    /// A session in which secrets cross the bus as they are: some clients know no other.
+    init(plainAt path: String, of client: String) {
+        self.path = path
+        self.client = client
+        key = nil
+    }
+
+    init(_ key: consuming Secret<PrivateKey>, at path: String, of client: String) {
+        self.path = path
+        self.client = client
+        self.key = consume key
+    }
+
+    /// Agrees on a key with a client, and returns the session with what the client is to be sent.
+    static func agreeing(
+        on clientValue: [UInt8], at path: String, of client: String
+    ) throws(BusFault) -> (session: ClientSession, publicValue: [UInt8]) {
+        let exchange: SecretServiceKeyExchange?
+        do throws(LibraryFailure) {
+            exchange = try SecretServiceKeyExchange()
+        } catch {
+            throw BusFault(error)
+        }
+        guard let exchange else { throw BusFault(.failed, "no key could be made") }
+        guard let key = exchange.key(with: clientValue) else {
+            throw BusFault.invalid("the public value isn't one of the group's")
+        }
+        return (ClientSession(key, at: path, of: client), exchange.publicValue)
+    }
+
+    // MARK: - Secrets
+
+    /// A secret as it goes over the bus: `(oayays)`.
+    func sealed(_ record: consuming ItemRecord<ItemContent>) throws(BusFault) -> BusValue {
+        let contentType = record.item.contentType
+        let parameters: [UInt8]
+        let value: BusValue
+        if key != nil {
+            guard let (vector, ciphertext) = encrypted(record.secret) else {
+                throw BusFault(.failed, "the secret could not be encrypted")
+            }
+            parameters = vector
+            value = .bytes(ciphertext)
+        } else {
+            parameters = []
+            value = .lending(LentSecret(record.takeSecret()))
+        }
+        return .tuple([.path(path), .bytes(parameters), value, .string(contentType)])
+    }
+
+    // A session with a key has loaded what `FileCipher` needs.
+
+    private func encrypted(_ secret: borrowing Secret<ItemContent>) -> ([UInt8], [UInt8])? {
+        switch key {
+        case .some(let key):
+            guard let vector = try? RandomOctets.array(16) else { return nil }
+            let ciphertext = try? FileCipher.sealCBC(secret, key: key, initializationVector: vector)
+            return ciphertext.map { (vector, $0) }
+        case .none: return nil
+        }
+    }
+
+    /// Opens a secret that came over the bus: `(oayays)`, the session looked up already.
+    ///
+    /// GLib's own copies are in memory that our programs overwrite when it is freed, such as the value, which goes with the
+    /// call; and, of a plain one, in GDBus's buffer (`BusConnection.overwriteReadBuffer`).
+    func opened(_ value: BusValue) throws(BusFault) -> Secret<ItemContent> {
+        let parameters = value[1].publicBytes
+        guard key != nil else {
+            guard parameters.isEmpty else { throw BusFault.invalid("a plain secret has no parameters") }
+            return value[2].withBytes { Secret<ItemContent>(copying: $0) }
+        }
+        guard let secret = decrypted(value[2].publicBytes, parameters) else {
+            throw BusFault.invalid("the secret isn't encrypted as in this session")
+        }
+        return secret.repurposed(as: ItemContent.self)
+    }
+
+    /// What the program says that such a secret is.
+    static func contentType(of value: BusValue) throws(BusFault) -> String {
+        let contentType = value[3].text
+        guard contentType.utf8.count <= 255 else { throw BusFault.invalid("the content type is too long") }
+        return contentType
+    }
+
+    private func decrypted(_ ciphertext: [UInt8], _ vector: [UInt8]) -> Secret<Password>? {
+        switch key {
+        case .some(let key): return try? FileCipher.openCBC(ciphertext, key: key, initializationVector: vector)
+        case .none: return nil
+        }
+    }
+}

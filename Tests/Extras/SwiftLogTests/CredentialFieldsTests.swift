@@ -1,0 +1,106 @@
+import Testing
+
+@testable import LatchkeySwiftLog
+
+@Suite struct CredentialFieldsTests {
+    /// The text with `*` in the place of each value.
+    static func withheld(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        var result = ""
+        var start = 0
+        for range in CredentialFields.ranges(in: bytes.span) {
+            result += String(decoding: bytes[start..<range.lowerBound], as: UTF8.self) + "*"
+            start = range.upperBound
+        }
+        return result + String(decoding: bytes[start...], as: UTF8.self)
+    }
+
+    @Test(arguments: [
+        // Fields of HTTP, to the end of the line.
+        ("Authorization: Bearer abc def\nHost: x", "Authorization: *\nHost: x"),
+        ("authorization=Basic YWRhOnM=", "authorization=*"),
+        ("Set-Cookie: sid=1; Path=/\r\nA: b", "Set-Cookie: *\r\nA: b"),
+        ("Proxy-Authorization: Digest a=\"b\", c=d", "Proxy-Authorization: *"),
+        // Lists of fields, as Swift describes them.
+        ("[(\"Authorization\", \"Bearer a\"), (\"Host\", \"x\")]", "[(\"Authorization\", \"*\"), (\"Host\", \"x\")]"),
+        ("[\"Cookie\": [\"a=b\"], \"Accept\": \"*/*\"]", "[\"Cookie\": [\"*\"], \"Accept\": \"*/*\"]"),
+        ("headers[\"cookie\"] = \"a=b; c\"", "headers[\"cookie\"] = \"*\""),
+        // JSON, also within a string.
+        ("{\"access_token\":\"a\",\"scope\":\"b\"}", "{\"access_token\":\"*\",\"scope\":\"b\"}"),
+        (#"{\"access_token\": \"a\", \"scope\": \"b\"}"#, #"{\"access_token\": \"*\", \"scope\": \"b\"}"#),
+        (#"{"password":"a\"b","c":1}"#, #"{"password":"*","c":1}"#),
+        // Swift's own descriptions.
+        ("Login(password: \"a b\", user: \"c\")", "Login(password: \"*\", user: \"c\")"),
+        ("refreshToken: Optional(\"a\"), id: 7", "refreshToken: Optional(\"*\"), id: 7"),
+        ("token: Token(value: \"a b\", expires: [1, 2]), id: 7", "token: *, id: 7"),
+        // URLs and forms.
+        ("/callback?code=abc&state=xyz&page=2", "/callback?code=*&state=*&page=2"),
+        ("/#access_token=a&token_type=bearer", "/#access_token=*&token_type=bearer"),
+        ("grant_type=password&client_secret=a;b", "grant_type=password&client_secret=*;b"),
+        ("https://x.example/?X-Amz-Security-Token=a%2Bb&sig=c d", "https://x.example/?X-Amz-Security-Token=*&sig=* d"),
+        // Schemes without a field's name.
+        ("sent Bearer abcdef0123.x to x", "sent Bearer * to x"), ("DPoP eyJhbGciOi.J9 ok", "DPoP * ok"),
+        ("bearer aaaaaaaaaaaaaaaaaaaaaaaa", "bearer *"),
+        ("https://x.example/?next=%2Fcb%3Faccess_token%3Dabc", "https://x.example/?next=%2Fcb%3Faccess_token%3D*"),
+        ("redis://:a.b@cache:6379", "redis://:*@cache:6379"), ("Server=db;Password=a;", "Server=db;Password=*;"),
+        // Pairs, elements, and a name beside its value.
+        (#"{"name":"authorization","value":"a b"}"#, #"{"name":"authorization","value":"*"}"#),
+        ("HTTPField(name: \"x-api-key\", value: \"a\")", "HTTPField(name: \"x-api-key\", value: \"*\")"),
+        ("name: Cookie, value: a=b; c", "name: Cookie, value: *"),
+        ("<add key=\"Password\" value=\"a\"/>", "<add key=\"Password\" value=\"*\"/>"),
+        ("<access_token>a</access_token><b>c</b>", "<access_token>*</access_token><b>c</b>"),
+        ("apiKey \"a b\" was refused", "apiKey \"*\" was refused"),
+        // Short names, names in one word and in several, and lists.
+        ("db_pwd=a jwt: b sid=c", "db_pwd=* jwt: * sid=*"), ("AccountKey=a==;x=1", "AccountKey=*;x=1"),
+        ("X-Amz-Signature=a&b=1", "X-Amz-Signature=*&b=1"), ("secret-key: a", "secret-key: *"),
+        ("tokens: [\"a\", \"b\"], id: 7", "tokens: *, id: 7"),
+        ("(tokens: (access: \"a\"), id: 7)", "(tokens: *, id: 7)"),
+        // Without an end.
+        ("password=\"a b", "password=\"*"), ("secret = (a, b", "secret = (*, b"), ("token: a", "token: *"),
+    ])
+    func `the value of what is named as a credential is found`(_ text: String, _ expected: String) {
+        #expect(Self.withheld(text) == expected)
+    }
+
+    @Test(arguments: [
+        "", ":", "=", " ", ": =", "status code: 200", "state=idle", "code=7", "a: b", "token", "token:", "token: ",
+        "password: nil, token=null", "the bearer token was refused", "Bearer authentication", "basic rules of it",
+        "tokens: 5", "tokens=512.5", "compass: north", "bypass=1", "a, values: b",
+        "the value, token, is old", "passes: 7", "a > b", "<b>c</b>", "100%", "%3D", "redis://cache:6379/",
+        "tokenType: x", "secretary: Ann", "token://x", "2026-11-23T06:01:27Z", "a, token, b",
+        "\"token\", 5", "keys=7&page=2", "https://x.example/?page=2#top",
+    ])
+    func `other text has none`(_ text: String) {
+        #expect(Self.withheld(text) == text)
+    }
+
+    @Test(arguments: [
+        ("authorization", true), ("X-Api-Key", true), ("accessToken", true), ("db.password", true),
+        ("token_type", false),
+        ("code", false), ("request-id", false), ("", false), ("cookies", true),
+    ])
+    func `a name says whether its value is a credential`(_ name: String, _ isCredential: Bool) {
+        #expect(CredentialFields.isCredential(name.utf8.span) == isCredential)
+    }
+
+    /// Whatever comes, the ranges are in order, within the text, and none is empty.
+    @Test func `any text is taken apart`() {
+        let parts = [
+            "token", "=", ":", "\"", "'", "\\", " ", "(", ")", "[", ",", "Bearer ", "Optional(", "&", "?", "é", "\n",
+            "abc12345",
+        ]
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<20_000 {
+            let text = (0..<Int.random(in: 0...14, using: &generator)).map { _ in
+                parts.randomElement(using: &generator)!
+            }
+            .joined()
+            let bytes = Array(text.utf8)
+            var end = 0
+            for range in CredentialFields.ranges(in: bytes.span) {
+                #expect(range.lowerBound >= end && !range.isEmpty && range.upperBound <= bytes.count, "\(text)")
+                end = range.upperBound
+            }
+        }
+    }
+}

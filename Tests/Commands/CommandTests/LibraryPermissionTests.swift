@@ -20,7 +20,7 @@ import TestServices
         running.closeInput()
         _ = try await running.finish()
         return try FileManager.default.contentsOfDirectory(atPath: folder).map { name in
-            let report = String(decoding: try scene.directory.read("\(folder)/\(name)"), as: UTF8.self)
+            let report = try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
             // What every run loads shows that the reports say what is loaded.
             #expect(report.contains("file=libsodium.so"))
             return Set(LoadableLibrary.allCases.filter { report.contains("file=\($0.fileName) ") })

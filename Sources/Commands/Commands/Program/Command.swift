@@ -1,6 +1,6 @@
 package import LatchkeyCommandLine
 package import LatchkeyLog
-internal import LatchkeySystem
+package import LatchkeySystem
 
 /// A command: how it is called, and what it does.
 ///
@@ -30,6 +30,9 @@ package struct Command: Sendable {
     /// The name of a link to this program by which the command is called too.
     package let calledAs: StaticString?
     private let runs: @Sendable (ParsedArguments) -> Execution
+    /// Whether it may load what talks to servers and browsers, too: in a worker, or where there is a pool. On one thread
+    /// it may load what a store's command may.
+    package let usesNetwork: Bool
     /// Whether it starts programs that are not Latchkey's.
     package let startsPrograms: Bool
     /// Says what went wrong in another program's words; `nil` where a person reads it.
@@ -44,7 +47,8 @@ package struct Command: Sendable {
         _ words: StaticString..., topic: CommandTopic? = nil, summary: StaticString, operands: [CommandOperand] = [],
         options: [CommandOption] = [], details: StaticString = "",
         examples: @escaping @autoclosure @Sendable () -> [StaticString] = [], calledAs: StaticString? = nil,
-        runs: @escaping @Sendable (ParsedArguments) -> Execution = { _ in .oneThread }, startsPrograms: Bool = false,
+        runs: @escaping @Sendable (ParsedArguments) -> Execution = { _ in .oneThread }, usesNetwork: Bool = false,
+        startsPrograms: Bool = false,
         reportsError: (@Sendable (any RedactedError, TerminalOutput) -> ExitStatus)? = nil,
         run: @escaping @Sendable (ParsedArguments, CommandContext) async throws -> ExitStatus
     ) {
@@ -53,10 +57,24 @@ package struct Command: Sendable {
             examples: examples())
         self.calledAs = calledAs
         self.runs = runs
+        self.usesNetwork = usesNetwork
         self.startsPrograms = startsPrograms
         self.reportsError = reportsError
         self.run = run
     }
+
+    /// What the process may load beside what the program is linked to; the loader refuses the rest.
+    package func libraries(on execution: Execution) -> Set<LoadableLibrary> {
+        switch execution {
+        case .pool where usesNetwork: Set(LoadableLibrary.allCases)
+        case .elsewhere: []
+        default: Self.librariesOfStores
+        }
+    }
+
+    /// What stores are reached by, and what comes with it: libpq brings libcrypto along, with which a keyring is served
+    /// and another program's file opened.
+    package static let librariesOfStores: Set<LoadableLibrary> = [.glib, .libsecret, .libpq, .crypto]
 
     /// Where the work is done for some arguments, in this process.
     func execution(of arguments: ParsedArguments) -> Execution {

@@ -7,6 +7,7 @@ internal import LatchkeyJSON
 internal import LatchkeyLog
 internal import LatchkeyProcess
 package import LatchkeyStoreSelection
+internal import LatchkeySystem
 
 /// The program: its commands, and how one of them is run.
 package struct CommandProgram: Sendable {
@@ -37,6 +38,7 @@ package struct CommandProgram: Sendable {
                 let call = CompletionCall(
                     commands: commands, catalogue: catalogue, environment: environment, output: output,
                     hardening: hardening)
+                LoadableLibrary.permit(only: Command.librariesOfStores)
                 GLibThread.run {
                     try? await call.answer(words)
                     exit(ExitStatus.success.rawValue)
@@ -74,6 +76,7 @@ package struct CommandProgram: Sendable {
             command: command, arguments: arguments, environment: environment, output: output, catalogue: catalogue,
             hardening: hardening)
         let execution = command.execution(of: arguments)
+        LoadableLibrary.permit(only: command.libraries(on: execution))
         switch execution {
         case .oneThread: GLibThread.run { end(await status(of: run, isCancellable: false), output) }
         case .elsewhere(let start): try start(arguments)

@@ -58,7 +58,7 @@ enum RunCommand {
             "latchkey run github -- gh api user", "latchkey run work --env TOKEN -- make deploy",
         ],
         // The token may have to be refreshed, which a signal doesn't cut off.
-        runs: { RunRequest.hasProvider($0) ? .pool : .oneThread }, startsPrograms: true
+        runs: { RunRequest.hasProvider($0) ? .pool : .oneThread }, usesNetwork: true, startsPrograms: true
     ) { arguments, context in
         let request = try RunRequest(arguments)
         let configuration = try request.provider.map(context.configuration(named:))

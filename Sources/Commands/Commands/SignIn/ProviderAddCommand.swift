@@ -63,7 +63,7 @@ enum ProviderAddCommand {
             "latchkey provider add github --client-id ID",
             "latchkey provider add work --issuer https://login.example.org --client-id ID",
             "latchkey provider add forge --service codeberg --host git.example.org --client-id ID",
-        ], runs: { _ in .worker }
+        ], runs: { _ in .worker }, usesNetwork: true
     ) { arguments, context in
         var configuration = try configuration(arguments)
         let registers = arguments.has(register)

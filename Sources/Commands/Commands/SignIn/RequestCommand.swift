@@ -53,7 +53,7 @@ enum RequestCommand {
             "latchkey request github /user", "latchkey request github '/user/repos?page=2' --include",
             "latchkey request github /user/repos --json-body '{\"name\": \"example\"}'",
             "latchkey request github PATCH /user --data @profile.json",
-        ], runs: { _ in .worker }
+        ], runs: { _ in .worker }, usesNetwork: true
     ) { arguments, context in
         let method = try method(arguments)
         var fields = try arguments.all(header).map(field)

@@ -55,7 +55,7 @@ enum SignInCommand {
             "latchkey sign-in mastodon --host mastodon.social", "latchkey sign-in github --client-id ID --device",
             "latchkey sign-in work --issuer https://login.example.org --client-id ID",
             "latchkey sign-in work --account alice",
-        ], runs: { _ in .worker }, startsPrograms: true
+        ], runs: { _ in .worker }, usesNetwork: true, startsPrograms: true
     ) { arguments, context in
         let timeout = arguments.seconds(GlobalOptions.timeout) ?? timeout
         var methods = try methods(arguments, context, timeout)

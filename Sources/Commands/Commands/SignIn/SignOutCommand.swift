@@ -16,7 +16,8 @@ enum SignOutCommand {
             --everywhere: each account at PROVIDER, or without PROVIDER each account there is. One that fails keeps no other
             from being signed out.
             """,
-        examples: ["latchkey sign-out github", "latchkey sign-out --everywhere"], runs: { _ in .worker }
+        examples: ["latchkey sign-out github", "latchkey sign-out --everywhere"], runs: { _ in .worker },
+        usesNetwork: true
     ) { arguments, context in
         guard arguments.has(everywhere) else {
             guard arguments.optionalOperand("PROVIDER") != nil else {

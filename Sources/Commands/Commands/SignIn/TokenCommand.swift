@@ -16,7 +16,7 @@ enum TokenCommand {
             """,
         examples: ["latchkey token github | wl-copy"],
         // Which descriptor holds is read once.
-        runs: { $0.has(GlobalOptions.passphraseDescriptor) ? .worker : .oneThread }
+        runs: { $0.has(GlobalOptions.passphraseDescriptor) ? .worker : .oneThread }, usesNetwork: true
     ) { arguments, context in
         let session: StoredSession
         if WorkerProcess.isThis {

@@ -134,7 +134,7 @@ public actor ATProtocolClient {
             throw ATProtocolError(.signIn(SignInError(.otherAuthority)))
         }
         let provider = try mappingError(ATProtocolError.oauth) { () throws(OAuthError) in
-            try provider(
+            try self.provider(
                 .issuer(try Issuer(session.authority)), clientID: session.clientID, subject: subject,
                 resource: resource)
         }

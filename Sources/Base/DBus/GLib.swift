@@ -1,6 +1,5 @@
 internal import CLatchkeyGLib
 internal import LatchkeyLog
-internal import LatchkeySystem
 internal import Synchronization
 
 // GLib's main context, its cancellables and references, and how asynchronous calls begin and end. What they return is

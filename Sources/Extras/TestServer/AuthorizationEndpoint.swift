@@ -1,6 +1,4 @@
 internal import LatchkeyLoopback
-internal import LatchkeySecrets
-internal import LatchkeySystem
 internal import Synchronization
 
 extension AuthorizationService {

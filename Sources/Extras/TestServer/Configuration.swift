@@ -1,4 +1,3 @@
-internal import LatchkeyLoopback
 public import LatchkeySecrets
 
 /// A client that the server knows.

@@ -1,6 +1,5 @@
 internal import LatchkeyLog
 internal import LatchkeyLoopback
-internal import LatchkeySecrets
 internal import LatchkeySystem
 internal import Synchronization
 

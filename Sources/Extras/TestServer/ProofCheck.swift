@@ -1,7 +1,6 @@
 internal import LatchkeyCrypto
 internal import LatchkeyJSON
 internal import LatchkeyLoopback
-internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import Synchronization
 

@@ -1,6 +1,5 @@
 internal import LatchkeyJSON
 internal import LatchkeyLoopback
-internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import Synchronization
 

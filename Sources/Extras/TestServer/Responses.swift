@@ -1,6 +1,5 @@
 internal import LatchkeyLog
 internal import LatchkeyLoopback
-internal import LatchkeySecrets
 internal import Synchronization
 
 /// A member of a flat response.

@@ -1,4 +1,3 @@
-internal import LatchkeyLog
 public import LatchkeyProcess
 internal import LatchkeySecrets
 internal import LatchkeySystem

@@ -1,4 +1,3 @@
-internal import LatchkeySystem
 public import LatchkeyLog
 public import LatchkeySecrets
 

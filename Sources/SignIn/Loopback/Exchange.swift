@@ -1,7 +1,6 @@
 internal import CLatchkeyMicroHTTPD
 internal import LatchkeySecrets
 internal import LatchkeySystem
-internal import Synchronization
 
 /// One request on its way in and its response on its way out.
 final class Exchange: @unchecked Sendable {

@@ -1,6 +1,5 @@
 package import LatchkeyCredentials
 internal import LatchkeyDBus
-internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
 

@@ -1,6 +1,5 @@
 package import LatchkeyCredentials
 internal import LatchkeyDBus
-internal import LatchkeyLog
 package import LatchkeySecrets
 
 /// The items of one collection, whosever they are: those of other kinds than `password` are none.

@@ -1,5 +1,4 @@
 internal import LatchkeyCredentials
-internal import LatchkeySecrets
 
 /// What is wrong with the items of a vault: each is opened, secret included, and all of them are compared with the
 /// manifest.

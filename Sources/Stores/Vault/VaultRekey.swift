@@ -1,6 +1,5 @@
 public import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
 
 extension VaultStore {
     /// Gives the vault a new root key, seals every credential and every key slot anew, and returns how many credentials

@@ -1,6 +1,5 @@
 internal import LatchkeyCredentials
 public import LatchkeyLog
-internal import LatchkeySecrets
 internal import LatchkeySystem
 internal import Synchronization
 

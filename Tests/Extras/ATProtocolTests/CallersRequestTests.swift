@@ -1,7 +1,5 @@
-import LatchkeyCredentials
 import LatchkeyHTTP
 import LatchkeyLeakAudit
-import LatchkeyLog
 import LatchkeyOAuth
 import LatchkeySecrets
 import LatchkeySignIn

@@ -1,7 +1,5 @@
 import LatchkeyHTTP
-import LatchkeyOAuth
 import LatchkeySecrets
-import LatchkeyTestServer
 import Testing
 import TestSecrets
 

@@ -1,6 +1,5 @@
 import LatchkeyCredentials
 import LatchkeyHTTP
-import LatchkeyOAuth
 import LatchkeySignIn
 import LatchkeyTestServer
 import TestSecrets

@@ -1,5 +1,4 @@
 import LatchkeyHTTP
-import LatchkeyLoopback
 import LatchkeySecrets
 import Testing
 import TestServices

@@ -1,7 +1,5 @@
-import LatchkeyCredentials
 import LatchkeyHTTP
 import LatchkeyOAuth
-import LatchkeySecrets
 import LatchkeySignIn
 import LatchkeyTestServer
 import Testing

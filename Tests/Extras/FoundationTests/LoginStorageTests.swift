@@ -1,5 +1,4 @@
 import LatchkeyCredentials
-import LatchkeyHTTP
 import LatchkeyLog
 import LatchkeySecrets
 import LatchkeySignIn

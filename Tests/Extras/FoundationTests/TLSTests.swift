@@ -1,6 +1,5 @@
 import Foundation
 import LatchkeyHTTP
-import LatchkeyLoopback
 import LatchkeyOAuth
 import LatchkeySecrets
 import LatchkeySignIn

@@ -2,9 +2,7 @@ import Foundation
 import FoundationNetworking
 import LatchkeyCredentials
 import LatchkeyHTTP
-import LatchkeyLoopback
 import LatchkeyOAuth
-import LatchkeySecrets
 import LatchkeySignIn
 import LatchkeyTestServer
 import Synchronization

@@ -1,7 +1,4 @@
 import Foundation
-import LatchkeyLeakAudit
-import LatchkeyLog
-import LatchkeySecrets
 
 /// Logs as programs write them, a line different from the next, full of what looks like secrets and is none: digests,
 /// identifiers, certificates, blobs, addresses.

@@ -1,6 +1,5 @@
 import Foundation
 import LatchkeyLeakAudit
-import LatchkeyLog
 import LatchkeySecrets
 import Testing
 

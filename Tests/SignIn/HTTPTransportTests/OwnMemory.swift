@@ -1,5 +1,4 @@
 import Glibc
-import LatchkeySecrets
 
 /// Looks for bytes in all memory of this process that can be written: heap, stacks, guarded memory.
 enum OwnMemory {

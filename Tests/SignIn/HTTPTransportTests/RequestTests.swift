@@ -1,7 +1,6 @@
 import LatchkeyHTTP
 import LatchkeyLoopback
 import LatchkeySecrets
-import Synchronization
 import Testing
 import TestServices
 

@@ -1,5 +1,4 @@
 import LatchkeyOAuth
-import LatchkeySecrets
 import Testing
 
 @Suite struct AuthorizationResponseTests {

@@ -1,7 +1,6 @@
 import LatchkeyHTTP
 import LatchkeyLog
 import LatchkeyOAuth
-import LatchkeySecrets
 import Testing
 
 @Suite struct AuthorizationTests {

@@ -1,5 +1,4 @@
 import LatchkeyJSON
-import LatchkeyOAuth
 import LatchkeySecrets
 import Testing
 

@@ -1,5 +1,4 @@
 import LatchkeyCredentials
-import LatchkeyHTTP
 import LatchkeySecrets
 import Testing
 

@@ -1,4 +1,3 @@
-import LatchkeyHTTP
 import LatchkeySecrets
 import Testing
 

@@ -1,4 +1,3 @@
-import LatchkeyCredentials
 import LatchkeyHTTP
 import LatchkeyOAuth
 import LatchkeySecrets

@@ -1,5 +1,4 @@
 import Foundation
-import LatchkeyCredentials
 import LatchkeyCrypto
 import LatchkeyHTTP
 import LatchkeyLog

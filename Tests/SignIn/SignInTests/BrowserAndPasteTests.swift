@@ -1,8 +1,6 @@
 import Foundation
 import LatchkeyCredentials
-import LatchkeyLog
 import LatchkeyOAuth
-import LatchkeySecrets
 import Synchronization
 import LatchkeyTestServer
 import Testing

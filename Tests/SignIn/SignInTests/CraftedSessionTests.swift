@@ -1,6 +1,5 @@
 import Foundation
 import LatchkeyCredentials
-import LatchkeyOAuth
 import LatchkeySecrets
 import Testing
 import TestSecrets

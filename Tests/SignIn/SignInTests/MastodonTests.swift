@@ -1,7 +1,5 @@
 import LatchkeyCredentials
 import LatchkeyHTTP
-import LatchkeyLog
-import LatchkeyLoopback
 import LatchkeyOAuth
 import LatchkeySecrets
 import LatchkeyTestServer

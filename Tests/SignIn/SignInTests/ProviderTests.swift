@@ -1,6 +1,5 @@
 import LatchkeyHTTP
 import LatchkeyOAuth
-import LatchkeySecrets
 import Testing
 import TestSecrets
 

@@ -1,6 +1,5 @@
 import Foundation
 import LatchkeyCredentials
-import LatchkeyLog
 import LatchkeyOAuth
 import LatchkeySecrets
 import Synchronization

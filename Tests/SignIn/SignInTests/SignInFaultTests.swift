@@ -2,7 +2,6 @@ import LatchkeyCredentials
 import LatchkeyHTTP
 import LatchkeyLog
 import LatchkeyOAuth
-import LatchkeySecrets
 import LatchkeyTestServer
 import Synchronization
 import Testing

@@ -1,9 +1,7 @@
 import Foundation
 import LatchkeyCredentials
-import LatchkeyLog
 import LatchkeySecrets
 import LatchkeyStoreContract
-import Synchronization
 import Testing
 
 /// The suite itself: a store with one fault must break a statement that tells of it.

@@ -1,6 +1,5 @@
 import Foundation
 import LatchkeyCredentials
-import LatchkeyLog
 import LatchkeyStoreContract
 import TestServices
 import Testing

@@ -1,7 +1,6 @@
 import Foundation
 import LatchkeyCredentials
 import LatchkeyLog
-import LatchkeyStoreContract
 import Testing
 import TestServices
 

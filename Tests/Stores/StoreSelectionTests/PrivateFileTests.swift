@@ -1,5 +1,4 @@
 import Foundation
-import LatchkeyStoreSelection
 import LatchkeySystem
 import Testing
 import TestServices

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
 internal import Synchronization
 internal import Testing

@@ -1,6 +1,5 @@
 import Foundation
 import LatchkeyCredentials
-import Synchronization
 import Testing
 import TestServices
 

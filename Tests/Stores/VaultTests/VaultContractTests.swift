@@ -1,5 +1,4 @@
 import LatchkeyCredentials
-import LatchkeySecrets
 import LatchkeyStoreContract
 import Testing
 

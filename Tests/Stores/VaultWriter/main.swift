@@ -1,6 +1,5 @@
 import Glibc
 import LatchkeyCredentials
-import LatchkeyLog
 import LatchkeySecrets
 import LatchkeyVault
 

@@ -2,7 +2,6 @@ internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyHTTP
 internal import LatchkeyJSON
-internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySignIn

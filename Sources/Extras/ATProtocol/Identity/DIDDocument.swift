@@ -1,6 +1,5 @@
 internal import LatchkeyJSON
 public import LatchkeyHTTP
-internal import LatchkeyOAuth
 public import LatchkeySecrets
 internal import LatchkeySystem
 

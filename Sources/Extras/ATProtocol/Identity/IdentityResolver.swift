@@ -1,6 +1,5 @@
 public import LatchkeyHTTP
 public import LatchkeyLog
-internal import LatchkeyOAuth
 internal import LatchkeySecrets
 
 /// Finds who an account is. Shipped: ``NetworkIdentityResolver``; tests and adopters may have their own.

@@ -1,4 +1,3 @@
-internal import LatchkeyCredentials
 public import LatchkeyLog
 public import LatchkeySignIn
 

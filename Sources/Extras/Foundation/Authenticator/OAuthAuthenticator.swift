@@ -1,7 +1,5 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeyOAuth
-internal import LatchkeySecrets
 public import LatchkeySignIn
 internal import LatchkeySystem
 

@@ -3,7 +3,6 @@ internal import FoundationNetworking
 internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeySecrets
-internal import LatchkeySystem
 
 extension GuardedRequest {
     /// The request of Foundation's as one of ours.

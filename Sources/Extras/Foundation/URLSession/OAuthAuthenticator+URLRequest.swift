@@ -2,7 +2,6 @@ public import Foundation
 public import FoundationNetworking
 internal import LatchkeyHTTP
 internal import LatchkeySecrets
-internal import LatchkeySignIn
 internal import LatchkeySystem
 
 extension OAuthAuthenticator {

@@ -1,7 +1,6 @@
 public import Foundation
 public import FoundationNetworking
 public import LatchkeyHTTP
-internal import LatchkeyLog
 internal import LatchkeySecrets
 
 /// Sends requests with a URLSession of its own, for programs that need that transport; `CurlTransport` guards more.

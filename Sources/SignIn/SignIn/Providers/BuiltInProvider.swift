@@ -2,7 +2,6 @@ package import LatchkeyCredentials
 internal import LatchkeyHTTP
 internal import LatchkeyLog
 public import LatchkeyOAuth
-internal import LatchkeySecrets
 internal import LatchkeySystem
 internal import Synchronization
 

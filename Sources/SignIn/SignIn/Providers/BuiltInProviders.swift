@@ -1,4 +1,3 @@
-internal import LatchkeyHTTP
 package import LatchkeyOAuth
 
 // The services that are known: a row each. A path is on the service's host; anything else is an address as it stands.

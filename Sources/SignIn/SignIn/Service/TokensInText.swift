@@ -1,6 +1,5 @@
 internal import LatchkeyLog
 internal import LatchkeyOAuth
-internal import LatchkeySecrets
 
 /// The tokens of one response, known so that they are noticed in the ordinary text that a server sends beside them:
 /// names and scopes are kept in the clear, listed and logged, so no token may stand among them.

@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 package import LatchkeyLog
 package import LatchkeyOAuth
-internal import LatchkeySecrets
 
 /// Signs in with the person's own browser and a private-use scheme (RFC 8252 section 7.1): the desktop starts a program
 /// with the address that the browser ends at, and that program passes it on to the sign-in that waits.

@@ -1,5 +1,4 @@
 package import LatchkeyLog
-internal import LatchkeyOAuth
 public import LatchkeyProcess
 
 /// What a person signs in with (RFC 6749's user agent): how the authorization page is shown, and how its response comes

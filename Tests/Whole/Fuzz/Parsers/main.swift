@@ -1,5 +1,3 @@
-import LatchkeyJSON
-
 // Coverage-guided fuzzing of what strangers send us, with libFuzzer from the toolchain:
 //
 //     swift build --traits Fuzzing --scratch-path .build-fuzz -c release --product fuzz-parsers \

@@ -55,6 +55,8 @@ struct Compiler: Sendable {
         searchOptions =
             ["-module-cache-path", Self.cache(beside: modules)]
             + moduleMaps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
+            // Each library that is loaded includes the loader's header.
+            + ["-Xcc", "-I\(sources)/CLibraries/Load/include"]
             // The build writes the map of a module that is in C.
             + ["-Xcc", "-fmodule-map-file=\(bundle.path)/CLatchkeyProgramMemory.build/module.modulemap"]
         options =

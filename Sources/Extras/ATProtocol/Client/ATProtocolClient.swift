@@ -133,15 +133,12 @@ public actor ATProtocolClient {
         guard let subject = session.subject, let resource = session.resource else {
             throw ATProtocolError(.signIn(SignInError(.otherAuthority)))
         }
-        let service: SignInService
-        do throws(OAuthError) {
-            let provider = try provider(
+        let provider = try mappingError(ATProtocolError.oauth) { () throws(OAuthError) in
+            try self.provider(
                 .issuer(try Issuer(session.authority)), clientID: session.clientID, subject: subject,
                 resource: resource)
-            service = SignInService(provider: provider, store: store, context: context)
-        } catch {
-            throw .oauth(error)
         }
+        let service = SignInService(provider: provider, store: store, context: context)
         services[Octets(name)] = service
         return (service, name)
     }

@@ -77,22 +77,24 @@ package struct RevocationEndpoint: Sendable {
         _ token: borrowing Secret<RefreshToken>, bearer: borrowing Secret<AccessToken>,
         authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) {
-        let response = try await endpoint.post(
-            url, try form(token, hint: "refresh_token"), authentication: authentication)
-        guard !response.isSuccess else { return }
-        guard response.status == 401, authentication.method == .none else { return try Self.require(response) }
-        try Self.require(try await endpoint.post(url, try form(token, hint: "refresh_token"), bearer: bearer))
+        try await revoke(token, hint: "refresh_token", bearer: bearer, authentication)
     }
 
     /// Revokes an access token; a public client that is refused proves itself with the token.
     package func revoke(
         _ token: borrowing Secret<AccessToken>, authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) {
-        let response = try await endpoint.post(
-            url, try form(token, hint: "access_token"), authentication: authentication)
+        try await revoke(token, hint: "access_token", bearer: token, authentication)
+    }
+
+    private func revoke<Purpose: SecretPurpose>(
+        _ token: borrowing Secret<Purpose>, hint: String, bearer: borrowing Secret<AccessToken>,
+        _ authentication: borrowing ClientAuthentication
+    ) async throws(OAuthError) {
+        let response = try await endpoint.post(url, try form(token, hint: hint), authentication: authentication)
         guard !response.isSuccess else { return }
         guard response.status == 401, authentication.method == .none else { return try Self.require(response) }
-        try Self.require(try await endpoint.post(url, try form(token, hint: "access_token"), bearer: token))
+        try Self.require(try await endpoint.post(url, try form(token, hint: hint), bearer: bearer))
     }
 
     private func form<Purpose: SecretPurpose>(

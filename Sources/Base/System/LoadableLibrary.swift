@@ -34,7 +34,7 @@ package enum LoadableLibrary: UInt32, Sendable, Hashable, CaseIterable {
     /// all are permitted.
     ///
     /// - Parameter libraries: those that this process may load; what they load as well is included.
-    package static func permit(only libraries: Set<LoadableLibrary>) {
+    package static func permit(only libraries: [LoadableLibrary]) {
         latchkey_permit_libraries(libraries.reduce(0) { $0 | $1.bit | ($1.dependency?.bit ?? 0) })
     }
 

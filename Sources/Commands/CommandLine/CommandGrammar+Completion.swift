@@ -155,7 +155,7 @@ private struct UnfinishedLine {
     // MARK: - Values
 
     private func source(of option: CommandOption) -> ExpectedWord.Source {
-        if case .choice(let words) = option.form { return .words(words.map { ("\($0)", "") }) }
+        if case .oneOf(let words) = option.form { return .words(words().map { ("\($0)", "") }) }
         return option.placeholder.map { source(named: $0) } ?? .nothing
     }
 

@@ -5,8 +5,8 @@ package struct CommandOption: Sendable {
     /// What an option's value has to be.
     package enum ValueForm: Sendable {
         case text
-        /// One of these words.
-        case choice([StaticString])
+        /// One of some words, which are made when they are needed.
+        case oneOf(@Sendable () -> [StaticString])
         /// A number of seconds above zero, such as `2` or `0.5`.
         case seconds
         /// A time from a second to seven days: a number and `s`, `m`, `h` or `d`.
@@ -19,6 +19,11 @@ package struct CommandOption: Sendable {
         case variable
         /// A number from 1 to this one, in decimal digits.
         case count(Int)
+
+        /// One of these words.
+        package static func choice(_ words: @escaping @autoclosure @Sendable () -> [StaticString]) -> ValueForm {
+            .oneOf(words)
+        }
     }
 
     /// With its two hyphens, such as `--store`.
@@ -64,7 +69,8 @@ extension CommandOption {
         switch form {
         case .text:
             return value.isEmpty ? "\(name) needs a value that is not empty" : nil
-        case .choice(let words):
+        case .oneOf(let makeWords):
+            let words = makeWords()
             if words.contains(where: { $0.description == value }) { return nil }
             return "\(name) takes \(LogMessage.joined(words.map { "\($0)" }, separator: ", "))"
         case .seconds:

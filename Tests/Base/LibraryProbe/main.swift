@@ -94,7 +94,7 @@ private func loadOnEightThreads() -> [String] {
 for word in CommandLine.arguments.dropFirst() {
     if word.hasPrefix("only=") {
         let names = word.dropFirst("only=".count).split(separator: ",")
-        LoadableLibrary.permit(only: Set(LoadableLibrary.allCases.filter { names.contains("\($0)") }))
+        LoadableLibrary.permit(only: LoadableLibrary.allCases.filter { names.contains("\($0)") })
         continue
     }
     if word == "eight-threads" {

@@ -64,9 +64,9 @@ package struct Command: Sendable {
     }
 
     /// What the process may load beside what the program is linked to; the loader refuses the rest.
-    package func libraries(on execution: Execution) -> Set<LoadableLibrary> {
+    package func libraries(on execution: Execution) -> [LoadableLibrary] {
         switch execution {
-        case .pool where usesNetwork: Set(LoadableLibrary.allCases)
+        case .pool where usesNetwork: LoadableLibrary.allCases
         case .elsewhere: []
         default: Self.librariesOfStores
         }
@@ -74,7 +74,7 @@ package struct Command: Sendable {
 
     /// What stores are reached by, and what comes with it: libpq brings libcrypto along, with which a keyring is served
     /// and another program's file opened.
-    package static let librariesOfStores: Set<LoadableLibrary> = [.glib, .libsecret, .libpq, .crypto]
+    package static let librariesOfStores: [LoadableLibrary] = [.glib, .libsecret, .libpq, .crypto]
 
     /// Where the work is done for some arguments, in this process.
     func execution(of arguments: ParsedArguments) -> Execution {

@@ -113,6 +113,7 @@ package struct CommandProgram: Sendable {
     /// The arguments; before them the words of the command that has the name by which the program was called.
     private var arguments: [[UInt8]] {
         let name = ProgramArguments.programName
+        if name == Array(LatchkeyGrammar.program.description.utf8) { return ProgramArguments.current() }
         let called = commands.first { $0.calledAs.map { Array($0.description.utf8) == name } ?? false }
         return (called?.definition.words ?? []).map { Array($0.description.utf8) } + ProgramArguments.current()
     }

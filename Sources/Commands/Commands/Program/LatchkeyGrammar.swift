@@ -15,7 +15,7 @@ package enum LatchkeyGrammar {
         CommandGrammar(
             program: program, summary: "keeps sign-ins: secrets in a keyring or an encrypted vault, OAuth on top",
             version: version, globalOptions: GlobalOptions.all(catalogue),
-            commands: commands.map(\.definition),
+            commands: commands.map { $0.definition },
             introduction: introduction, synonyms: synonyms,
             pages: [
                 .exitStatuses,

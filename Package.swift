@@ -229,7 +229,7 @@ let package = Package(
             name: "PostgreSQLTests",
             dependencies: [
                 "LatchkeyVault", "LatchkeyCredentials", "LatchkeySecrets", "LatchkeyLog", "LatchkeyStoreContract",
-                "TestServices",  "LatchkeyTestServer", "LatchkeyMain", "vault-writer",
+                "TestServices", "LatchkeyTestServer", "LatchkeyMain", "vault-writer",
             ],
             path: "Tests/Stores/PostgreSQLTests", exclude: ["hostile_database.py", "rekey_hosts.py"]),
         .executableTarget(
@@ -239,7 +239,7 @@ let package = Package(
             name: "SecretServiceTests",
             dependencies: [
                 "LatchkeySecretService", "LatchkeyStoreContract", "TestServices", "keyring-probe", "LatchkeyMain",
-                
+
             ], path: "Tests/Stores/SecretServiceTests"),
         // Serves items in memory on the bus of its environment.
         .executableTarget(
@@ -254,7 +254,7 @@ let package = Package(
             dependencies: [
                 "LatchkeyKeyringService", "LatchkeyCredentials", "LatchkeyCrypto", "LatchkeyDBus", "LatchkeyLog",
                 "LatchkeySecrets", "LatchkeyStoreContract", "TestServices", "keyring-fixture", "keyring-probe",
-                "LatchkeyMain", "vault-writer", 
+                "LatchkeyMain", "vault-writer",
             ],
             path: "Tests/Keyring/KeyringServiceTests",
             exclude: [
@@ -358,7 +358,7 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "TestServices", "LatchkeyTestServer", "LatchkeyCredentials", "LatchkeySecretService", "LatchkeyVault",
-                "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyMain", "LatchkeyDemo", 
+                "LatchkeyLeakAudit", "LatchkeySecrets", "LatchkeyMain", "LatchkeyDemo",
                 "keyring-probe",
             ],
             path: "Tests/Whole/Integration", exclude: ["Fixtures"]),

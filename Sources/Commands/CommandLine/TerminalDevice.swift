@@ -1,7 +1,6 @@
 internal import Glibc
 internal import LatchkeyLog
 internal import LatchkeySystem
-internal import Synchronization
 
 /// An open terminal.
 struct TerminalDevice: ~Copyable {

@@ -1,6 +1,4 @@
-internal import LatchkeyCredentials
 package import LatchkeySecrets
-internal import LatchkeySystem
 internal import Synchronization
 internal import Glibc
 package import LatchkeyDBus

@@ -1,5 +1,4 @@
 import Foundation
-import LatchkeyCredentials
 import LatchkeyCommands
 import LatchkeyLog
 import Testing

@@ -1,8 +1,6 @@
 import Foundation
-import LatchkeyCredentials
 import LatchkeyCommands
 import LatchkeyLog
-import LatchkeySecrets
 import Testing
 import TestServices
 

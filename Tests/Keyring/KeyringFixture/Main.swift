@@ -1,6 +1,5 @@
 internal import CLatchkeyProgramMemory
 internal import Glibc
-internal import LatchkeyCredentials
 internal import LatchkeyDBus
 internal import LatchkeyKeyringService
 internal import LatchkeySecrets

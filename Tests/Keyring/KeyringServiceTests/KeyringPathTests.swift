@@ -1,4 +1,3 @@
-internal import LatchkeyCredentials
 @testable import LatchkeyKeyringService
 internal import Testing
 

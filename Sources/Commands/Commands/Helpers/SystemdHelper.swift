@@ -1,7 +1,6 @@
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
 internal import LatchkeySystem
 internal import LatchkeyCommandLine
 

@@ -1,4 +1,3 @@
-internal import LatchkeyCredentials
 internal import LatchkeyJSON
 internal import LatchkeyLog
 internal import LatchkeySecrets

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem

@@ -1,6 +1,4 @@
-internal import LatchkeyCredentials
 internal import LatchkeySystem
-internal import LatchkeyLog
 internal import LatchkeySecrets
 
 /// The file `hosts.yml` of GitHub's `gh`, where it keeps tokens itself (`gh auth login --insecure-storage`).

@@ -1,4 +1,3 @@
-internal import LatchkeyCredentials
 internal import LatchkeyCrypto
 internal import LatchkeyLog
 package import LatchkeySecrets

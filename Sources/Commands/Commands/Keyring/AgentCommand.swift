@@ -1,7 +1,6 @@
 internal import LatchkeyDBus
 internal import LatchkeyKeyringService
 internal import LatchkeyLog
-internal import LatchkeySecrets
 internal import LatchkeyCommandLine
 
 /// `latchkey keyring agent`: this terminal asks its person when a program wants the served keyring unlocked.

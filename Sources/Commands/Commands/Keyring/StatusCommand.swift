@@ -1,7 +1,6 @@
 internal import LatchkeyDBus
 internal import LatchkeyKeyringService
 internal import LatchkeyLog
-internal import LatchkeyProcess
 internal import LatchkeyCommandLine
 
 /// `latchkey keyring status`.

@@ -1,6 +1,4 @@
-internal import LatchkeyCommandLine
 package import LatchkeyCredentials
-internal import LatchkeyLog
 internal import LatchkeySystem
 
 /// A variable of the program that `run` starts.

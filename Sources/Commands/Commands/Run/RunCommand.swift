@@ -1,5 +1,3 @@
-internal import LatchkeyLog
-internal import LatchkeySecrets
 internal import LatchkeySignIn
 internal import LatchkeyCommandLine
 

@@ -2,7 +2,6 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
-internal import LatchkeySystem
 internal import LatchkeyCommandLine
 
 /// `latchkey generate [SERVICE ACCOUNT]`.

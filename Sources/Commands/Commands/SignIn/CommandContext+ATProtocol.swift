@@ -4,7 +4,6 @@ internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySignIn
-internal import LatchkeyStoreSelection
 internal import LatchkeyCommandLine
 
 extension ProviderConfiguration {

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import LatchkeyStoreSelection
 internal import LatchkeySystem
 
 /// Which desktop entry is taken for what: the file `mimeapps.list` (XDG MIME Applications Specification, section

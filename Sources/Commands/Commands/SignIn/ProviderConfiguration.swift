@@ -1,5 +1,4 @@
 internal import LatchkeyJSON
-internal import LatchkeyCredentials
 internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth

@@ -2,7 +2,6 @@ internal import LatchkeyJSON
 internal import Glibc
 internal import LatchkeyHTTP
 internal import LatchkeyLog
-internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySystem
 internal import LatchkeyCommandLine

@@ -1,6 +1,5 @@
 internal import LatchkeyHTTP
 internal import LatchkeyLog
-internal import LatchkeySecrets
 internal import LatchkeySignIn
 internal import LatchkeyStoreSelection
 internal import LatchkeySystem

@@ -2,7 +2,6 @@ internal import Glibc
 internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeyProcess
-internal import LatchkeyStoreSelection
 internal import LatchkeySystem
 internal import LatchkeyCommandLine
 

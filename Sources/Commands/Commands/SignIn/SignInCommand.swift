@@ -1,6 +1,5 @@
 internal import LatchkeyATProtocol
 internal import LatchkeyCredentials
-internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeyProcess

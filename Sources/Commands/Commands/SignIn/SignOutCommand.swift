@@ -1,6 +1,4 @@
-internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeyOAuth
 internal import LatchkeySignIn
 internal import LatchkeyCommandLine
 

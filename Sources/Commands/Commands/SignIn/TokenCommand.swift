@@ -1,6 +1,5 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
 internal import LatchkeySignIn
 internal import LatchkeySystem
 internal import LatchkeyCommandLine

@@ -1,4 +1,3 @@
-internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeyCommandLine
 internal import LatchkeyVault

@@ -2,7 +2,6 @@ internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeyProcess
-internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
 internal import LatchkeyCommandLine
 internal import LatchkeyVault

@@ -1,4 +1,3 @@
-internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeyStoreSelection
 internal import LatchkeyCommandLine

@@ -1,6 +1,5 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeyStoreSelection
 internal import LatchkeySystem
 internal import LatchkeyCommandLine
 internal import LatchkeyVault

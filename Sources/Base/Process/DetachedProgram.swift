@@ -1,3 +1,4 @@
+internal import CLatchkeyLinux
 internal import Glibc
 package import LatchkeySystem
 internal import Synchronization

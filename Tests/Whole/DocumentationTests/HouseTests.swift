@@ -117,6 +117,22 @@ import Testing
         #expect(try !Repository.text("Sources/CLibraries/Spawn/shim.h").contains("#include"))
     }
 
+    /// Which of the two modules owns `stat` depends on the order in which a compiler of several files loads them, and so on
+    /// the number of processors: whoever imports both compiles either way.
+    @Test func `a file with the kernel's types imports both of their modules, where its module does`() throws {
+        let linux = "internal import CLatchkeyLinux"
+        var modules: [Substring: [(path: String, code: String)]] = [:]
+        for source in try SinksTests.sources() {
+            let module = source.path.prefix(upTo: source.path.lastIndex(of: "/") ?? source.path.startIndex)
+            modules[module.split(separator: "/").prefix(2).joined(separator: "/")[...], default: []].append(source)
+        }
+        for sources in modules.values where sources.contains(where: { $0.code.contains(linux) }) {
+            for source in sources where source.code.contains(/\bstat\(\)|S_IFMT/) {
+                #expect(source.code.contains(linux), "\(source.path)")
+            }
+        }
+    }
+
     // MARK: - How far it is
 
     /// Ceilings: a change may lower one, and raises none.

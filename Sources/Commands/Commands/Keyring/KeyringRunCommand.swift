@@ -41,13 +41,14 @@ enum KeyringRunCommand {
         ],
         runs: { _ in .elsewhere(become) }, startsPrograms: true
     ) { arguments, context in
-        guard let descriptors = ProcessRole.numbers(as: .keyringService) else {
+        guard let descriptors = ProcessRole.numbers(as: .keyringService),
+            descriptors.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 })
+        else {
             throw CommandFailure(
                 .usage, "keyring.not-started", "this is a process that Latchkey starts for itself",
                 hint: "latchkey keyring run -- COMMAND")
         }
         let (report, program) = (descriptors[0], descriptors[1])
-        for descriptor in descriptors { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         let names = arguments.all(only)
         let isWritable = arguments.has(writable)
         guard !isWritable || !names.isEmpty else {

@@ -64,24 +64,34 @@ enum ProcessRole: String {
 }
 
 /// This program's own file.
-package enum ThisProgram {
+enum ThisProgram {
     /// The file that this process was started from (proc(5)), to start it once more: whatever has taken its path
     /// meanwhile, such as an upgrade, no two versions work together.
     static let file = "/proc/self/exe"
 
     /// The path of that file, to write down; `nil` where it can't be told.
-    package static var path: String? {
+    static var path: String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = unsafe readlink(file, &buffer, buffer.count)
         guard count > 0, count < buffer.count else { return nil }
         return String(decoding: buffer.prefix(count), as: UTF8.self)
     }
 
+    /// Throws where the arguments can't be read: Swift takes them from /proc.
+    static func checkArguments() throws(CommandFailure) {
+        if CommandLine.argc > 0 { return }
+        throw CommandFailure(
+            .unavailable, "program.no-arguments", "the command line can't be read", hint: Self.mountingProc)
+    }
+
+    /// What is to be done where /proc isn't there.
+    static let mountingProc: LogMessage = "mount the proc file system: /proc has to be there"
+
     /// Why it can't be started once more.
     static func notStarted(_ error: SystemErrorNumber) -> CommandFailure {
         CommandFailure(
             .unavailable, "program.not-started", "no worker process can be started (errno \(error.number))",
             hint: error.number == ENOENT
-                ? "mount the proc file system: /proc has to be there" : "raise the number of processes (ulimit -u)")
+                ? Self.mountingProc : "raise the number of processes (ulimit -u)")
     }
 }

@@ -1,3 +1,4 @@
+internal import CLatchkeyLinux
 internal import Glibc
 internal import LatchkeyCommandLine
 internal import LatchkeyJSON

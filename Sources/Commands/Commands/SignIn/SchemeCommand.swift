@@ -24,7 +24,7 @@ enum SchemeCommand {
         guard let program = ThisProgram.path else {
             throw CommandFailure(
                 .unavailable, "program.not-found", "the path of this program can't be read",
-                hint: "mount the proc file system: /proc has to be there")
+                hint: ThisProgram.mountingProc)
         }
         try SchemeEntries(environment: context.environment).add(scheme, starting: program)
         context.output.note("the desktop hands over responses at \(shown(scheme)):")

@@ -1,3 +1,4 @@
+internal import CLatchkeyLinux
 internal import Glibc
 public import LatchkeyCredentials
 internal import LatchkeyLog

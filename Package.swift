@@ -38,13 +38,12 @@ let package = Package(
     ],
     targets: [
         // MARK: System libraries
-        system("CLatchkeyLinux", at: "Linux"),
-        system("CLatchkeySpawn", at: "Spawn"),
         system("CLatchkeySodium", at: "Sodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
         system("CLatchkeySQLite", at: "SQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
         system("CLatchkeyResolver", at: "Resolver"),
         // Loaded at first use, each by its own table; see Docs/Decisions/0029-libraries-on-demand.md. Three are made of
         // the libraries' own headers: libcurl4-openssl-dev, libmicrohttpd-dev and libssl-dev in Debian.
+        module("CLatchkeyLinux", at: "CLibraries/Linux"),
         module("CLatchkeyLoad", at: "CLibraries/Load"),
         module("CLatchkeyCrypto", at: "CLibraries/Crypto", uses: ["CLatchkeyLoad"]),
         module("CLatchkeyCurl", at: "CLibraries/Curl", uses: ["CLatchkeyLoad", "CLatchkeyCrypto"]),
@@ -53,7 +52,7 @@ let package = Package(
         module("CLatchkeyLibpq", at: "CLibraries/Libpq", uses: ["CLatchkeyLoad", "CLatchkeyCrypto"]),
 
         // MARK: Foundations
-        module("LatchkeySystem", at: "Base/System", uses: ["CLatchkeySpawn", "CLatchkeyLoad"]),
+        module("LatchkeySystem", at: "Base/System", uses: ["CLatchkeyLinux", "CLatchkeyLoad"]),
         module("LatchkeySecrets", at: "Base/Secrets", uses: ["LatchkeySystem", "CLatchkeySodium"]),
         module(
             "LatchkeyLog", at: "Base/Log",

@@ -1,4 +1,3 @@
-internal import CLatchkeyLinux
 internal import Glibc
 package import LatchkeySystem
 internal import Synchronization

@@ -18,7 +18,7 @@ public enum ProcessHardening {
     ///   `no_new_privs`, which they would inherit: setuid, and a browser's sandbox that needs it, work no more.
     public static func apply(startsPrograms: Bool = true) -> HardeningReport {
         var report = applyCommon()
-        report.note(.largeFreedMemoryOverwritten, number: mallopt(M_PERTURB, 0xA5) == 1 ? nil : 0)
+        report.note(.largeFreedMemoryOverwritten, number: latchkey_overwrite_large_freed_memory() == 1 ? nil : 0)
         if !startsPrograms { forbidNewPrivileges(&report) }
         return report
     }

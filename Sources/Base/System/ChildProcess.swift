@@ -1,4 +1,4 @@
-internal import CLatchkeySpawn
+internal import CLatchkeyLinux
 internal import Glibc
 
 /// A program that this process started and waits for (posix_spawn(3), waitpid(2)).

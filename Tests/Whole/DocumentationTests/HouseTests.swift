@@ -110,27 +110,11 @@ import Testing
     }
 
     /// A second module with the system's headers once made each build choose one of the two as the owner of `stat` and
-    /// `mode_t`, for everything that imports System: a release build failed, and the next debug build.
-    @Test func `System takes the system's types from Glibc alone`() throws {
-        #expect(try Self.users(of: ["Glibc"]) { $0.hasPrefix("Base/System/") } != [])
-        #expect(try Self.users(of: ["CLatchkeyLinux"]) { $0.hasPrefix("Base/System/") } == [])
-        #expect(try !Repository.text("Sources/CLibraries/Spawn/shim.h").contains("#include"))
-    }
-
-    /// Which of the two modules owns `stat` depends on the order in which a compiler of several files loads them, and so on
-    /// the number of processors: whoever imports both compiles either way.
-    @Test func `a file with the kernel's types imports both of their modules, where its module does`() throws {
-        let linux = "internal import CLatchkeyLinux"
-        var modules: [Substring: [(path: String, code: String)]] = [:]
-        for source in try SinksTests.sources() {
-            let module = source.path.prefix(upTo: source.path.lastIndex(of: "/") ?? source.path.startIndex)
-            modules[module.split(separator: "/").prefix(2).joined(separator: "/")[...], default: []].append(source)
-        }
-        for sources in modules.values where sources.contains(where: { $0.code.contains(linux) }) {
-            for source in sources where source.code.contains(/\bstat\(\)|S_IFMT/) {
-                #expect(source.code.contains(linux), "\(source.path)")
-            }
-        }
+    /// `mode_t`, for everything that imports both: a release build failed, or the next debug build.
+    @Test func `the system's types are Glibc's alone`() throws {
+        let header = try Repository.text("Sources/CLibraries/Linux/include/latchkey_linux.h")
+        let included = header.matches(of: /#include <([\w.\/]+)>/).map { String($0.output.1) }
+        #expect(included == ["stddef.h", "stdint.h"])
     }
 
     // MARK: - How far it is

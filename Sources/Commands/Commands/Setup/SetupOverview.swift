@@ -1,4 +1,3 @@
-internal import CLatchkeyLinux
 internal import Glibc
 internal import LatchkeyCommandLine
 internal import LatchkeyLog

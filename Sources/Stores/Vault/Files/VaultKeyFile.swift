@@ -1,4 +1,3 @@
-internal import CLatchkeyLinux
 internal import Glibc
 public import LatchkeyCredentials
 internal import LatchkeyLog

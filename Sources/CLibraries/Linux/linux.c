@@ -1,14 +1,18 @@
-#pragma once
+#define _GNU_SOURCE
+#include "latchkey_linux.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/inet_diag.h>
 #include <linux/keyctl.h>
 #include <linux/netlink.h>
+#include <linux/prctl.h>
 #include <linux/sock_diag.h>
 #include <linux/stat.h>
 #include <malloc.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -19,47 +23,37 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-static inline int latchkey_prctl(int option, unsigned long argument) { return prctl(option, argument, 0, 0, 0); }
+int latchkey_prctl(int option, unsigned long argument) { return prctl(option, argument, 0, 0, 0); }
 
-// A process's descriptor (pidfd_open(2)), or -1 with errno.
-static inline int latchkey_pidfd_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+int latchkey_pidfd_open(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
-// Renames and never replaces (renameat2(2) with RENAME_NOREPLACE): 0, or -1 with errno.
-static inline int latchkey_rename_new(const char *from, const char *to) {
+int latchkey_rename_new(const char *from, const char *to) {
     return (int)syscall(SYS_renameat2, -100, from, -100, to, 1);
 }
 
-// glibc has no functions for keyrings(7): the result, or -1 with errno.
-static inline long latchkey_add_key(const char *type, const char *description, const void *payload, size_t byteCount,
+long latchkey_add_key(const char *type, const char *description, const void *payload, size_t byteCount,
                                     int keyring) {
     return syscall(SYS_add_key, type, description, payload, byteCount, keyring);
 }
-static inline long latchkey_keyctl(int operation, long first, long second) {
+long latchkey_keyctl(int operation, long first, long second) {
     return syscall(SYS_keyctl, operation, first, second, 0L, 0L);
 }
-static inline long latchkey_keyctl_search(int keyring, const char *type, const char *description) {
+long latchkey_keyctl_search(int keyring, const char *type, const char *description) {
     return syscall(SYS_keyctl, KEYCTL_SEARCH, keyring, type, description, 0);
 }
-static inline long latchkey_keyctl_read(long key, void *payload, size_t byteCount) {
+long latchkey_keyctl_read(long key, void *payload, size_t byteCount) {
     return syscall(SYS_keyctl, KEYCTL_READ, key, payload, byteCount, 0L);
 }
 
 // Closes a descriptor after a call that failed: -1 with that call's errno.
-static inline int latchkey_discard(int descriptor) {
+static int latchkey_discard(int descriptor) {
     int number = errno;
     close(descriptor);
     errno = number;
     return -1;
 }
 
-// POSIX's and glibc's own; their declarations are hidden without _GNU_SOURCE, which a module map can't set for glibc's own.
-extern int posix_openpt(int flags);
-extern int grantpt(int descriptor);
-extern int unlockpt(int descriptor);
-extern int ptsname_r(int descriptor, char *path, size_t byteCount);
-
-// A new pseudo-terminal (pty(7)): the controlling end's descriptor and the device's path, or -1 with errno.
-static inline int latchkey_open_terminal(char *path, size_t byteCount) {
+int latchkey_open_terminal(char *path, size_t byteCount) {
     int descriptor = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (descriptor < 0) return -1;
     if (grantpt(descriptor) == 0 && unlockpt(descriptor) == 0 && ptsname_r(descriptor, path, byteCount) == 0)
@@ -68,7 +62,7 @@ static inline int latchkey_open_terminal(char *path, size_t byteCount) {
 }
 
 // A socket's address from its path (unix(7)): 0, or an errno.
-static inline int latchkey_socket_address(const char *path, struct sockaddr_un *address) {
+static int latchkey_socket_address(const char *path, struct sockaddr_un *address) {
     memset(address, 0, sizeof *address);
     address->sun_family = AF_UNIX;
     if (strlen(path) >= sizeof address->sun_path) return ENAMETOOLONG;
@@ -76,16 +70,14 @@ static inline int latchkey_socket_address(const char *path, struct sockaddr_un *
     return 0;
 }
 
-// A socket that sends datagrams and never waits: its descriptor, or -1 with errno.
-static inline int latchkey_datagram_socket(void) {
+int latchkey_datagram_socket(void) {
     int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     int room = 8 << 20;
     if (descriptor >= 0) setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
     return descriptor;
 }
 
-// Whether somebody listens at the path: 0, or an errno.
-static inline int latchkey_datagram_probe(const char *path) {
+int latchkey_datagram_probe(const char *path) {
     struct sockaddr_un address;
     int number = latchkey_socket_address(path, &address);
     if (number != 0) return number;
@@ -96,8 +88,7 @@ static inline int latchkey_datagram_probe(const char *path) {
     return number;
 }
 
-// Sends one datagram to the path, with a descriptor when it is not -1: 0, or an errno. No signal, no waiting.
-static inline int latchkey_datagram_send(int descriptor, const char *path, const void *bytes, size_t byteCount,
+int latchkey_datagram_send(int descriptor, const char *path, const void *bytes, size_t byteCount,
                                          int attached) {
     struct sockaddr_un address;
     int number = latchkey_socket_address(path, &address);
@@ -129,8 +120,7 @@ static inline int latchkey_datagram_send(int descriptor, const char *path, const
     return 0;
 }
 
-// A file in memory that nobody can change any more (memfd_create(2) with all seals): its descriptor, or -1 with errno.
-static inline int latchkey_sealed_file(const char *name, const void *bytes, size_t byteCount) {
+int latchkey_sealed_file(const char *name, const void *bytes, size_t byteCount) {
     int descriptor = (int)syscall(SYS_memfd_create, name, 3U);
     if (descriptor < 0) return -1;
     for (size_t written = 0; written < byteCount;) {
@@ -143,13 +133,12 @@ static inline int latchkey_sealed_file(const char *name, const void *bytes, size
 }
 
 // A socket for messages, and the address at the path: its descriptor, or -1 with errno.
-static inline int latchkey_mailbox_socket(const char *path, struct sockaddr_un *address) {
+static int latchkey_mailbox_socket(const char *path, struct sockaddr_un *address) {
     errno = latchkey_socket_address(path, address);
     return errno == 0 ? socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0) : -1;
 }
 
-// A socket that takes messages of this user's programs at the path, which must be free: its descriptor, or -1 with errno.
-static inline int latchkey_mailbox_listen(const char *path) {
+int latchkey_mailbox_listen(const char *path) {
     struct sockaddr_un address;
     int descriptor = latchkey_mailbox_socket(path, &address);
     if (descriptor < 0) return -1;
@@ -160,8 +149,7 @@ static inline int latchkey_mailbox_listen(const char *path) {
     return latchkey_discard(descriptor);
 }
 
-// A connection to such a socket: its descriptor, or -1 with errno.
-static inline int latchkey_mailbox_connect(const char *path) {
+int latchkey_mailbox_connect(const char *path) {
     struct sockaddr_un address;
     int descriptor = latchkey_mailbox_socket(path, &address);
     if (descriptor < 0) return -1;
@@ -172,21 +160,12 @@ static inline int latchkey_mailbox_connect(const char *path) {
     return latchkey_discard(descriptor);
 }
 
-// struct ucred of socket(7), SO_PEERCRED, which glibc hides without _GNU_SOURCE.
-struct latchkey_peer {
-    pid_t process;
-    uid_t user;
-    gid_t group;
-};
-
-// Whose program is at the other end of a connection: 0, or -1 with errno.
-static inline int latchkey_mailbox_peer(int descriptor, struct latchkey_peer *peer) {
+int latchkey_mailbox_peer(int descriptor, struct latchkey_peer *peer) {
     socklen_t length = sizeof *peer;
     return getsockopt(descriptor, SOL_SOCKET, 17, peer, &length);
 }
 
-// Takes a connection: its descriptor, or -1 with errno.
-static inline int latchkey_mailbox_accept(int descriptor) {
+int latchkey_mailbox_accept(int descriptor) {
     struct timeval patience = {5, 0};
     int connection = accept(descriptor, 0, 0);
     if (connection < 0) return -1;
@@ -196,15 +175,11 @@ static inline int latchkey_mailbox_accept(int descriptor) {
     return connection;
 }
 
-// Sends a whole message; no signal when the other end has gone. 0, or -1 with errno.
-static inline int latchkey_mailbox_send(int descriptor, const void *bytes, size_t byteCount) {
+int latchkey_mailbox_send(int descriptor, const void *bytes, size_t byteCount) {
     return send(descriptor, bytes, byteCount, MSG_NOSIGNAL) == (ssize_t)byteCount ? 0 : -1;
 }
 
-// The user of the TCP socket with these two ends, from the kernel's table (sock_diag(7)): 0, or a number of errno.
-// Addresses in network byte order, of 4 words, the last three 0 for IPv4. ENOENT: there is none that is connected, or this
-// kernel doesn't say.
-static inline int latchkey_tcp_owner(int family, const uint32_t local[4], uint16_t local_port, const uint32_t remote[4],
+int latchkey_tcp_owner(int family, const uint32_t local[4], uint16_t local_port, const uint32_t remote[4],
                                      uint16_t remote_port, uint32_t *owner) {
     struct {
         struct nlmsghdr head;
@@ -242,20 +217,13 @@ static inline int latchkey_tcp_owner(int family, const uint32_t local[4], uint16
     return 0;
 }
 
-// Whether a path is in a file system in memory (statfs(2)): a tmpfs or a ramfs.
-static inline int latchkey_is_in_memory(const char *path) {
+int latchkey_is_in_memory(const char *path) {
     struct statfs status;
     if (statfs(path, &status) != 0) return 0;
     return status.f_type == 0x01021994 || (unsigned long)status.f_type == 0x858458f6UL;
 }
 
-// What tells a file from each other that ever had its name: device, inode and time of birth in nanoseconds (statx(2)).
-struct latchkey_birth {
-    uint64_t device, inode, time;
-};
-
-// 0, or -1 where there is no file, or none whose birth is known.
-static inline int latchkey_birth_of(const char *path, struct latchkey_birth *birth) {
+int latchkey_birth_of(const char *path, struct latchkey_birth *birth) {
     struct statx status;
     if (syscall(SYS_statx, AT_FDCWD, path, 0x100 /* AT_SYMLINK_NOFOLLOW */, STATX_INO | STATX_BTIME, &status) != 0)
         return -1;
@@ -266,7 +234,8 @@ static inline int latchkey_birth_of(const char *path, struct latchkey_birth *bir
     return 0;
 }
 
-// One heap for all threads that come (mallopt(3)).
-static inline void latchkey_use_one_heap(void) {
+void latchkey_use_one_heap(void) {
     mallopt(M_ARENA_MAX, 1);
 }
+
+int latchkey_overwrite_large_freed_memory(void) { return mallopt(M_PERTURB, 0xA5); }

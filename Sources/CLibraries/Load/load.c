@@ -35,17 +35,41 @@ static int others_can_write(const char *path) {
     return (status.st_uid != 0 && status.st_uid != geteuid()) || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
 }
 
+// Whether another user can put something else in a folder's place, or in one above it. Of what is in a folder with the
+// sticky bit nobody else can rename anything.
+static int others_can_replace(const char *folder) {
+    char path[PATH_MAX];
+    if (realpath(folder, path) == NULL) return 0;
+    for (char *end = strrchr(path, '/'); end != NULL; end = strrchr(path, '/')) {
+        struct stat status;
+        end[end == path] = 0;
+        if (stat(path, &status) != 0) return 1;
+        if ((status.st_uid != 0 && status.st_uid != geteuid()) ||
+            ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (status.st_mode & S_ISVTX) == 0))
+            return 1;
+        if (end == path) break;
+    }
+    return 0;
+}
+
 // Whether another user can change what LD_LIBRARY_PATH leads to. Each of its folders counts, because ld.so(8) looks in
-// all of them for what the library needs.
+// all of them for what the library needs, and in their subfolders for a processor's own.
 static int is_exposed(const char *file) {
     const char *folder = getenv("LD_LIBRARY_PATH");
     if (folder == NULL || *folder == 0) return 0;
+    // ld.so(8) has tokens such as $ORIGIN replaced.
+    if (strchr(folder, '$') != NULL) return 1;
+    static const char *const own[] = {"glibc-hwcaps", "glibc-hwcaps/x86-64-v2", "glibc-hwcaps/x86-64-v3", "glibc-hwcaps/x86-64-v4"};
     for (size_t count;; folder += count + 1) {
         count = strcspn(folder, ":;");
         char path[PATH_MAX], target[PATH_MAX];
         // An empty name is the working directory.
         int length = snprintf(path, sizeof path, "%.*s", count == 0 ? 1 : (int)count, count == 0 ? "." : folder);
-        if (length >= (int)sizeof path || others_can_write(path)) return 1;
+        if (length >= (int)sizeof path || others_can_write(path) || others_can_replace(path)) return 1;
+        for (size_t index = 0; index < sizeof own / sizeof *own; index++) {
+            snprintf(path + length, sizeof path - (size_t)length, "/%s", own[index]);
+            if (others_can_write(path)) return 1;
+        }
         snprintf(path + length, sizeof path - (size_t)length, "/%s", file);
         if (realpath(path, target) != NULL) {
             if (others_can_write(target)) return 1;

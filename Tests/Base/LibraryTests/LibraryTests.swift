@@ -163,14 +163,15 @@ struct LibraryTests {
     // MARK: - Libraries of other users
 
     /// What is wrong with a folder in LD_LIBRARY_PATH.
-    enum Exposure: CaseIterable { case folder, file, emptyFolder, linkedFolder, second }
+    enum Exposure: CaseIterable { case folder, file, emptyFolder, linkedFolder, second, token, processor, above }
 
     @Test(arguments: Exposure.allCases)
     func `a library that another user can replace isn't loaded`(_ exposure: Exposure) async throws {
         let directory = try TestDirectory()
         let source = "__attribute__((constructor)) static void start(void) { __builtin_trap(); }\n"
         let folder = try await folder(
-            with: .microHTTPD, source, in: directory, mode: [.file, .second].contains(exposure) ? 0o700 : 0o777)
+            with: .microHTTPD, source, in: directory,
+            mode: [.file, .second, .token, .processor, .above].contains(exposure) ? 0o700 : 0o777)
         let file = "\(folder)/\(LoadableLibrary.microHTTPD.fileName)"
         var path = folder
         switch exposure {
@@ -181,6 +182,16 @@ struct LibraryTests {
             path = try directory.makeFolder("links")
             try FileManager.default.createSymbolicLink(
                 atPath: "\(path)/\(LoadableLibrary.microHTTPD.fileName)", withDestinationPath: file)
+        // ld.so(8) replaces it by the program's folder.
+        case .token: path = "$ORIGIN/somewhere"
+        case .processor:
+            try FileManager.default.createDirectory(
+                atPath: "\(folder)/glibc-hwcaps/x86-64-v2", withIntermediateDirectories: true)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o777], ofItemAtPath: "\(folder)/glibc-hwcaps/x86-64-v2")
+        case .above:
+            path = try directory.makeFolder("above", mode: 0o777) + "/own"
+            try FileManager.default.moveItem(atPath: folder, toPath: path)
         case .second: path = try "\(directory.makeFolder("empty")):\(directory.makeFolder("open", mode: 0o777))"
         }
         let lines = try await probe(["listen"], path: path)

@@ -15,7 +15,10 @@ import TestServices
 
     @Test func `a name that is no role's runs the command, and a role without what it needs ends`() async throws {
         let scene = try await RefreshScene(signsIn: false)
-        for name in ["", "/", "a/path/latchkey", "latchkey-worker", "latchkey-worker x", "latchkey-worker 1 2", "exe"] {
+        for name in [
+            "", "/", "a/path/latchkey", "latchkey-worker", "latchkey-worker x", "latchkey-worker 1 2",
+            "latchkey-monitor -1", "exe",
+        ] {
             let run = try await run(as: name, ["version"], scene)
             #expect(run.status == 0 && run.outputText.hasPrefix("latchkey "), "\(name): \(run.errorText)")
         }

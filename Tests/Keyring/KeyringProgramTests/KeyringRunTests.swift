@@ -197,6 +197,21 @@ struct KeyringRunTests {
     }
 
     /// The keyring that has the key might be the one that is to be served.
+    /// The program, which --only holds to one service, could read the vault's passphrase by its number.
+    @Test func `a descriptor with the passphrase is neither the program's nor left in the service`() async throws {
+        let scene = try await KeyringScene(passphrase: "words of a passphrase")
+        let file = try scene.directory.write("held", "words of a passphrase", mode: 0o600)
+        let run = try await scene.shell(
+            """
+            latchkey keyring run --only a.example --passphrase-fd 3 -- sh -c '
+                cat <&3 2> /dev/null && echo open
+                for process in $(pgrep -f latchkey-keyring-session); do ls -l /proc/$process/fd 2> /dev/null; done
+                echo ended' 3< held
+            """)
+        #expect(run.outputText.hasSuffix("ended\n") && !run.outputText.contains("open\n"), "\(run.errorText)")
+        #expect(!run.outputText.contains("passphrase") && !run.outputText.contains(file), "\(run.outputText)")
+    }
+
     @Test func `a vault whose key only a keyring has is refused, and waits for nobody`() async throws {
         let scene = try await KeyringScene(on: PrivateSession(.unlocked))
         try await scene.shell(

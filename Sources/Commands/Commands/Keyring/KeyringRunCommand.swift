@@ -73,6 +73,7 @@ enum KeyringRunCommand {
             while unsafe poll(&ended, 1, -1) < 0 && errno == EINTR {}
             service.stop()
         }
+        if let descriptor = arguments.descriptor(GlobalOptions.passphraseDescriptor) { leave(descriptor) }
         leaveTerminal(keepingErrors: arguments.value(GlobalOptions.logLevel) != nil)
         tell(bus.address, report)
         let status = try await context.end(of: service)
@@ -86,6 +87,8 @@ enum KeyringRunCommand {
         let words = arguments.operands
         let program = try RunRequest.path(of: words[0], in: ProgramEnvironment.current()["PATH"])
         let address = try bus()
+        // The service has read it; from now on nothing that is started here gets it, and neither does the program.
+        _ = try arguments.passedDescriptor(GlobalOptions.passphraseDescriptor)
         unsafe setenv(addressVariable, address, 1)
         if arguments.has(only) { forgetOwnVariables() }
         let pointers = unsafe words.map { unsafe strdup($0) } + [nil]
@@ -150,9 +153,14 @@ enum KeyringRunCommand {
     ///   - program: the process that the service ends with (pidfd_open(2)).
     static func startService(report: Int32, program: Int32) -> Never {
         let name = ProcessRole.keyringService.name(report, program)
-        guard let process = try? unsafe ChildProcess(ThisProgram.file, [name], ownFrom: 1) else {
-            exit(ExitStatus.unavailable.rawValue)
-        }
+        let process = mapError(
+            { (error: SystemErrorNumber) -> Never in
+                let failure = ThisProgram.notStarted(error)
+                TerminalOutput(
+                    program: LatchkeyGrammar.program, environment: .current(), withholding: .ofThisProcess
+                ).report(failure)
+                exit(ExitStatus(failure).rawValue)
+            }, of: try unsafe ChildProcess(ThisProgram.file, [name], ownFrom: 1))
         // Its own end of the pipe says when the service has failed.
         close(report)
         close(program)
@@ -160,6 +168,17 @@ enum KeyringRunCommand {
     }
 
     // MARK: - In the service
+
+    /// What held the passphrase is nothing now, under the number that the settings name.
+    private static func leave(_ descriptor: Int32) {
+        let nothing = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+        guard nothing >= 0, dup2(nothing, descriptor) == descriptor else {
+            close(descriptor)
+            return
+        }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        close(nothing)
+    }
 
     /// What is typed is for the program, and so are its pipes: one that waits for their end must not wait for us.
     ///

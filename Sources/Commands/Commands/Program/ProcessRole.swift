@@ -28,7 +28,7 @@ enum ProcessRole: String {
         }
         let words = name.split(separator: " ")
         guard let word = words.first, let role = ProcessRole(rawValue: String(word)) else { return nil }
-        let numbers = words.dropFirst().compactMap { Int32($0) }
+        let numbers = words.dropFirst().compactMap { Int32($0) }.filter { $0 >= 0 }
         return numbers.count == role.numberCount && words.count == numbers.count + 1 ? (role, numbers) : nil
     }()
 

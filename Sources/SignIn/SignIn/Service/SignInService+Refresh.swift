@@ -281,11 +281,11 @@ extension SignInService {
         _ request: consuming GuardedRequest, account: String? = nil, limits: TransferLimits = TransferLimits()
     ) async throws(SignInError) -> GuardedResponse {
         // Where an account has a server of its own, its session says which.
-        guard provider.knownAccount != nil || provider.origins.contains(request.url.origin) else {
-            throw SignInError(.otherOrigin)
-        }
+        let isNamed = provider.origins.contains(request.url.origin)
+        guard isNamed || provider.knownAccount != nil else { throw SignInError(.otherOrigin) }
         let name = try await resolve(account)
         let session = try await freshSession(name)
+        guard isNamed || session.resource != nil else { throw SignInError(.otherOrigin) }
         let response = try await transfer(request, with: session, limits: limits, over: context.http)
         guard response.status == 401, !ResourceClient.isAboutProof(response) else { return response }
         do throws(SignInError) {

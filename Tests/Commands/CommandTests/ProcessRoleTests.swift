@@ -51,7 +51,7 @@ import TestServices
         let libraries = try await Program("sh").run(
             ["-c", "ldd '\(latchkey)' | sed -n 's|.*=> \\(/.*\\)/libswiftCore.so .*|\\1|p'"]
         ).outputText.trimmingCharacters(in: .newlines)
-        let script = "umount -l /proc && LD_LIBRARY_PATH='\(libraries)' exec '\(latchkey)' \"$@\""
+        let script = "mount -t tmpfs none /proc && LD_LIBRARY_PATH='\(libraries)' exec '\(latchkey)' \"$@\""
         for words in [["list"], ["sign-in", "work"], ["vault", "lock"], ["keyring", "run", "--", "true"]] {
             let run = try await Program("unshare").run(
                 (geteuid() == 0 ? [] : ["--map-root-user"]) + ["--mount", "sh", "-c", script, "sh"] + words,

@@ -2,6 +2,7 @@
 #include "latchkey_load.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -52,24 +53,34 @@ static int others_can_replace(const char *folder) {
     return 0;
 }
 
+// Whether another user can write where ld.so(8) looks in a folder for libraries of a processor's own.
+static int others_can_write_below(const char *folder) {
+    char pattern[PATH_MAX + 32];
+    glob_t found = {0};
+    snprintf(pattern, sizeof pattern, "%s/glibc-hwcaps/*", folder);
+    int is_exposed = glob(pattern, GLOB_NOSORT, NULL, &found) == GLOB_NOSPACE;
+    for (size_t index = 0; index < found.gl_pathc && !is_exposed; index++) {
+        is_exposed = others_can_write(found.gl_pathv[index]);
+    }
+    globfree(&found);
+    *strrchr(pattern, '/') = 0;
+    return is_exposed || others_can_write(pattern);
+}
+
 // Whether another user can change what LD_LIBRARY_PATH leads to. Each of its folders counts, because ld.so(8) looks in
 // all of them for what the library needs, and in their subfolders for a processor's own.
 static int is_exposed(const char *file) {
     const char *folder = getenv("LD_LIBRARY_PATH");
     if (folder == NULL || *folder == 0) return 0;
-    // ld.so(8) has tokens such as $ORIGIN replaced.
-    if (strchr(folder, '$') != NULL) return 1;
-    static const char *const own[] = {"glibc-hwcaps", "glibc-hwcaps/x86-64-v2", "glibc-hwcaps/x86-64-v3", "glibc-hwcaps/x86-64-v4"};
+    // ld.so(8) replaces tokens such as $ORIGIN; the others have a meaning in a pattern.
+    if (strpbrk(folder, "$*?[\\") != NULL) return 1;
     for (size_t count;; folder += count + 1) {
         count = strcspn(folder, ":;");
         char path[PATH_MAX], target[PATH_MAX];
         // An empty name is the working directory.
         int length = snprintf(path, sizeof path, "%.*s", count == 0 ? 1 : (int)count, count == 0 ? "." : folder);
         if (length >= (int)sizeof path || others_can_write(path) || others_can_replace(path)) return 1;
-        for (size_t index = 0; index < sizeof own / sizeof *own; index++) {
-            snprintf(path + length, sizeof path - (size_t)length, "/%s", own[index]);
-            if (others_can_write(path)) return 1;
-        }
+        if (others_can_write_below(path)) return 1;
         snprintf(path + length, sizeof path - (size_t)length, "/%s", file);
         if (realpath(path, target) != NULL) {
             if (others_can_write(target)) return 1;

@@ -238,6 +238,20 @@ struct SignInServiceTests {
         #expect(try await wider.send(GuardedRequest(.get, HTTPURL(other.userInfoEndpoint))).status == 401)
     }
 
+    /// Where an account has a server of its own, the session names it; one that names none opens no other origin.
+    @Test func `a session without a server of its own goes to the provider's origins alone`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        let other = try LoopbackAuthorizationServer()
+        var provider = scene.provider
+        provider.knownAccount = OAuthProvider.KnownAccount(subject: "any", resource: scene.server.origin)
+        let service = SignInService(provider: provider, store: scene.store, context: scene.context)
+        await #expect(throws: SignInError(.otherOrigin)) {
+            _ = try await service.send(GuardedRequest(.get, HTTPURL(other.userInfoEndpoint)))
+        }
+        #expect(other.record.requests == [:])
+    }
+
     @Test(arguments: [ClientAuthentication.Method.secretBasic, .secretPost])
     func `a client secret is taken from the store`(method: ClientAuthentication.Method) async throws {
         let secret: Secret<ClientSecret> = .test("q8Zp3vK1xW6tR0mY5bN2")

@@ -33,11 +33,11 @@ package struct ChildProgram: ~Copyable {
             switch variable.value {
             case .text(let text):
                 try put(text, into: variable.name)
-            case .secret(let key):
-                let secret = try await Self.secret(key, view, context)
+            case .secret(let secret):
+                let secret = try await Self.secret(secret, view, context)
                 try take(secret, as: variable.name)
-            case .file(let key):
-                let secret = try await Self.secret(key, view, context)
+            case .file(let secret):
+                let secret = try await Self.secret(secret, view, context)
                 try takeFile(secret, as: variable.name)
             }
         }
@@ -95,10 +95,10 @@ package struct ChildProgram: ~Copyable {
     }
 
     private static func secret(
-        _ key: CredentialKey, _ view: StoreView?, _ context: CommandContext
+        _ name: CredentialName, _ view: StoreView?, _ context: CommandContext
     ) async throws -> Secret<Password> {
         guard let view else { preconditionFailure("a stored secret needs a store") }
-        let store = try await view.store(for: key, deadline: context.deadline)
+        let (key, store) = try await context.find(name, in: view)
         guard let record = try await store.read(key, as: Password.self, deadline: context.deadline) else {
             throw try await context.absence(of: key, in: store, view)
         }

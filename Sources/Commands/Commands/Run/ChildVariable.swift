@@ -7,9 +7,9 @@ package struct ChildVariable: Sendable, Hashable {
         /// Text that isn't ours to judge.
         case text(String)
         /// A stored secret.
-        case secret(CredentialKey)
+        case secret(CredentialName)
         /// The path of a file with a stored secret.
-        case file(CredentialKey)
+        case file(CredentialName)
     }
 
     package let name: String
@@ -27,22 +27,27 @@ package struct ChildVariable: Sendable, Hashable {
     }
 }
 
-/// The name of a stored secret as one word: `SERVICE/ACCOUNT`, or `latchkey://SERVICE/ACCOUNT`.
+/// The name of a stored secret as one word: `SERVICE/ACCOUNT` or `SERVICE`, or the same after `latchkey://`.
 ///
-/// The last slash divides the two: services are addresses often, and accounts seldom have a slash. `%2F` is a slash that
-/// doesn't divide, and `%25` a percent sign (RFC 3986 section 2.1); every other character stands for itself.
+/// The last slash divides the two: services are addresses often, and accounts seldom have a slash. Nothing after it is no
+/// account, as in `https://example.org/`. `%2F` is a slash that doesn't divide, and `%25` a percent sign (RFC 3986 section
+/// 2.1); every other character stands for itself.
 package enum SecretReference {
-    /// What tells a reference from other text.
+    /// What distinguishes a reference from other text.
     static let scheme = "latchkey://"
 
-    /// Returns the key, or `nil` when the text is no reference.
-    package static func key(of text: some StringProtocol) -> CredentialKey? {
+    /// Returns the name, or `nil` when the text isn't a reference.
+    package static func name(of text: some StringProtocol) -> CredentialName? {
         let bytes = Array(text.utf8).dropFirst(text.hasPrefix(scheme) ? scheme.utf8.count : 0)
-        guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")), let service = decoded(bytes[..<slash]),
-            let account = decoded(bytes[(slash + 1)...])
-        else { return nil }
-        return try? CredentialKey(service: service, account: account)
+        let slash = bytes.lastIndex(of: UInt8(ascii: "/")) ?? bytes.endIndex
+        guard let service = decoded(bytes[..<slash]), let account = decoded(bytes[slash...].dropFirst()) else {
+            return nil
+        }
+        return try? CredentialName(service: service, account: account.isEmpty ? nil : account)
     }
+
+    /// Returns the key, or `nil` when the text isn't a reference with an account.
+    package static func key(of text: some StringProtocol) -> CredentialKey? { name(of: text)?.key }
 
     private static func decoded(_ text: ArraySlice<UInt8>) -> String? {
         var bytes: [UInt8] = []

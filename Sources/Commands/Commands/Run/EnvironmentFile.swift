@@ -65,8 +65,8 @@ package struct EnvironmentFile {
             throw Malformed(line: first, problem: .encoding)
         }
         guard value.hasPrefix(SecretReference.scheme) else { return ChildVariable(name, .text(value)) }
-        guard let key = SecretReference.key(of: value) else { throw Malformed(line: first, problem: .reference) }
-        return ChildVariable(name, .secret(key))
+        guard let secret = SecretReference.name(of: value) else { throw Malformed(line: first, problem: .reference) }
+        return ChildVariable(name, .secret(secret))
     }
 
     /// Takes a value and the comment behind it, up to the line's end; `nil` when a quote isn't closed.

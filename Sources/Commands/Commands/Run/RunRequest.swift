@@ -97,16 +97,16 @@ package struct RunRequest: Sendable {
 
     private static func variable(
         _ assignment: (name: Substring, value: Substring?), _ option: LogMessage,
-        _ kind: (CredentialKey) -> ChildVariable.Value
+        _ kind: (CredentialName) -> ChildVariable.Value
     ) throws(CommandFailure) -> ChildVariable {
         // What is no reference isn't repeated: it may be a secret gone astray.
-        guard let key = SecretReference.key(of: assignment.value ?? "") else {
+        guard let name = SecretReference.name(of: assignment.value ?? "") else {
             throw CommandFailure(
                 .usage, "usage.bad-value",
                 "\(option)\(shown(assignment.name).map { " \($0)" as LogMessage } ?? "") names no stored secret",
                 hint: "write NAME=SERVICE/ACCOUNT, with %2F for a slash in ACCOUNT, and %25 for a percent sign")
         }
-        return ChildVariable(String(assignment.name), kind(key))
+        return ChildVariable(String(assignment.name), kind(name))
     }
 
     // MARK: - Files of variables

@@ -1,28 +1,50 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyCommandLine
 
-/// `latchkey delete SERVICE ACCOUNT`.
+/// `latchkey delete SERVICE [ACCOUNT]`.
 enum DeleteCommand {
     static let command = Command(
-        "delete", summary: "delete a secret", operands: KeyOperands.both,
-        details: "Exit status 1: there is none.",
-        examples: ["latchkey delete example.org alice"]
+        "delete", summary: "delete a secret", operands: KeyOperands.both, options: [.yes],
+        details: """
+            At a terminal, delete asks before it deletes. If the secret is also in another store that --all-stores opens,
+            delete deletes that copy too. Exits with 1 if the secret isn't found.
+            """,
+        examples: ["latchkey delete example.org alice", "latchkey delete example.org alice --yes"]
     ) { arguments, context in
-        let key = try arguments.credentialKey()
+        let name = try arguments.credentialName()
         let view = try await context.openView()
-        let store = try await view.store(for: key, deadline: context.deadline)
+        let (key, store) = try await context.find(name, in: view)
+        if SecretInput.isTerminal(), !arguments.has(.yes),
+            try await store.read(key, as: Password.self, deadline: context.deadline) != nil
+        {
+            let isWanted = try mapError(
+                { (error: PromptError) in CommandFailure(error, otherwise: "add --yes to delete without a question") },
+                of: context.prompt.confirm("Delete the secret for \(key) from \(store.identity)?"))
+            guard isWanted else {
+                throw CommandFailure(
+                    .refused, "secret.kept", "the secret for \"\(key)\" was not deleted",
+                    hint: "answer y, or add --yes to delete without a question")
+            }
+        }
         guard try await store.delete(key, condition: .none, deadline: context.deadline) else {
             throw try await context.absence(of: key, in: store, view)
         }
-        context.logger.info("deleted \(key) from \(store.identity)")
+        context.output.note("deleted the secret for \(key) from \(store.identity)")
         // Where the same secret lives twice, the second one must not come to light again.
         for other in view.stores where other.identity != store.identity {
             if try await other.delete(key, condition: .none, deadline: context.deadline) {
-                context.logger.info("deleted \(key) from \(other.identity)")
+                context.output.note("deleted the secret for \(key) from \(other.identity)")
             }
         }
         return .success
     }
+}
+
+extension CommandOption {
+    /// For commands that ask before they change something.
+    static let yes = flag("--yes", help: "don't ask for confirmation")
 }

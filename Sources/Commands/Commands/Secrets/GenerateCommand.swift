@@ -7,26 +7,26 @@ internal import LatchkeyCommandLine
 /// `latchkey generate [SERVICE ACCOUNT]`.
 enum GenerateCommand {
     private static let length = CommandOption.value(
-        "--length", "N", form: .count(1024), help: "how many characters (24)")
+        "--length", "N", form: .count(1024), help: "number of characters (default: 24)")
     private static let alphabet = CommandOption.value(
         "--alphabet", "SET", form: .choice(["alphanumeric", "printable", "digits", "hexadecimal"]),
-        help: "alphanumeric, printable, digits or hexadecimal (alphanumeric)")
+        help: "characters to choose from (default: alphanumeric)")
     private static let words = CommandOption.value(
-        "--words", "N", form: .count(64), help: "so many words that can be spoken instead, with 16 bits each")
+        "--words", "N", form: .count(64), help: "number of pronounceable words, of 16 bits each, instead of characters")
     private static let label = CommandOption.value(
-        "--label", "TEXT", help: "what keyring applications show; else the service and the account")
-    private static let force = CommandOption.flag("--force", help: "replace a secret that is there")
+        "--label", "TEXT", help: "label shown by keyring applications (default: SERVICE and ACCOUNT)")
+    private static let force = CommandOption.flag("--force", help: "replace an existing secret without asking")
 
     static let command = Command(
-        "generate", summary: "make a random secret, and save it or write it to standard output",
+        "generate", summary: "generate a random secret",
         operands: [
-            .optional("SERVICE", help: "what the secret is for: save it, and show it to nobody"),
-            .optional("ACCOUNT", help: "whose it is"),
+            .optional("SERVICE", help: "service to save the secret for; without it, the secret goes to standard output"),
+            .optional("ACCOUNT", help: "account to save it for (default: the service's only account, or your login name)"),
         ],
         options: [length, alphabet, words, label, force],
         details: """
-            24 characters out of 62 have 142 bits; each word of five letters has 16, so five of them have 80. A secret that
-            is there is replaced after a question at a terminal, and elsewhere with --force alone.
+            24 of 62 characters have 142 bits. Each word of five letters has 16 bits, so five words have 80. generate asks
+            at a terminal before it replaces a secret; without a terminal, add --force.
             """,
         examples: [
             "latchkey generate example.org alice", "latchkey generate --words 5", "latchkey generate --length 40",
@@ -37,9 +37,9 @@ enum GenerateCommand {
             try context.output.write(secret: try make(arguments))
             return .success
         }
-        let key = try CredentialKey(service: service, account: arguments.optionalOperand("ACCOUNT") ?? "")
+        let name = try CredentialName(service: service, account: arguments.optionalOperand("ACCOUNT"))
         let view = try await context.openView()
-        let store = try await view.store(for: key, deadline: context.deadline)
+        let (key, store) = try await context.find(name, in: view, otherwise: try context.loginName(for: name))
         let condition = try await context.conditionToReplace(key, in: store, isForced: arguments.has(force))
         let options = SaveOptions(label: arguments.value(label), contentType: .text, condition: condition)
         try await store.save(try make(arguments), for: key, options: options, deadline: context.deadline)
@@ -51,18 +51,13 @@ enum GenerateCommand {
     private static func check(_ arguments: ParsedArguments) throws(CommandFailure) {
         if arguments.has(words), let other = [length, alphabet].first(where: arguments.has) {
             throw CommandFailure(
-                .usage, "generate.contradiction", "\(words.name) and \(other.name) name two kinds of secrets",
-                hint: "leave one of them out")
+                .usage, "generate.contradiction", "\(words.name) and \(other.name) can't be combined",
+                hint: "remove one of the two options")
         }
         if arguments.optionalOperand("SERVICE") == nil, let other = [label, force].first(where: arguments.has) {
             throw CommandFailure(
-                .usage, "generate.contradiction", "\(other.name) is for a secret that is saved",
-                hint: "give SERVICE and ACCOUNT, or leave it out")
-        }
-        if arguments.optionalOperand("SERVICE") != nil && arguments.optionalOperand("ACCOUNT") == nil {
-            throw CommandFailure(
-                .usage, "usage.missing-operand", "ACCOUNT is missing",
-                hint: "usage: latchkey generate [OPTIONS] [SERVICE] [ACCOUNT]")
+                .usage, "generate.contradiction", "\(other.name) needs SERVICE",
+                hint: "add SERVICE to save the secret, or remove \(other.name)")
         }
     }
 
@@ -86,8 +81,8 @@ extension CommandContext {
         if isForced { return .matches(version) }
         guard SecretInput.isTerminal() else {
             throw CommandFailure(
-                .cannotWrite, "secret.exists", "there is a secret for \(key) already, and it was left as it is",
-                hint: "give --force to replace it")
+                .cannotWrite, "secret.exists", "\"\(key)\" already has a secret, which was not changed",
+                hint: "add --force to replace the secret")
         }
         try await confirmReplacing(key, in: store)
         return .matches(version)

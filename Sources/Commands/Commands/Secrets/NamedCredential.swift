@@ -1,20 +1,136 @@
 package import LatchkeyCommandLine
 package import LatchkeyCredentials
-internal import LatchkeyLog
+package import LatchkeyLog
+internal import LatchkeySecrets
 package import LatchkeyStoreSelection
+internal import LatchkeySystem
 
 /// The two operands that name a credential.
 enum KeyOperands {
     static let both: [CommandOperand] = [
-        .required("SERVICE", help: "what the secret is for, such as a host"),
-        .required("ACCOUNT", help: "whose it is"),
+        .required("SERVICE", help: "service that the secret is for, such as a host"),
+        .optional("ACCOUNT", help: "user or account that the secret belongs to (default: the service's only account)"),
     ]
 }
 
+/// A credential as a person names it: without an account, the service's only one.
+package struct CredentialName: Sendable, Hashable {
+    package let service: String
+    package let account: String?
+
+    /// Throws where no store takes such a service or account.
+    package init(service: String, account: String?) throws(InvalidValue) {
+        let key = try CredentialKey(service: service, account: account ?? "account")
+        self.service = key.service
+        self.account = account
+    }
+
+    /// The key, or `nil` without an account.
+    package var key: CredentialKey? {
+        account.flatMap { try? CredentialKey(service: service, account: $0) }
+    }
+
+    /// A name as a shell takes it: in quotes where it needs them.
+    fileprivate static func word(_ text: String) -> LoggableText {
+        let isPlain = !text.isEmpty && text.utf8.allSatisfy { ASCII.isPlainInPaths($0) || "@%,".utf8.contains($0) }
+        let parts = text.split(separator: "'", omittingEmptySubsequences: false)
+        return shown(isPlain ? text : "'\(parts.joined(separator: "'\\''"))'")
+    }
+
+    fileprivate static func words(_ key: CredentialKey) -> LogMessage { "\(word(key.service)) \(word(key.account))" }
+}
+
 extension ParsedArguments {
-    /// The key that SERVICE and ACCOUNT make.
-    func credentialKey() throws(InvalidValue) -> CredentialKey {
-        try CredentialKey(service: operand("SERVICE"), account: operand("ACCOUNT"))
+    /// What SERVICE and ACCOUNT name.
+    func credentialName() throws(InvalidValue) -> CredentialName {
+        try CredentialName(service: operand("SERVICE"), account: optionalOperand("ACCOUNT"))
+    }
+}
+
+extension CommandContext {
+    /// Returns the key that a name means, and the store in which the credential is, or would be.
+    ///
+    /// Without an account: the service's only one, looked for in all stores of the view. Throws
+    /// `credential.several-accounts` when there are more, and lists them.
+    ///
+    /// - Parameters:
+    ///   - includesHosts: whether a service without a secret may be the host of another service's address, such as
+    ///     `git:https://github.com`.
+    ///   - otherwise: the account where the service has none. `nil` throws `credential.not-found`.
+    package func find(
+        _ name: CredentialName, in view: StoreView, includesHosts: Bool = false, otherwise: String? = nil
+    ) async throws -> (key: CredentialKey, store: any CredentialStore) {
+        if let key = name.key { return (key, try await view.store(for: key, deadline: deadline)) }
+        var keys = try await keys(in: view.stores, of: name.service)
+        if keys.isEmpty, includesHosts { keys = try await self.keys(in: view.stores, ofHostIn: name) }
+        if keys.isEmpty, let otherwise { keys = [try CredentialKey(service: name.service, account: otherwise)] }
+        guard let key = keys.first else {
+            throw CommandFailure(
+                .notFound, "credential.not-found",
+                "no secret for \"\(CredentialName.shown(name.service))\" in \(view.stores[0].identity)",
+                hint: try await hint(for: name, in: view.stores[0]))
+        }
+        guard keys.count == 1 else { throw CommandFailure(several: keys, of: name) }
+        return (key, try await view.store(for: key, deadline: deadline))
+    }
+
+    /// What a name that has no secret means as the host of other services' addresses, where that is one credential.
+    func findHost(
+        _ name: CredentialName, in view: StoreView
+    ) async throws -> (key: CredentialKey, store: any CredentialStore)? {
+        let keys = try await keys(in: view.stores, ofHostIn: name)
+        guard keys.count < 2 else { throw CommandFailure(several: keys, of: name) }
+        guard let key = keys.first else { return nil }
+        return (key, try await view.store(for: key, deadline: deadline))
+    }
+
+    /// The credentials of a service, each once, in the order of listings.
+    private func keys(
+        in stores: [any CredentialStore], of service: String
+    ) async throws(StoreError) -> [CredentialKey] {
+        try await keys(in: stores, of: service) { _ in true }
+    }
+
+    /// The credentials of services whose address has this host.
+    private func keys(
+        in stores: [any CredentialStore], ofHostIn name: CredentialName
+    ) async throws(StoreError) -> [CredentialKey] {
+        try await keys(in: stores, of: nil) { key in
+            name.isHost(of: key.service) && (name.account ?? key.account).utf8.elementsEqual(key.account.utf8)
+        }
+    }
+
+    private func keys(
+        in stores: [any CredentialStore], of service: String?, where isWanted: (CredentialKey) -> Bool
+    ) async throws(StoreError) -> [CredentialKey] {
+        var keys: Set<CredentialKey> = []
+        for store in stores {
+            var entries = store.list(service: service, deadline: deadline).makeAsyncIterator()
+            while let entry = try await entries.next() {
+                if entry.key.kind == .password, isWanted(entry.key) { keys.insert(entry.key) }
+            }
+        }
+        return keys.sorted { $0.isListed(before: $1) }
+    }
+}
+
+extension CredentialName {
+    fileprivate static func shown(_ text: String) -> LoggableText {
+        LoggableText(reviewed: "services and accounts are what a listing shows", unredacted: text)
+    }
+
+    /// The first ten, and how many more.
+    fileprivate static func list(_ names: [LogMessage]) -> LogMessage {
+        let more: [LogMessage] = names.count > 10 ? ["\(names.count - 10) more"] : []
+        return LogMessage.joined(names.prefix(10) + more, separator: ", ")
+    }
+
+    /// Whether the service is the host, or the host and port, of an address such as `git:https://github.com/ada`.
+    fileprivate func isHost(of address: String) -> Bool {
+        let parts = address.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count > 2, parts[0].last == ":", parts[1].isEmpty else { return false }
+        let authority = parts[2]
+        return authority == service || authority.prefix { $0 != ":" } == service
     }
 }
 
@@ -32,10 +148,10 @@ extension CommandContext {
             let which: LogMessage = place.isSame ? "the same" : "another"
             // A session isn't what `delete` deletes.
             output.warn(
-                "\(key) is in \(place.store.identity) as well, with \(which) secret",
+                "\(key) is also in \(place.store.identity), with \(which) secret",
                 hint: key.kind == .password
-                    ? "latchkey delete --store \(name) takes it away there; latchkey list --all-stores shows what is where"
-                    : "latchkey accounts --all-stores shows what is where")
+                    ? "to delete that copy, run `latchkey delete --store \(name) \(CredentialName.words(key))`"
+                    : "run `latchkey accounts --all-stores` to see which store has which session")
         }
     }
 
@@ -43,38 +159,44 @@ extension CommandContext {
     package func absence(
         of key: CredentialKey, in store: any CredentialStore, _ view: StoreView
     ) async throws(StoreError) -> CommandFailure {
-        if let hint = signInHint(key) { return CommandFailure(absent: key, in: store, hint: hint) }
         let others = try await others(than: store, view)
         for place in try await selector.places(of: key, beside: store, among: others, settings: settings) {
             return CommandFailure(
                 absent: key, in: store,
-                hint:
-                    "it is in \(place.store.identity): name that one with --store \(place.store.backendName), or give --all-stores"
-            )
+                hint: "\(place.store.identity) has the secret: add --store \(place.store.backendName) or --all-stores")
         }
-        if let git = try? CredentialKey(service: "git:https://" + key.service, account: key.account),
-            try await store.read(git, as: Password.self, deadline: deadline) != nil
-        {
-            return CommandFailure(absent: key, in: store, hint: "git has one there: latchkey get \(words(of: git))")
-        }
-        return CommandFailure(
-            absent: key, in: store, hint: "latchkey list shows what there is, and latchkey accounts the sign-ins")
+        let name = try? CredentialName(service: key.service, account: key.account)
+        return CommandFailure(absent: key, in: store, hint: try await hint(for: name, in: store))
     }
 
-    /// As a command line takes them.
-    private func words(of key: CredentialKey) -> LoggableText {
-        LoggableText(
-            reviewed: "services and accounts are what a listing shows", unredacted: "\(key.service) \(key.account)")
-    }
-
-    /// Where sign-ins are found, for somebody who saw the names of what they have stored.
-    private func signInHint(_ key: CredentialKey) -> LogMessage? {
+    /// What to do where a service has no secret, or none for an account.
+    private func hint(
+        for name: CredentialName?, in store: any CredentialStore
+    ) async throws(StoreError) -> LogMessage {
         let prefix = CredentialKey.providerPrefix
-        guard key.service.hasPrefix(prefix) else { return nil }
-        let provider = LoggableText(
-            reviewed: "a provider's name stands in listings", unredacted: String(key.service.dropFirst(prefix.count)))
-        return "sign-ins are apart: latchkey accounts, latchkey token \(provider), latchkey sign-out \(provider)"
+        guard let name else { return Self.listingHint }
+        if name.service.hasPrefix(prefix) {
+            // Somebody saw the names of what a sign-in has stored.
+            let provider = LoggableText(
+                reviewed: "a provider's name stands in listings",
+                unredacted: String(name.service.dropFirst(prefix.count)))
+            return
+                "for sign-ins, use `latchkey accounts`, `latchkey token \(provider)` or `latchkey sign-out \(provider)`"
+        }
+        if let key = try await keys(in: [store], ofHostIn: name).first {
+            return "a secret for this host is stored as \(CredentialName.words(key))"
+        }
+        let accounts = try await keys(in: [store], of: name.service).map(\.account)
+        guard let account = name.account, !accounts.isEmpty else { return Self.listingHint }
+        let sameLetters = accounts.first { $0.lowercased() == account.lowercased() }
+        if let near = sameLetters ?? Suggestion.nearest(to: account, in: accounts) {
+            return "did you mean the account \(CredentialName.word(near))?"
+        }
+        let service = CredentialName.shown(name.service)
+        return "\"\(service)\" has secrets for \(CredentialName.list(accounts.map { "\(CredentialName.word($0))" }))"
     }
+
+    private static let listingHint: LogMessage = "run `latchkey list` to see the stored secrets"
 
     private func others(
         than store: any CredentialStore, _ view: StoreView
@@ -93,7 +215,16 @@ extension CredentialStore {
 
 extension CommandFailure {
     fileprivate init(absent key: CredentialKey, in store: any CredentialStore, hint: LogMessage) {
+        self.init(.notFound, "credential.not-found", "no secret for \"\(key)\" in \(store.identity)", hint: hint)
+    }
+
+    fileprivate init(several keys: [CredentialKey], of name: CredentialName) {
+        let isOneService = keys.allSatisfy { $0.service.utf8.elementsEqual(name.service.utf8) }
+        let names = keys.map { (isOneService ? "\(CredentialName.word($0.account))" : CredentialName.words($0)) as LogMessage }
         self.init(
-            .notFound, "credential.not-found", "there is no secret for \(key) in \(store.identity)", hint: hint)
+            .usage, "credential.several-accounts",
+            "\"\(CredentialName.shown(name.service))\" has \(keys.count) accounts: \(CredentialName.list(names))",
+            hint: isOneService
+                ? "add the account after SERVICE, such as \(names[0])" : "write the one that you mean in place of SERVICE")
     }
 }

@@ -4,35 +4,36 @@ internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
 internal import LatchkeyCommandLine
 
-/// `latchkey rename SERVICE ACCOUNT [NEW-SERVICE] NEW-ACCOUNT`.
+/// `latchkey rename SERVICE [ACCOUNT] --to [SERVICE/]ACCOUNT`.
 enum RenameCommand {
-    private static let force = CommandOption.flag("--force", help: "replace a secret that the new name has")
+    private static let new = CommandOption.value(
+        "--to", "[SERVICE/]ACCOUNT", help: "new account, or new service and account")
+    private static let force = CommandOption.flag(
+        "--force", help: "replace the secret that the new name has without asking")
 
     static let command = Command(
-        "rename", summary: "give a secret another name",
-        operands: KeyOperands.both + [
-            .required("NEW", help: "whose it is from now on, or with NEW-ACCOUNT, what it is for"),
-            .optional("NEW-ACCOUNT", help: "whose it is, where NEW is a service"),
-        ],
-        options: [force],
+        "rename", summary: "rename a secret", operands: KeyOperands.both, options: [new, force],
         details: """
-            The copy under the new name is read back before the old secret is deleted. After an interruption both may
-            be there. If the new name has a secret already, rename asks before it replaces that secret; without a
-            terminal, add --force. Exits with 1 if there is no secret under the old name, and with 73 if another
-            process changed one of the two meanwhile: nothing is renamed then.
+            rename copies the secret to the new name, verifies the copy, and then deletes the secret under the old name.
+            After an interruption both may exist. If the new name has a secret already, rename asks before it replaces that
+            secret; without a terminal, add --force. In --to, the last slash divides SERVICE and ACCOUNT: write %2F for a
+            slash in ACCOUNT, and %25 for a percent sign. Exits with 1 if there is no secret under the old name, and with
+            73 if another process changed one of the two: then nothing is renamed.
             """,
-        examples: ["latchkey rename example.org alice ada", "latchkey rename example.org alice example.com ada"]
+        examples: [
+            "latchkey rename example.org alice --to ada", "latchkey rename example.org alice --to example.com/ada",
+        ]
     ) { arguments, context in
-        let old = try arguments.credentialKey()
-        let name = arguments.operand("NEW")
-        let new =
-            try arguments.optionalOperand("NEW-ACCOUNT").map { try CredentialKey(service: name, account: $0) }
-            ?? CredentialKey(service: old.service, account: name)
-        guard old != new else {
-            throw CommandFailure(.usage, "rename.same-name", "the new name is the old one", hint: "give another one")
-        }
+        let name = try arguments.credentialName()
+        let target = try target(arguments)
         let view = try await context.openView()
-        let store = try await view.store(for: old, deadline: context.deadline)
+        let (old, store) = try await context.find(name, in: view)
+        let new = try CredentialKey(service: target.service ?? old.service, account: target.account)
+        guard old != new else {
+            throw CommandFailure(
+                .usage, "rename.same-name", "\"\(new)\" is the secret's name already",
+                hint: "pass another name with \(Self.new.name)")
+        }
         guard let record = try await store.read(old, as: Password.self, deadline: context.deadline) else {
             throw try await context.absence(of: old, in: store, view)
         }
@@ -43,9 +44,26 @@ enum RenameCommand {
         ) { () async throws(StoreError) in
             try await store.delete(old, condition: .matches(record.version), deadline: deadline)
         }
-        context.logger.info("renamed \(old) to \(new) in \(store.identity)")
+        context.output.note("renamed \(old) to \(new)")
         try await context.warnOfOtherPlaces(of: new, savedIn: store, view)
         return .success
+    }
+
+    /// What --to says: an account, or a service and an account.
+    private static func target(_ arguments: ParsedArguments) throws -> (service: String?, account: String) {
+        guard let text = arguments.value(new) else {
+            throw CommandFailure(
+                .usage, "usage.missing-option", "\(new.name) is missing",
+                hint: "usage: latchkey rename SERVICE [ACCOUNT] \(new.name) [SERVICE/]ACCOUNT")
+        }
+        // The words may be a secret gone astray.
+        let isAccount = !text.utf8.contains(UInt8(ascii: "/"))
+        guard let name = SecretReference.name(of: isAccount ? "service/" + text : text), let account = name.account else {
+            throw CommandFailure(
+                .usage, "usage.bad-value", "\(new.name) isn't [SERVICE/]ACCOUNT",
+                hint: "write %2F for a slash in ACCOUNT, and %25 for a percent sign")
+        }
+        return (isAccount ? nil : name.service, account)
     }
 
     /// A label that a store made from the old name is made anew; a person's own stays.

@@ -1,50 +1,62 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
 internal import LatchkeySystem
 internal import LatchkeyCommandLine
 
-/// `latchkey set SERVICE ACCOUNT`.
+/// `latchkey set SERVICE [ACCOUNT]`.
 enum SetCommand {
     private static let label = CommandOption.value(
-        "--label", "TEXT", help: "what keyring applications show; else the service and the account")
+        "--label", "TEXT", help: "label shown by keyring applications (default: SERVICE and ACCOUNT)")
 
     static let force = CommandOption.flag("--force", help: "at a terminal, replace without asking")
-    private static let allowEmpty = CommandOption.flag("--allow-empty", help: "save a secret of no bytes as well")
+    private static let allowEmpty = CommandOption.flag("--allow-empty", help: "allow a secret of 0 bytes")
+    private static let trim = CommandOption.flag("--trim", help: "remove one newline from the end of piped input")
 
     static let command = Command(
-        "set", summary: "save a secret from standard input, or ask for it", operands: KeyOperands.both,
-        options: [label, force, allowEmpty],
+        "set", summary: "store a secret",
+        operands: [
+            KeyOperands.both[0],
+            .optional(
+                "ACCOUNT",
+                help: "account that the secret belongs to (default: the service's only account, or your login name)"),
+        ],
+        options: [label, force, allowEmpty, trim],
         details: """
-            What a pipe or file holds is taken exactly, a line break at its end too. When standard input is a
-            terminal, the secret is asked for there, twice and without echo, and a question comes before another
-            one is replaced. When another store has a secret for the same account
-            and can be looked into without asking anybody, a warning says so.
+            Piped input is stored unchanged, including a final newline, unless you add --trim. At a terminal, set asks for
+            the secret twice and doesn't show what you type. At a terminal, set also asks before it replaces a secret. If
+            another unlocked store has a secret for the same account, a warning says which.
             """,
         examples: [
             "latchkey set example.org alice", "printf %s s3cret | latchkey set example.org alice",
+            "latchkey set example.org alice --trim < FILE",
         ]
     ) { arguments, context in
-        let key = try arguments.credentialKey()
+        let name = try arguments.credentialName()
         let view = try await context.openView()
-        let store = try await view.store(for: key, deadline: context.deadline)
+        let (key, store) = try await context.find(name, in: view, otherwise: try context.loginName(for: name))
         let isTyped = SecretInput.isTerminal()
         if isTyped && !arguments.has(force) { try await context.confirmReplacing(key, in: store) }
-        let secret = try secret(
+        var secret = try secret(
             for: key, limit: store.capabilities.maximumSecretByteCount, isTyped: isTyped, context)
+        if !isTyped && secret.endsWithLineBreak {
+            if arguments.has(trim) {
+                secret = secret.withoutLineBreak()
+            } else {
+                context.output.note("the secret ends with a newline, which is stored too; to remove it, add --trim")
+            }
+        }
         guard !secret.isEmpty || arguments.has(allowEmpty) else {
             throw CommandFailure(
-                .badData, "secret.empty", "the secret is empty, and nothing was saved",
-                hint: "give --allow-empty to save it all the same")
-        }
-        if !isTyped && context.output.tellsPerson && secret.endsWithLineBreak {
-            context.output.note("the secret ends with a line break, which is part of it; `printf %s` writes none")
+                .badData, "secret.empty", "nothing was stored because the secret is empty",
+                hint: "to store an empty secret, add --allow-empty")
         }
         let options = SaveOptions(
             label: arguments.value(label), contentType: secret.isText ? .text : .binary)
         try await store.save(secret, for: key, options: options, deadline: context.deadline)
-        context.logger.info("saved \(key) in \(store.identity)")
+        context.output.note("stored the secret for \(key) in \(store.identity)")
         try await context.warnOfOtherPlaces(of: key, savedIn: store, view)
         return .success
     }
@@ -55,10 +67,10 @@ enum SetCommand {
         if isTyped {
             return try mapError(
                 { (error: PromptError) in
-                    CommandFailure(error, otherwise: "give the secret on standard input, as in `latchkey set … < FILE`")
+                    CommandFailure(error, otherwise: "pipe the secret in, as in `latchkey set … < FILE`")
                 },
                 of: context.prompt.askTwice(
-                    "Secret for \(key)", again: "The same again", as: Password.self, limit: limit))
+                    "Secret for \(key)", again: "Repeat it", as: Password.self, limit: limit))
         }
         return try SecretInput.readAll(as: Password.self, limit: limit)
     }
@@ -70,11 +82,20 @@ extension CommandContext {
         guard try await store.read(key, as: Password.self, deadline: deadline) != nil,
             try !mapError(
                 { (error: PromptError) in
-                    CommandFailure(error, otherwise: "give --force to replace it without a question")
+                    CommandFailure(error, otherwise: "add --force to replace the secret without a question")
                 }, of: prompt.confirm("Replace the secret for \(key)?"))
         else { return }
         throw CommandFailure(
-            .refused, "secret.kept", "the secret for \(key) was left as it is",
-            hint: "give --force to replace it without a question")
+            .refused, "secret.kept", "the secret for \"\(key)\" was not changed",
+            hint: "answer y, or add --force to replace the secret without a question")
+    }
+
+    /// The account of a service's first secret, where the person names none: the login name, as other programs take it.
+    func loginName(for name: CredentialName) throws(CommandFailure) -> String? {
+        guard name.account == nil else { return nil }
+        if let login = environment["LOGNAME"] ?? environment["USER"] { return login }
+        throw CommandFailure(
+            .usage, "usage.missing-operand", "ACCOUNT is missing, and neither LOGNAME nor USER is set",
+            hint: "add the account after SERVICE")
     }
 }

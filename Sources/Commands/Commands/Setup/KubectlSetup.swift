@@ -52,7 +52,7 @@ struct KubectlSetup {
         let words = isUndone ? ["delete-user", provider] : self.words
         try context.output.write("kubectl config \(shown(words.joined(separator: " ")))")
         if arguments.has(SetupCommand.printing) { return .success }
-        try context.consent(arguments.has(SetupCommand.yes))
+        try context.consent(arguments.has(.yes))
         try callKubectl(["config"] + words + ["--kubeconfig", file.path])
         context.output.note(
             isUndone

@@ -7,7 +7,6 @@ internal import LatchkeyCommandLine
 
 /// `latchkey setup [TOOL]`: has a tool ask Latchkey, and takes that back.
 enum SetupCommand {
-    static let yes = CommandOption.flag("--yes", help: "write it without a question")
     static let undo = CommandOption.flag("--undo", help: "take away what setup wrote, and nothing else")
     static let printing = CommandOption.flag("--print", help: "show what would be written, and write nothing")
 
@@ -17,7 +16,7 @@ enum SetupCommand {
             .optional("TOOL", help: "git, docker, podman, cargo, pip, uv, kubectl, aws or go; without it, a list"),
             .optional("NAME", help: "aws: the profile (default); kubectl: the provider"),
         ],
-        options: [yes, undo, printing],
+        options: [.yes, undo, printing],
         details: """
             Shows the change to the tool's configuration and asks before it writes. What was there stays, but for another
             credsStore of docker's, which --undo puts back; where something else stands in the way, nothing is written, and
@@ -35,7 +34,7 @@ enum SetupCommand {
         ]
     ) { arguments, context in
         guard let word = arguments.optionalOperand("TOOL") else {
-            for option in [yes, undo, printing]
+            for option in [CommandOption.yes, undo, printing]
             where arguments.has(option) {
                 throw CommandFailure(
                     .usage, "usage.missing-operand", "\(option.name) is for one tool, and none is named",
@@ -108,7 +107,7 @@ private struct SetupRun {
         file = ConfigurationFile(path: AbsolutePath.of(setup.file(place)))
         link = setup.link.map { HelperLink(name: $0, program: program, environment: context.environment) }
         records = SetupRecords(folder: context.environment.stateDirectory + "/setup")
-        isConsented = arguments.has(SetupCommand.yes)
+        isConsented = arguments.has(.yes)
     }
 
     /// The record's.

@@ -1,5 +1,6 @@
 internal import CLatchkeyLinux
 internal import Glibc
+internal import LatchkeySystem
 
 /// There is no journal at the socket's path; `number` is the errno of connect(2).
 public struct JournalUnavailable: RedactedError, Hashable {
@@ -7,7 +8,7 @@ public struct JournalUnavailable: RedactedError, Hashable {
 
     public var explanation: Explanation {
         .init(
-            .unavailable, "log.no-journal", "the systemd journal can't be reached (errno \(number))",
+            .unavailable, "log.no-journal", "can't open the systemd journal: \(SystemErrorNumber(number))",
             hint: "choose another log format, or start systemd-journald")
     }
 }

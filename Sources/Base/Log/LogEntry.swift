@@ -58,7 +58,7 @@ public struct LogEntry: Sendable {
     public let message: LogMessage
     /// Nanoseconds since 1970-01-01T00:00:00Z (clock_gettime(2), CLOCK_REALTIME).
     public let timeNanoseconds: Int64
-    /// What the logger adds to each of its messages, in the order it was added.
+    /// What the logger adds to each of its messages, in that order, then `errno` if the message shows a system's error.
     public let fields: [LogField]
 
     package init(
@@ -68,7 +68,7 @@ public struct LogEntry: Sendable {
         self.category = category
         self.message = message
         self.timeNanoseconds = timeNanoseconds
-        self.fields = fields
+        self.fields = message.fields.isEmpty ? fields : fields.adding(message.fields)
     }
 
     /// The time for `timeNanoseconds`.
@@ -98,6 +98,13 @@ public struct LogField: Sendable, Hashable {
     package init(foreign: String, _ value: LogMessage) {
         name = foreign
         self.value = value
+    }
+}
+
+extension [LogField] {
+    /// The first field of a name counts.
+    func adding(_ others: [LogField]) -> [LogField] {
+        self + others.filter { other in !contains { $0.name == other.name } }
     }
 }
 

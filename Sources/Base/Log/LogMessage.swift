@@ -14,6 +14,8 @@ public struct LogMessage: Loggable, Sendable, Hashable {
     private let foreign: [Part]
     /// Where the words of a `Recovery` stand in it, in order.
     private let placed: [PlacedRecovery]
+    /// What the log and JSON show beside the text: the number of a system's error, which the text has in words.
+    package let fields: [LogField]
 
     /// A stored `Range` would have the runtime look for Int's conformance among all of the program.
     struct Part: Sendable {
@@ -28,15 +30,23 @@ public struct LogMessage: Loggable, Sendable, Hashable {
     public var logMessage: LogMessage { self }
 
     /// Text that is safe already.
-    init(verbatim text: String, foreign: [Part] = [], recoveries: [PlacedRecovery] = []) {
+    init(
+        verbatim text: String, foreign: [Part] = [], recoveries: [PlacedRecovery] = [], fields: [LogField] = []
+    ) {
         self.text = text
         self.foreign = foreign
         placed = recoveries
+        self.fields = fields
     }
 
     /// Text from elsewhere, inert and bounded.
     package init(foreign text: String) {
         self.init(verbatim: text, foreign: [Part(start: 0, end: text.utf8.count)])
+    }
+
+    /// The same text with a field beside it, unless it has one of that name.
+    package func with(_ field: LogField) -> LogMessage {
+        LogMessage(verbatim: text, foreign: foreign, recoveries: placed, fields: fields.adding([field]))
     }
 
     /// The messages in order, with `separator` between them.
@@ -62,6 +72,7 @@ public struct LogMessage: Loggable, Sendable, Hashable {
             start = part.end
         }
         whole.append(self, Part(start: start, end: text.utf8.count))
+        whole.fields = fields
         return LogMessage(stringInterpolation: whole)
     }
 
@@ -83,13 +94,14 @@ extension LogMessage: ExpressibleByStringInterpolation {
     public init(stringInterpolation: StringInterpolation) {
         self.init(
             verbatim: stringInterpolation.text, foreign: stringInterpolation.foreign,
-            recoveries: stringInterpolation.recoveries)
+            recoveries: stringInterpolation.recoveries, fields: stringInterpolation.fields)
     }
 
     public struct StringInterpolation: StringInterpolationProtocol {
         var text = ""
         fileprivate var foreign: [Part] = []
         var recoveries: [PlacedRecovery] = []
+        fileprivate var fields: [LogField] = []
 
         public init(literalCapacity: Int, interpolationCount: Int) {
             text.reserveCapacity(literalCapacity + interpolationCount * 16)
@@ -105,6 +117,7 @@ extension LogMessage: ExpressibleByStringInterpolation {
             if !message.foreign.isEmpty { note(message.foreign) }
             let start = text.utf8.count
             for (part, recovery) in message.placed { recoveries.append((part.moved(by: start), recovery)) }
+            if !message.fields.isEmpty { fields = fields.adding(message.fields) }
             text += message.text
         }
 

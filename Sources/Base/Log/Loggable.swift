@@ -1,4 +1,6 @@
+internal import CLatchkeyLinux
 public import LatchkeySecrets
+package import LatchkeySystem
 
 /// What may stand in a log message.
 ///
@@ -55,9 +57,20 @@ extension MemoryProtection: Loggable {
     }
 }
 
-// Safe: an errno.
+// Safe: the system's words for an error, without a path. The log and JSON show the number.
+extension SystemErrorNumber: Loggable {
+    package var logMessage: LogMessage {
+        let words = unsafe latchkey_error_words(number).map { unsafe String(cString: $0) } ?? "System error \(number)"
+        let rest = words.dropFirst()
+        let isSentence = rest.first?.isLowercase ?? false
+        return LogMessage(verbatim: isSentence ? words.prefix(1).lowercased() + rest : words)
+            .with(LogField("errno", number))
+    }
+}
+
+// Safe: the system's words for an error.
 extension RandomSourceError: Loggable {
-    public var logMessage: LogMessage { "the kernel refused random octets (errno \(number))" }
+    public var logMessage: LogMessage { "the kernel returned no random bytes: \(SystemErrorNumber(number))" }
 }
 
 /// Text from elsewhere that someone has looked at: the only way for a `String` into a log.

@@ -66,7 +66,11 @@ extension RedactedError {
         return "\(explanation.cause) [\(explanation.code)]"
     }
     public var description: String { logMessage.text }
-    public var debugDescription: String { logMessage.text }
+    /// The description and the number of the system's error, if there was one: `… [store.cannot-write] errno=28`.
+    public var debugDescription: String {
+        let message = logMessage
+        return message.fields.reduce(message.text) { "\($0) \($1.name)=\($1.value.text)" }
+    }
 }
 
 /// A text that isn't valid as what it was given as: a credential's name, a URL, the name of a collection.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LatchkeySystem
 internal import Synchronization
 
 /// Writes a record as one line of text: `2026-01-02T03:04:05.678Z info latchkey.store: message`.
@@ -104,7 +105,7 @@ public struct LogTrouble: Loggable, Sendable, Hashable {
     public let number: Int32
 
     /// Safe: an error number.
-    public var logMessage: LogMessage { "the log can't be written (errno \(number)); records are lost" }
+    public var logMessage: LogMessage { "can't write the log: \(SystemErrorNumber(number)); records are lost" }
 }
 
 /// Counts the records that a sink lost, reports the first, and says how many there were once it can write again.
@@ -139,8 +140,8 @@ final class LostRecords: Sendable {
         let (count, number) = state.withLock { ($0.count, $0.number) }
         guard count > 0 else { return nil }
         return LogEntry(
-            level: .warning, category: "latchkey.log", message: "\(count) records were lost here (errno \(number))",
-            timeNanoseconds: record.timeNanoseconds)
+            level: .warning, category: "latchkey.log",
+            message: "\(count) records were lost here: \(SystemErrorNumber(number))", timeNanoseconds: record.timeNanoseconds)
     }
 
     /// The note of `count` records has been written.

@@ -1,6 +1,7 @@
 internal import CLatchkeyLinux
 internal import Glibc
 public import LatchkeyLog
+internal import LatchkeySystem
 
 /// Makes a process that holds secrets hard to look into. For executables, as the first thing they do.
 public enum ProcessHardening {
@@ -150,7 +151,7 @@ extension HardeningReport: Loggable {
     public var logMessage: LogMessage {
         var message: LogMessage = "process hardened: \(LogMessage.joined(applied.map(\.logMessage)))"
         if !refused.isEmpty {
-            let missing = LogMessage.joined(refused.map { "\($0.measure) (errno \($0.number))" })
+            let missing = LogMessage.joined(refused.map { "\($0.measure) (\(SystemErrorNumber($0.number)))" })
             message = "\(message); refused: \(missing)"
         }
         if !leftOut.isEmpty {

@@ -23,6 +23,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+const char *latchkey_error_words(int number) { return strerrordesc_np(number); }
+
 int latchkey_prctl(int option, unsigned long argument) { return prctl(option, argument, 0, 0, 0); }
 
 int latchkey_pidfd_open(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }

@@ -20,7 +20,7 @@ package enum SecretInput {
             let chunk = try mapError(
                 { (error: SystemErrorNumber) in
                     CommandFailure(
-                        .badData, "input.unreadable", "standard input can't be read (errno \(error.number))",
+                        .badData, "input.unreadable", "can't read standard input: \(error)",
                         hint: "pipe the secret in, or run the command in a terminal")
                 },
                 of: Secret<MessageBody>(readingFrom: descriptor, atMost: 16 * 1024))

@@ -1,5 +1,6 @@
 package import LatchkeyLog
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Asks a person for a secret on the terminal, without echo.
 ///
@@ -203,7 +204,7 @@ package struct PromptError: RedactedError, Hashable {
                 hint: "run the command without --no-prompt")
         case .noTerminal(let number):
             .init(
-                .refused, "prompt.no-terminal", "there is no terminal to ask on (errno \(number)) (\(question))",
+                .refused, "prompt.no-terminal", "no terminal to ask for \"\(question)\": \(SystemErrorNumber(number))",
                 hint: "run the command in a terminal")
         case .dismissed:
             .init(.refused, "prompt.dismissed", "the question was dismissed (\(question))", hint: "try again")
@@ -211,7 +212,7 @@ package struct PromptError: RedactedError, Hashable {
         case .tooLong(let limit): .init(.badData, "prompt.too-long", "the answer is longer than \(limit) bytes")
         case .different: .init(.badData, "prompt.different", "the two answers differ", hint: "try again")
         case .failed(let number):
-            .init(.unavailable, "prompt.failed", "the terminal can't be used (errno \(number))")
+            .init(.unavailable, "prompt.failed", "can't use the terminal: \(SystemErrorNumber(number))")
         case .timedOut:
             .init(
                 .tryAgain, "prompt.timed-out", "the question got no answer in time (\(question))", hint: "try again")

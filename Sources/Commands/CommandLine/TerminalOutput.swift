@@ -118,7 +118,8 @@ package struct TerminalOutput: Sendable {
         let isWithheld = isWithheld(error.logMessage)
         if isJSON {
             return object(
-                "error", isWithheld ? Self.withheld : error.cause.worded.text, hint: error.hint, code: error.codeName)
+                "error", isWithheld ? Self.withheld : error.cause.worded.text, hint: error.hint, code: error.codeName,
+                error.logMessage.fields)
         }
         let message = isWithheld ? "\(Self.withheld) [\(error.codeName)]" : error.logMessage.text
         var text = "\(program): \(painted("error:", "1;31")) \(message)\n"
@@ -128,29 +129,33 @@ package struct TerminalOutput: Sendable {
 
     /// Says on standard error what is not as it should be although the command did what it was asked for.
     package func warn(_ message: LogMessage, hint: LogMessage) {
-        if isJSON { return say("warning", clean(message), hint: hint) }
+        if isJSON { return say("warning", message, hint: hint) }
         let warning = "\(program): \(painted("warning:", "1;33")) \(clean(message))\n"
         _ = Self.write(warning + "\(program): \(painted("hint:", "1;36")) \(clean(hint))\n", to: standardError)
     }
 
     /// Says something on standard error, such as which store was chosen.
     package func note(_ message: LogMessage) {
-        if isJSON { return say("note", clean(message)) }
+        if isJSON { return say("note", message) }
         _ = PipeSafeWrite.write("\(program): \(clean(message))\n", to: standardError)
     }
 
     /// The same for a program: an object in a line of its own.
-    private func say(_ level: String, _ message: String, hint: LogMessage? = nil) {
-        _ = PipeSafeWrite.write(object(level, message, hint: hint), to: standardError)
+    private func say(_ level: String, _ message: LogMessage, hint: LogMessage? = nil) {
+        _ = PipeSafeWrite.write(object(level, clean(message), hint: hint, message.fields), to: standardError)
     }
 
-    private func object(_ level: String, _ message: String, hint: LogMessage?, code: StaticString? = nil) -> String {
+    /// - Parameter fields: numbers of the system's errors.
+    private func object(
+        _ level: String, _ message: String, hint: LogMessage?, code: StaticString? = nil, _ fields: [LogField]
+    ) -> String {
         var members = [("level", level)]
         if let code { members.append(("code", code.description)) }
         members.append(("message", message))
         if let hint { members.append(("hint", clean(hint))) }
-        let text = members.map { "\(JSONText.quote($0)): \(JSONText.quote($1))" }.joined(separator: ", ")
-        return "{\(text)}\n"
+        let texts = members.map { "\(JSONText.quote($0)): \(JSONText.quote($1))" }
+        let numbers = fields.map { "\(JSONText.quote($0.name)): \($0.value.text)" }
+        return "{\((texts + numbers).joined(separator: ", "))}\n"
     }
 
     /// Says on standard error how the program is used.
@@ -211,7 +216,7 @@ extension CommandFailure {
     /// - Parameter number: the errno of write(2).
     static func cannotWriteOutput(_ number: Int32) -> CommandFailure {
         CommandFailure(
-            .cannotWrite, "output.cannot-write", "standard output can't be written (errno \(number))",
+            .cannotWrite, "output.cannot-write", "can't write to standard output: \(SystemErrorNumber(number))",
             hint: "make sure that standard output is open and that its disk has room")
     }
 }

@@ -122,7 +122,7 @@ extension Secret where Purpose: SecretPurpose {
         do throws(RandomSourceError) {
             return try random(byteCount: byteCount)
         } catch {
-            preconditionFailure("the system gives no random octets (errno \(error.number))")
+            preconditionFailure("\(error.logMessage)")
         }
     }
 }

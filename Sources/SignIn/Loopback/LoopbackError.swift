@@ -1,4 +1,5 @@
 package import LatchkeyLog
+internal import LatchkeySystem
 
 /// Why a loopback server can't start.
 package struct LoopbackError: RedactedError, Hashable {
@@ -47,7 +48,7 @@ package struct LoopbackError: RedactedError, Hashable {
                 hint: "give a PEM key and the certificate that belongs to the key")
         case .noLibrary(let failure): failure.explanation
         case .other:
-            .init(.unavailable, "loopback.other", "the loopback server can't start (errno \(number))")
+            .init(.unavailable, "loopback.other", "can't start the loopback server: \(SystemErrorNumber(number))")
         }
     }
 }

@@ -2,6 +2,7 @@ package import LatchkeyHTTP
 package import LatchkeyJSON
 public import LatchkeyLog
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 extension OAuthError {
     public var explanation: Explanation {
@@ -62,7 +63,9 @@ extension OAuthError {
             row(.configuration, "oauth.invalid-configuration", problem.logMessage, hint: problem.hint)
         case .noLibrary(let failure): failure.explanation
         case .noRandomOctets(let number):
-            row(.internalError, "oauth.no-random-octets", "the system gave no random octets (errno \(number))")
+            row(
+                .internalError, "oauth.no-random-octets",
+                "the system returned no random bytes: \(SystemErrorNumber(number))")
         }
     }
 

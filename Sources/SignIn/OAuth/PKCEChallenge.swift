@@ -73,7 +73,9 @@ public enum PKCEError: RedactedError, Hashable {
     public var explanation: Explanation {
         switch self {
         case .failedToGenerateRandomOctets(let number):
-            .init(.internalError, "pkce.no-random-octets", "the system gave no random octets (errno \(number))")
+            .init(
+                .internalError, "pkce.no-random-octets",
+                "the system returned no random bytes: \(SystemErrorNumber(number))")
         case .failedToCreateChallengeForVerifier:
             .init(.badData, "pkce.verifier-not-ascii", "the code verifier is not ASCII")
         case .invalidVerifier:

@@ -80,8 +80,9 @@ public struct StoreError: RedactedError, Hashable {
     public var explanation: Explanation { .init(code.row.kind, code.row.name, cause, hint: hint) }
 
     public var logMessage: LogMessage {
-        if let platform { return "\(cause) [\(codeName), \(platform)]" }
-        return "\(cause) [\(codeName)]"
+        let message: LogMessage = "\(cause) [\(codeName)]"
+        guard let platform else { return message }
+        return message.with(LogField(foreign: platform.domain.unredacted, platform.number.logMessage))
     }
 
     /// A library that the store needs can't be loaded.

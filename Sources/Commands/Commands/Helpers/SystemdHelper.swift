@@ -103,8 +103,9 @@ struct UnitCredentials: Sendable {
         let bytes = try mapError(
             { (error: PrivateFile.Failure) in
                 CommandFailure(
-                    .configuration, "systemd.unreadable", "\(shown) can't be read (errno \(error.number))",
-                    hint: "write it: UNIT CREDENTIAL SERVICE ACCOUNT, a line each")
+                    .configuration, "systemd.unreadable",
+                    "can't read \"\(shown)\": \(SystemErrorNumber(error.number))",
+                    hint: "write the file, with one line for each credential: UNIT CREDENTIAL SERVICE ACCOUNT")
             }, of: PrivateFile.read(path, limit: 1 << 20, followsLinks: false))
         for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
             let words = line.prefix { $0 != UInt8(ascii: "#") }.split { $0 == 0x20 || $0 == 0x09 }.map {

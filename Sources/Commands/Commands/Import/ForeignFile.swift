@@ -54,7 +54,7 @@ package struct ImportError: RedactedError, Hashable {
         switch problem {
         case .unreadable(let number):
             .init(
-                .unavailable, "import.unreadable", "the file of \(program) can't be read (errno \(number))",
+                .unavailable, "import.unreadable", "can't read the file of \(program): \(SystemErrorNumber(number))",
                 hint: "\(Recovery.chooseFile)")
         case .notAFile:
             .init(
@@ -101,8 +101,8 @@ package struct ImportError: RedactedError, Hashable {
                 hint: Self.removeThem)
         case .unwritable(let number):
             .init(
-                .cannotWrite, "import.not-emptied", "the file can't be written (errno \(number))", hint: Self.removeThem
-            )
+                .cannotWrite, "import.not-emptied", "can't write the file: \(SystemErrorNumber(number))",
+                hint: Self.removeThem)
         }
     }
 

@@ -161,7 +161,7 @@ enum ImportCommand {
                 guard case .unreadable(let number) = error.problem else { throw error }
                 let shown = LoggableText(reviewed: "the path of a file to import", unredacted: path)
                 throw CommandFailure(
-                    error, "the file \(shown) can't be read (errno \(number))",
+                    error, "can't read \"\(shown)\": \(SystemErrorNumber(number))",
                     hint: "give the file's path: latchkey import --from \(name) FILE")
             }
         }

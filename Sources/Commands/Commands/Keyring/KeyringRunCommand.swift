@@ -118,8 +118,8 @@ enum KeyringRunCommand {
         let process = latchkey_pidfd_open(getpid())
         guard process >= 0, unsafe pipe(&ends) == 0 else {
             throw CommandFailure(
-                .unavailable, "program.not-started", "the keyring can't be started (errno \(errno))",
-                hint: "raise the number of open files (ulimit -n)")
+                .unavailable, "program.not-started", "can't start the keyring: \(SystemErrorNumber(errno))",
+                hint: "raise the limit on open files: ulimit -n 4096")
         }
         // pidfd_open(2) sets it.
         _ = fcntl(process, F_SETFD, 0)

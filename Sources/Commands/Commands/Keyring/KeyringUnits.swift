@@ -77,8 +77,8 @@ struct KeyringUnits {
             for (file, former) in zip(files, former).prefix(index + 1) { restore(file.path, former) }
             throw CommandFailure(
                 .cannotWrite, "keyring.cannot-write",
-                "\(shown(file.path)) can't be written (errno \(error.number)), and nothing was changed",
-                hint: "see that its folder is yours and its disk has room")
+                "can't write \"\(shown(file.path))\": \(SystemErrorNumber(error.number)); nothing was changed",
+                hint: "make sure that you own its folder and that the disk isn't full")
         }
         return files.map(\.path)
     }
@@ -97,8 +97,9 @@ struct KeyringUnits {
         for file in files.reversed() where try isOurs(file.path) {
             guard unsafe unlink(file.path) == 0 else {
                 throw CommandFailure(
-                    .cannotWrite, "keyring.cannot-write", "\(shown(file.path)) can't be removed (errno \(errno))",
-                    hint: "remove it yourself")
+                    .cannotWrite, "keyring.cannot-write",
+                    "can't delete \"\(shown(file.path))\": \(SystemErrorNumber(errno))",
+                    hint: "delete the file yourself")
             }
             removed.append(file.path)
         }
@@ -112,8 +113,8 @@ struct KeyringUnits {
     private func content(_ path: String) throws(CommandFailure) -> [UInt8]? {
         try mappingError({ (error: PrivateFile.Failure) in
             CommandFailure(
-                .refused, "keyring.other-file", "\(shown(path)) can't be read (errno \(error.number))",
-                hint: "see what it is, and take it away")
+                .refused, "keyring.other-file", "can't read \"\(shown(path))\": \(SystemErrorNumber(error.number))",
+                hint: "move it elsewhere")
         }) { () throws(PrivateFile.Failure) in
             try nilIf(
                 { (error: PrivateFile.Failure) in error.number == ENOENT }, of: PrivateFile.read(path, limit: 65536))

@@ -136,8 +136,8 @@ struct PrivateBus: ~Copyable {
 
     private static func notStarted(_ number: Int32) -> CommandFailure {
         CommandFailure(
-            .unavailable, "keyring.no-bus", "no bus can be made (errno \(number))",
-            hint: "see that there is room for files and processes")
+            .unavailable, "keyring.no-bus", "can't start a bus: \(SystemErrorNumber(number))",
+            hint: "make sure that files and processes can be created")
     }
 
     // MARK: - Its configuration

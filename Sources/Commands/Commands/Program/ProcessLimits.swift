@@ -1,6 +1,7 @@
 internal import Glibc
 internal import LatchkeyLog
 internal import LatchkeyCommandLine
+internal import LatchkeySystem
 
 /// What a program needs of its process before it begins, so that a limit is an ordinary error and not a death in the
 /// middle.
@@ -31,7 +32,7 @@ enum ProcessLimits {
     private static func tooFew(_ number: Int32) -> CommandFailure {
         CommandFailure(
             .unavailable, "process.too-few-descriptors",
-            "this process can't open the \(descriptorCount) files that it may need (errno \(number))",
+            "this process can't open \(descriptorCount) files: \(SystemErrorNumber(number))",
             hint: "raise the limit on open files: ulimit -n 1024")
     }
 }

@@ -90,7 +90,7 @@ enum ThisProgram {
     /// Why it can't be started once more.
     static func notStarted(_ error: SystemErrorNumber) -> CommandFailure {
         CommandFailure(
-            .unavailable, "program.not-started", "no worker process can be started (errno \(error.number))",
+            .unavailable, "program.not-started", "can't start a worker process: \(error)",
             hint: error.number == ENOENT
                 ? Self.mountingProc : "raise the number of processes (ulimit -u)")
     }

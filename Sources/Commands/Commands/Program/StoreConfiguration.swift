@@ -44,7 +44,7 @@ struct StoreConfiguration: Sendable, Equatable {
             case EISDIR, EINVAL: throw unreadable(path, "is no file", hint: "make it a file, or take it away")
             default:
                 throw unreadable(
-                    path, "can't be read (errno \(error.number))", hint: "make it a file that you can read")
+                    path, "can't be read: \(SystemErrorNumber(error.number))", hint: "make it a file that you can read")
             }
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import LatchkeyLog
 package import LatchkeyCommandLine
+internal import LatchkeySystem
 
 /// A folder of this process alone (0700), removed with all that is in it when the value ends.
 package struct TemporaryFolder: ~Copyable {
@@ -12,7 +13,7 @@ package struct TemporaryFolder: ~Copyable {
             let number = errno
             let shown = LoggableText(reviewed: "a directory of the environment", unredacted: parent)
             throw CommandFailure(
-                .cannotWrite, "folder.not-made", "no folder can be made in \(shown) (errno \(number))",
+                .cannotWrite, "folder.not-made", "can't make a folder in \"\(shown)\": \(SystemErrorNumber(number))",
                 hint: "see that it can be written to, and that its disk has room")
         }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

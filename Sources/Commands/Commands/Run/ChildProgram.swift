@@ -75,8 +75,8 @@ package struct ChildProgram: ~Copyable {
         if let error = LatchkeySystem.failure(SystemErrorNumber.self, of: try secret.pour(into: &sink)) {
             throw CommandFailure(
                 .unavailable, "run.file",
-                "no file in memory can be made for \(Self.shown(name)) (errno \(error.number))",
-                hint: "raise the number of open files (ulimit -n), or give fewer files")
+                "can't make a file in memory for \(Self.shown(name)): \(error)",
+                hint: "raise the limit on open files (`ulimit -n 4096`), or pass fewer files")
         }
         try put(ChildFileSink.path(of: sink.descriptor, in: getpid()), into: name)
         files[name] = sink.descriptor

@@ -83,8 +83,8 @@ struct MaskedStart: ~Copyable {
 
     private static func noTerminal(_ number: Int32) -> CommandFailure {
         CommandFailure(
-            .unavailable, "run.not-started", "no terminal for the program can be made (errno \(number))",
-            hint: "send the program's output through a pipe, or leave --mask out", exitStatus: .programNotStarted)
+            .unavailable, "run.not-started", "can't make a terminal for the program: \(SystemErrorNumber(number))",
+            hint: "pipe the program's output, or omit --mask", exitStatus: .programNotStarted)
     }
 
     private static func pipe(for program: String) throws(CommandFailure) -> (reading: Int32, writing: Int32) {

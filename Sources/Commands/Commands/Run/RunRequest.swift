@@ -124,10 +124,10 @@ package struct RunRequest: Sendable {
     }
 
     private static func unreadable(_ path: LoggableText, _ number: Int32) -> CommandFailure {
-        let why: LogMessage = number == EFBIG ? "is longer than 1 MiB" : "can't be read (errno \(number))"
+        let why: LogMessage = number == EFBIG ? "it is larger than 1 MiB" : "\(SystemErrorNumber(number))"
         return CommandFailure(
-            .badData, "run.env-file", "the file of variables \(path) \(why)",
-            hint: "give a file of lines NAME=VALUE that you can read")
+            .badData, "run.env-file", "can't read the file of variables \"\(path)\": \(why)",
+            hint: "use a readable file of NAME=VALUE lines")
     }
 
     private static func malformed(_ path: LoggableText, _ error: EnvironmentFile.Malformed) -> CommandFailure {
@@ -172,7 +172,7 @@ package struct RunRequest: Sendable {
                 hint: "hand long secrets on with --file", exitStatus: .programNotStarted)
         default:
             return CommandFailure(
-                .unavailable, "run.not-started", "the program \(shown) can't be started (errno \(number))",
+                .unavailable, "run.not-started", "can't start \"\(shown)\": \(SystemErrorNumber(number))",
                 exitStatus: .programNotStarted)
         }
     }

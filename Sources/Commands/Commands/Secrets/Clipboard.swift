@@ -81,14 +81,14 @@ struct Clipboard {
         _ arguments: [String], _ name: StaticString, _ secret: borrowing Secret<Password>
     ) throws {
         var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw refused(name, "can't be started (errno \(errno))") }
+        guard unsafe pipe(&ends) == 0 else { throw refused(name, "can't be started: \(SystemErrorNumber(errno))") }
         defer { for end in ends where end >= 0 { close(end) } }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var variables = context.environment.variables
         // For what wl-copy writes into a file meanwhile: in memory, where it asks for the place.
         if let folder = context.environment.runtimeDirectory { variables["TMPDIR"] = folder }
         let program = try mapError(
-            { (error: SystemErrorNumber) in refused(name, "can't be started (errno \(error.number))") },
+            { (error: SystemErrorNumber) in refused(name, "can't be started: \(error)") },
             of: DetachedProgram(arguments, environment: variables, input: ends[0]))
         // Our reading end is open: there is no SIGPIPE, and the pipe has room for all.
         var sink = FileDescriptorSecretSink(descriptor: ends[1])

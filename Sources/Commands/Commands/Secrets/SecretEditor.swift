@@ -84,7 +84,7 @@ struct SecretEditor {
 
     private func unusable(_ number: Int32) -> CommandFailure {
         CommandFailure(
-            .cannotWrite, "editor.file", "the file to edit can't be used (errno \(number))",
+            .cannotWrite, "editor.file", "can't use the edited file: \(SystemErrorNumber(number))",
             hint: "see that the editor leaves a file of yours in its place")
     }
 
@@ -106,7 +106,7 @@ struct SecretEditor {
         return try mapError(
             { (error: SystemErrorNumber) in
                 CommandFailure(
-                    .unavailable, "editor.failed", "the editor can't be started (errno \(error.number))",
+                    .unavailable, "editor.failed", "can't start the editor: \(error)",
                     hint: "see that EDITOR names a program")
             }, of: unsafe ChildProcess("/bin/sh", ["sh", "-c", command + " \"$1\"", "sh", path], settings))
     }

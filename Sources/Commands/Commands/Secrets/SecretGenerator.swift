@@ -55,8 +55,7 @@ enum SecretGenerator {
     ) throws(CommandFailure) -> Secret<Password> {
         var builder = SecretBuilder()
         try mappingError({ (error: RandomSourceError) in
-            CommandFailure(
-                .internalError, "random.refused", "the kernel refused random octets (errno \(error.number))")
+            CommandFailure(.internalError, "random.refused", "\(error)")
         }) { () throws(RandomSourceError) in
             try body(&builder) { (count) throws(RandomSourceError) in
                 while true {

@@ -23,7 +23,7 @@ struct ConfigurationFile: Sendable {
                 guard unsafe lstat(path, &status) != 0 else { throw unusable("is a link that leads nowhere") }
                 return Secret(copying: [UInt8]().span)
             }
-            throw unusable("can't be read (errno \(errno))")
+            throw unusable("can't be read: \(SystemErrorNumber(errno))")
         }
         defer { close(descriptor) }
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -43,8 +43,8 @@ struct ConfigurationFile: Sendable {
         try mappingError({ (error: PrivateFile.Failure) in
             CommandFailure(
                 .cannotWrite, "setup.cannot-write",
-                "\(shown) can't be written (errno \(error.number)), and is as it was",
-                hint: "see that its folder is yours and its disk has room")
+                "can't write \"\(shown)\", which is unchanged: \(SystemErrorNumber(error.number))",
+                hint: "make sure that you own its folder and that the disk isn't full")
         }) { () throws(PrivateFile.Failure) in
             try content.withExposedBytes { (bytes) throws(PrivateFile.Failure) in
                 try PrivateFile.replace(target, with: bytes, mode: mode)

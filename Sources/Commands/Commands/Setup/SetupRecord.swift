@@ -101,8 +101,8 @@ struct SetupRecords: Sendable {
     private func notRemembered(_ number: Int32) -> CommandFailure {
         CommandFailure(
             .cannotWrite, "setup.cannot-write",
-            "what was done can't be remembered (errno \(number)), and nothing was changed",
-            hint: "see that the state's folder is yours and its disk has room")
+            "can't record the change, so nothing was changed: \(SystemErrorNumber(number))",
+            hint: "make sure that you own the folder for state (XDG_STATE_HOME) and that its disk isn't full")
     }
 
     func remove(_ name: String) { unsafe unlink(path(name)) }
@@ -142,8 +142,9 @@ struct HelperLink: Sendable {
         unsafe mkdir(folder, 0o755)
         guard unsafe symlink(program, path) == 0 else {
             throw CommandFailure(
-                .cannotWrite, "setup.cannot-write", "\(shown(path)) can't be made (errno \(errno))",
-                hint: "link it to `latchkey` yourself, in a folder of PATH")
+                .cannotWrite, "setup.cannot-write",
+                "can't make the link \"\(shown(path))\": \(SystemErrorNumber(errno))",
+                hint: "make a link of that name to `latchkey` yourself, in a folder of PATH")
         }
         return path
     }

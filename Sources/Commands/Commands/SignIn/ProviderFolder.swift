@@ -108,14 +108,14 @@ struct ProviderFolder: Sendable {
     private func unreadable(_ number: Int32) -> CommandFailure {
         CommandFailure(
             .configuration, "provider.unusable",
-            "the folder of providers, \(shown(path)), can't be read (errno \(number))",
+            "can't read the providers' folder \"\(shown(path))\": \(SystemErrorNumber(number))",
             hint: "make it a folder of your own with mode 0700")
     }
 
     private func unusable(_ number: Int32) -> CommandFailure {
         CommandFailure(
             .cannotWrite, "provider.unusable",
-            "the folder of providers, \(shown(path)), can't be written (errno \(number))",
+            "can't write to the providers' folder \"\(shown(path))\": \(SystemErrorNumber(number))",
             hint: number == EROFS
                 ? "name a folder that can be written in LATCHKEY_CONFIG, or set HOME to one"
                 : "make it a folder of your own with mode 0700")

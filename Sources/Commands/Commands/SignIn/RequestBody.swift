@@ -66,7 +66,7 @@ final class RequestBody: Sendable {
         guard descriptor >= 0 else {
             let shown = LoggableText(reviewed: "the path after --data @", unredacted: path)
             throw CommandFailure(
-                .badData, "request.data", "the file \(shown) can't be read (errno \(errno))",
+                .badData, "request.data", "can't read \"\(shown)\": \(SystemErrorNumber(errno))",
                 hint: "see that the path after --data @ is right")
         }
         defer { close(descriptor) }

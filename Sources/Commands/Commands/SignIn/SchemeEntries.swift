@@ -67,13 +67,13 @@ struct SchemeEntries {
         let shown = LoggableText(reviewed: "a path from the XDG environment", unredacted: associations.path)
         return CommandFailure(
             .cannotWrite, "scheme.associations",
-            "the desktop's list of defaults, \(shown), can't be changed (errno \(number))",
+            "can't change the desktop's list of defaults \"\(shown)\": \(SystemErrorNumber(number))",
             hint: "make it a file of your own, or a link to one, in UTF-8")
     }
 
     private static func unwritable(_ number: Int32) -> CommandFailure {
         CommandFailure(
-            .cannotWrite, "scheme.unwritable", "the desktop's entries can't be written (errno \(number))",
+            .cannotWrite, "scheme.unwritable", "can't write the desktop's entries: \(SystemErrorNumber(number))",
             hint: "look at the owner and mode of the applications folder below your data home")
     }
 

@@ -17,8 +17,7 @@ enum VaultNewKeyCommand {
         try requirePipe(1)
         let key = try mapError(
             { (error: RandomSourceError) in
-                CommandFailure(
-                    .internalError, "random.refused", "the kernel refused random octets (errno \(error.number))")
+                CommandFailure(.internalError, "random.refused", "\(error)")
             }, of: Secret<PrivateKey>.random(byteCount: SystemCredential.byteCount))
         try context.output.write(secret: key)
         return .success

@@ -1,5 +1,6 @@
 public import LatchkeyLog
 public import LatchkeySignIn
+internal import LatchkeySystem
 
 extension OAuthAuthenticator {
     /// Why a sign-in or a request of an `OAuthAuthenticator` did not come about. It holds no secret and no one else's
@@ -86,7 +87,8 @@ extension OAuthAuthenticator {
                     hint: problem == .body ? "pass the data, or upload a file" : nil)
             case .fileFailed(let number):
                 .init(
-                    .cannotWrite, "authenticator.file-failed", "the file can't be read or written (errno \(number))")
+                    .cannotWrite, "authenticator.file-failed",
+                    "can't read or write the file: \(SystemErrorNumber(number))")
             case .signIn(let error): error.explanation
             case .cancelled: .init(.interrupted, "authenticator.cancelled", "the operation was interrupted")
             }

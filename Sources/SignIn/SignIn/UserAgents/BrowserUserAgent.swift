@@ -110,7 +110,7 @@ struct BrowserPrograms: Sendable {
             do throws(SystemErrorNumber) {
                 program = try DetachedProgram(command, environment: browsers.environment)
             } catch let failure {
-                log.info("browser \(index + 1) can't be started (errno \(failure.number))")
+                log.info("can't start browser \(index + 1): \(failure)")
                 error = .unavailable(.noBrowser(number: failure.number))
                 continue
             }

@@ -1,5 +1,6 @@
 public import LatchkeyLog
 internal import LatchkeyLoopback
+internal import LatchkeySystem
 
 /// Why a user agent brought no response.
 public struct UserAgentError: RedactedError, Hashable {
@@ -102,17 +103,17 @@ extension UserAgentError.Reason {
         case .noWay: "this process has neither a display for a browser nor a terminal"
         case .noHandler: "no handler is installed for the scheme of the redirect address"
         case .noDisplay: "this process has no display for a browser"
-        case .noBrowser(let number): "no browser could be started (errno \(number))"
+        case .noBrowser(let number): "can't start a browser: \(SystemErrorNumber(number))"
         case .browserFailed(let status): "the browser ended with status \(status) before it showed the page"
         case .malformedBrowser: "the variable BROWSER is malformed"
         case .noPrivateWindow: "none of the installed browsers is known to open private windows"
         case .cannotListen(let problem): problem.error.cause
         case .cannotWaitForHandler(let number):
-            "the folder for the scheme handler's response can't be used (errno \(number))"
+            "can't use the folder for the scheme handler's response: \(SystemErrorNumber(number))"
         case .noPrivateScheme: "the redirect address has no private-use scheme for the desktop to hand over"
         case .unsupportedRedirect: "this way to sign in can't receive a response at that redirect address"
         case .noTerminal: "this process has no terminal to ask on"
-        case .noRandomOctets(let number): "the system gave no random octets (errno \(number))"
+        case .noRandomOctets(let number): "the system returned no random bytes: \(SystemErrorNumber(number))"
         case .pageFailed: "the sign-in page did not lead back to the redirect address"
         }
     }

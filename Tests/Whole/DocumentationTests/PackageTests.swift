@@ -175,10 +175,10 @@ struct PackageTests {
         #expect(run.status == 0 && run.errorText.isEmpty, "\(run.errorText)")
     }
 
-    /// By the commands of Docs/Headless.md; systemd's part is played.
+    /// By the commands of Docs/HowTo/server.md; systemd's part is played.
     @Test func `a unit gets a secret of the vault by the units that are installed`() async throws {
         let made = try await Self.made.value
-        let page = "Docs/Headless.md"
+        let page = "Docs/HowTo/server.md"
         let socket = try String(contentsOfFile: made.units + ".socket", encoding: .utf8)
         let service = try String(contentsOfFile: made.units + "@.service", encoding: .utf8)
         let address = try #require(socket.firstMatch(of: /ListenStream=(.*)/)).output.1

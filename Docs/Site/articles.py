@@ -20,8 +20,6 @@ def article(page: pathlib.Path) -> str:
     """The name that links use: HowTo-run for Docs/HowTo/run.md."""
     if page.parent == ROOT:
         return page.stem.capitalize()
-    if page == DOCS / "Evidence/README.md":
-        return "Evidence"
     return "-".join(page.relative_to(DOCS).with_suffix("").parts)
 
 
@@ -116,7 +114,7 @@ def place(written: dict[str, str], catalogue: pathlib.Path) -> None:
     others: dict[str, list[str]] = {}
     for name in written:
         if f"<doc:{name}>" not in everything:
-            folder = {"Formats": "Reference"}.get(name.split("-")[0], name.split("-")[0])
+            folder = name.split("-")[0]
             others.setdefault(folder if folder in ("Tutorials", "HowTo", "Reference") else "Explanations", []).append(name)
     for folder, names in others.items():
         page = catalogue / f"{folder}.md"
@@ -135,8 +133,6 @@ def main(program: str, catalogue: str) -> None:
     written["Decisions"] = collection(
         "Decisions", "Why Latchkey is built as it is, a page each: context, choice and what was refused.",
         [("In order", [name for name in written if name.startswith("Decisions-")])])
-    written["Evidence"] += "\n## Topics\n\n### Lists\n\n" + "".join(
-        f"- <doc:{name}>\n" for name in written if name.startswith("Evidence-"))
     place(written, pathlib.Path(catalogue))
     for name, text in written.items():
         (pathlib.Path(catalogue) / f"{name}.md").write_text(text)

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// How a record becomes a line. Docs/Logging.md describes the members of the JSON form.
+/// How a record becomes a line. Docs/HowTo/logging.md describes the members of the JSON form.
 public enum LogLineFormat: Sendable, Hashable, CaseIterable {
     /// `2026-01-02T03:04:05.678Z info latchkey.store: message field=value`
     case text

@@ -2,7 +2,7 @@ internal import LatchkeySystem
 
 /// A named way out for secrets: an HTTP header, a form body, a file descriptor, a child's environment.
 ///
-/// There are few of them, each has a long name and a reason, and Docs/Evidence/Sinks.md lists them all; a test compares the list
+/// There are few of them, each has a long name and a reason, and Tests/Evidence/Sinks.md lists them all; a test compares the list
 /// with the sources.
 public protocol SecretSink: ~Copyable {
     /// What `receive` throws and ``Secret/pour(into:)`` passes on; `Never` for a sink that can't fail.

@@ -10,7 +10,7 @@ extension VaultStore {
     /// Makes a new, empty vault with one key slot and opens it.
     ///
     /// The file (0600) appears whole or not at all; its directory is made (0700) when it is missing. A database has to
-    /// have a vault's tables, which its administrator makes (Docs/Fleet.md), and no vault in them.
+    /// have a vault's tables, which its administrator makes (Docs/HowTo/many-hosts.md), and no vault in them.
     ///
     /// - Parameters:
     ///   - path: where the file will be, with nothing there yet; or a URI such as
@@ -116,7 +116,7 @@ extension VaultStore {
     /// open it as `VaultKeySource.kernelKeyring`, without a passphrase and without Argon2. A key from before is
     /// replaced.
     ///
-    /// Every process of this user can read it there, as Docs/Threats.md says. It opens the vault until its time
+    /// Every process of this user can read it there, as Docs/Explanation/threats.md says. It opens the vault until its time
     /// is over, until `LockedVault.endUnlocking()`, or until the vault is rekeyed, also when slots were removed.
     ///
     /// - Parameter duration: rounded up to a second; outside of `unlockedDurations` it throws `unsupported`.

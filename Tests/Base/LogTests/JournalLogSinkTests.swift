@@ -76,7 +76,7 @@ import TestServices
                     "MESSAGE": "x\\u{a}MESSAGE=forged", "PRIORITY": "3", "LATCHKEY_LEVEL": "error",
                 ]) { $1 },
             ])
-        // As Docs/Logging.md says: one sign-in of a program, and the grave alone.
+        // As Docs/HowTo/logging.md says: one sign-in of a program, and the grave alone.
         #expect(try await read("-t", "latchkey", "LATCHKEY_SIGN_IN=8").map { $0["MESSAGE"] } == ["two\nlines"])
         #expect(try await read("--priority=warning").count == 2)
     }

@@ -171,7 +171,7 @@ internal import TestServices
             #expect(try contents() == before, "\(command)")
             #expect(try directory.read("other/vault") == other, "\(command)")
         }
-        // Docs/Threats.md says that this isn't protected.
+        // Docs/Explanation/threats.md says that this isn't protected.
         let names = Self.names.dropLast()
         var found = 0
         for name in names where try await latchkey("get", "--store", "vault", "example.org", name).status == 0 {

@@ -30,7 +30,7 @@ struct WholePathTests {
     }
 }
 
-// Docs/ATProtocol.md shows this function word for word.
+// Docs/HowTo/at-protocol.md shows this function word for word.
 
 func sessionOf(
     handle: String, with client: ATProtocolClient, asking agent: UserAgent, at server: String

@@ -255,7 +255,7 @@ struct URLRequestTests {
     }
 }
 
-// Docs/Authenticator.md shows this function word for word.
+// Docs/HowTo/authenticated-requests.md shows this function word for word.
 
 func profile(
     at address: URL, of provider: OAuthProvider, asking agent: UserAgent, keptIn store: any CredentialStore,

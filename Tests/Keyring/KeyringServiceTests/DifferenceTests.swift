@@ -1,7 +1,7 @@
 internal import Testing
 internal import TestServices
 
-/// What differs from gnome-keyring, as Docs/SecretService.md says it: ours is on a vault with a key file.
+/// What differs from gnome-keyring, as Docs/Reference/secret-service.md says it: ours is on a vault with a key file.
 struct DifferenceTests {
     @Test(arguments: [
         (

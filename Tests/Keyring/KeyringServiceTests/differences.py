@@ -1,4 +1,4 @@
-"""What Docs/SecretService.md says of two services: the same calls, and a line for what came of each."""
+"""What Docs/Reference/secret-service.md says of two services: the same calls, and a line for what came of each."""
 
 import os
 import sys

@@ -52,7 +52,7 @@ struct SessionStoreTests {
     @Test func `the example of the format's page is read`() async throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let page = try String(
-            contentsOf: folder.appendingPathComponent("../../../Docs/Formats/session-v1.md"), encoding: .utf8)
+            contentsOf: folder.appendingPathComponent("../../../Docs/Reference/session-format.md"), encoding: .utf8)
         let example = try #require(
             page.components(separatedBy: "```json\n").last?.components(separatedBy: "\n```").first)
         let key = try CredentialKey(service: "latchkey:test", account: "alice", kind: .session)

@@ -2,7 +2,7 @@ import Testing
 import TestServices
 
 /// Latchkey's store and other programs on one gnome-keyring: each reads what the other wrote, where their items have
-/// the same shape, and leaves it alone where not. Docs/SecretService.md has the table.
+/// the same shape, and leaves it alone where not. Docs/Reference/secret-service.md has the table.
 struct InteropTests {
     private let session: PrivateSession
     private let probe: KeyringProbe

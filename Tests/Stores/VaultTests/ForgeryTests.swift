@@ -63,7 +63,7 @@ import TestServices
         #expect(refused?.code == .rolledBack)
     }
 
-    /// What Docs/Threats.md says of a removed holder: towards those who were away since, and to nobody else.
+    /// What Docs/Explanation/threats.md says of a removed holder: towards those who were away since, and to nobody else.
     @Test func `a removed holder who can write the file deceives who was away, and not who saw the new key`()
         async throws
     {

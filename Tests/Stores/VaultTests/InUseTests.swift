@@ -186,7 +186,7 @@ import TestServices
         #expect(try await folder.store().verify().problems == [])
     }
 
-    /// An open store looks at the file's change counter, as SQLite does. Docs/Threats.md says so.
+    /// An open store looks at the file's change counter, as SQLite does. Docs/Explanation/threats.md says so.
     @Test func `a writer who keeps the change counter is noticed by the next opening, and by all once anyone saves`()
         async throws
     {

@@ -1,4 +1,4 @@
-"""Plays someone who can write a Latchkey vault but has no key of it: by Docs/Formats/vault.md and sqlite3 alone.
+"""Plays someone who can write a Latchkey vault but has no key of it: by Docs/Reference/vault-format.md and sqlite3 alone.
 
     attack_vault.py VAULT delete|double|move|misdirect [PLACE]   changes the row in a place, or the first
     attack_vault.py VAULT replay|reinsert OLD                    puts rows of an older copy in the place of newer ones, or

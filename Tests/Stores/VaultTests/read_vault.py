@@ -1,4 +1,4 @@
-"""Reads a Latchkey vault by nothing but Docs/Formats/vault.md: PyNaCl, hashlib and sqlite3.
+"""Reads a Latchkey vault by nothing but Docs/Reference/vault-format.md: PyNaCl, hashlib and sqlite3.
 
     read_vault.py VAULT key-file|passphrase-file|systemd-credential|kept-key PATH [ATTRIBUTES...]
 

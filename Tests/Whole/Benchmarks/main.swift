@@ -1,4 +1,4 @@
-// Docs/Benchmarks.md has the command.
+// Docs/Reference/benchmarks.md has the command.
 //
 //     latchkey-benchmarks [GROUP]...      memory, log, audit, proof, sign-in, vault, large, database, keyring, search, services, cold,
 //     helpers, managers; all without a name

@@ -2,9 +2,9 @@ import Foundation
 import Testing
 import TestServices
 
-/// What Docs/Fleet.md shows beside its commands, which `PageCommandTests` runs: the unit, and the database's own files.
+/// What Docs/HowTo/many-hosts.md shows beside its commands, which `PageCommandTests` runs: the unit, and the database's own files.
 struct FleetPageTests {
-    private static let page = "Docs/Fleet.md"
+    private static let page = "Docs/HowTo/many-hosts.md"
 
     private static func unit() throws -> String {
         let blocks = try Repository.blocks("ini", in: page)

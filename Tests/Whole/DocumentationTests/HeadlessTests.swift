@@ -2,12 +2,12 @@ import Foundation
 import Testing
 import TestServices
 
-/// Docs/Headless.md, as far as it can run without systemd as the first process: its unit is checked by systemd itself,
+/// Docs/HowTo/server.md, as far as it can run without systemd as the first process: its unit is checked by systemd itself,
 /// and its commands run with a key that `systemd-creds` sealed.
 ///
 /// The TPM is left out, as there is none to test with: `--with-key=host` seals with a key of the test's own.
 struct HeadlessTests {
-    private static let page = "Docs/Headless.md"
+    private static let page = "Docs/HowTo/server.md"
 
     private static func unit() throws -> String {
         let blocks = try Repository.blocks("ini", in: page)

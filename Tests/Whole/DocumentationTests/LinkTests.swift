@@ -5,7 +5,10 @@ struct LinkTests {
     @Test func `every link between documents leads to a file, and to a heading where it names one`() throws {
         var followed = 0
         // The site's own pages have DocC's links; SiteTests follows them.
-        for document in try Repository.documents() where !document.hasPrefix("Docs/Site/") {
+        let others =
+            try ["CONTRIBUTING.md", "SECURITY.md"]
+            + Repository.names(in: "Tests/Evidence").map { "Tests/Evidence/" + $0 }
+        for document in try Repository.documents() + others where !document.hasPrefix("Docs/Site/") {
             let folder = Repository.root.appendingPathComponent(document).deletingLastPathComponent()
             for link in try Repository.text(document).matches(of: /\]\(([^)\s]+)\)/) {
                 let target = String(link.output.1)
@@ -25,6 +28,12 @@ struct LinkTests {
             }
         }
         #expect(followed >= 5)
+    }
+
+    @Test func `each page is in the folder of its kind`() throws {
+        #expect(try Repository.names(in: "Docs").filter { $0.hasSuffix(".md") } == ["Architecture.md"])
+        let folders = ["Decisions", "Examples", "Explanation", "HowTo", "Reference", "Site", "Tutorials", "man"]
+        #expect(try Repository.names(in: "Docs") == (["Architecture.md"] + folders).sorted())
     }
 
     /// Headings as they become anchors: lower case, spaces to hyphens, punctuation dropped.

@@ -59,6 +59,20 @@ struct PackageTests {
         }
     }
 
+    @Test func `the license is Apache-2.0, and every page that names one agrees`() async throws {
+        let identifier = "SPDX-License-Identifier: Apache-2.0\n"
+        let places = ["https://www.apache.org/licenses/LICENSE-2.0", "/usr/share/common-licenses/Apache-2.0"]
+        let packaged = try await Self.made.value.root + "/usr/share/doc/latchkey/copyright"
+        for text in [try Repository.text("LICENSE"), try String(contentsOfFile: packaged, encoding: .utf8)] {
+            for words in [identifier] + places { #expect(text.contains(words), "\(words)") }
+        }
+        #expect(FileManager.default.fileExists(atPath: places[1]))
+        for page in ["README.md", "CONTRIBUTING.md"] {
+            #expect(try Repository.text(page).contains("[license](LICENSE)"), "\(page)")
+            #expect(try Repository.text(page).contains("Apache-2.0"), "\(page)")
+        }
+    }
+
     /// Of 0.1.0, whose units name a program of its own.
     @Test func `it takes the place of the keyring's package`() async throws {
         for name in ["Provides", "Conflicts", "Replaces"] {
@@ -175,10 +189,10 @@ struct PackageTests {
         #expect(run.status == 0 && run.errorText.isEmpty, "\(run.errorText)")
     }
 
-    /// By the commands of Docs/Headless.md; systemd's part is played.
+    /// By the commands of Docs/HowTo/server.md; systemd's part is played.
     @Test func `a unit gets a secret of the vault by the units that are installed`() async throws {
         let made = try await Self.made.value
-        let page = "Docs/Headless.md"
+        let page = "Docs/HowTo/server.md"
         let socket = try String(contentsOfFile: made.units + ".socket", encoding: .utf8)
         let service = try String(contentsOfFile: made.units + "@.service", encoding: .utf8)
         let address = try #require(socket.firstMatch(of: /ListenStream=(.*)/)).output.1

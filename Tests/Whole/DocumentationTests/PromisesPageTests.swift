@@ -3,10 +3,10 @@ import LatchkeyCommands
 import TestServices
 import Testing
 
-/// Docs/Reference/promises.md and Docs/Changes.md: what they promise is held somewhere.
+/// Docs/Reference/promises.md and Docs/Reference/changes.md: what they promise is held somewhere.
 struct PromisesPageTests {
     private static let page = "Docs/Reference/promises.md"
-    private static let changes = "Docs/Changes.md"
+    private static let changes = "Docs/Reference/changes.md"
 
     @Test func `the newest heading of the changes is the program's version, and each says what breaks`() throws {
         let text = try Repository.text(Self.changes)
@@ -37,10 +37,8 @@ struct PromisesPageTests {
         let frozen = try FileManager.default.contentsOfDirectory(
             atPath: Repository.root.appendingPathComponent(fixtures).path)
         #expect(frozen.count { $0.hasSuffix(".vault") } >= 10)
-        #expect(try Repository.text("Docs/Formats/session-v1.md").contains("```json\n"))
-        let formats = try FileManager.default.contentsOfDirectory(
-            atPath: Repository.root.appendingPathComponent("Docs/Formats").path)
-        for format in formats { #expect(text.contains("Formats/\(format)"), "\(format)") }
+        #expect(try Repository.text("Docs/Reference/session-format.md").contains("```json\n"))
+        for format in ["vault-format.md", "session-format.md"] { #expect(text.contains("(\(format))"), "\(format)") }
     }
 
     @Test func `the versions that are named are those of the other pages`() throws {
@@ -56,10 +54,10 @@ struct PromisesPageTests {
     }
 }
 
-/// Docs/Evidence/Attacks.md says what was attacked, what stopped it, and the test that is the attack.
+/// Tests/Evidence/Attacks.md says what was attacked, what stopped it, and the test that is the attack.
 @Suite struct SecurityPageTests {
     @Test func `each attack is a test that exists`() throws {
-        let rows = try Repository.lines("Docs/Evidence/Attacks.md").filter { $0.hasPrefix("| ") }.dropFirst()
+        let rows = try Repository.lines("Tests/Evidence/Attacks.md").filter { $0.hasPrefix("| ") }.dropFirst()
         #expect(rows.count >= 15)
         let folder = Repository.root.appendingPathComponent("Tests").path
         let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []

@@ -66,7 +66,7 @@ struct ReadmeTests {
     }
 
     @Test func `the example of requests is the one that is compiled and run`() throws {
-        let blocks = try Repository.blocks("swift", in: "Docs/Authenticator.md")
+        let blocks = try Repository.blocks("swift", in: "Docs/HowTo/authenticated-requests.md")
         try #require(blocks.count == 1)
         #expect(try Repository.text("Tests/Extras/FoundationTests/URLRequestTests.swift").contains(blocks[0] + "\n"))
     }
@@ -79,7 +79,7 @@ struct ReadmeTests {
     }
 
     @Test func `the example of AT Protocol is the one that is compiled and run`() throws {
-        let blocks = try Repository.blocks("swift", in: "Docs/ATProtocol.md")
+        let blocks = try Repository.blocks("swift", in: "Docs/HowTo/at-protocol.md")
         try #require(blocks.count == 1)
         #expect(try Repository.text("Tests/Extras/ATProtocolTests/WholePathTests.swift").contains(blocks[0] + "\n"))
     }

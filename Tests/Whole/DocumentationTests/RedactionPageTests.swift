@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Docs/Evidence/Redaction.md lists every way out that a secret has, and the test that shows each closed.
+/// Tests/Evidence/Redaction.md lists every way out that a secret has, and the test that shows each closed.
 @Suite struct RedactionPageTests {
-    private static let page = "Docs/Evidence/Redaction.md"
+    private static let page = "Tests/Evidence/Redaction.md"
 
     struct Row {
         let number: Int

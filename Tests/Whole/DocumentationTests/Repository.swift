@@ -14,6 +14,10 @@ enum Repository {
         try text(path).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
+    static func names(in folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent(folder).path).sorted()
+    }
+
     /// README.md and every Markdown file under Docs, as paths from the root.
     static func documents() throws -> [String] {
         let docs = FileManager.default.enumerator(atPath: root.appendingPathComponent("Docs").path)

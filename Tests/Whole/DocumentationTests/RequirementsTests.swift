@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// Docs/Evidence/Requirements.md says which tests show what the sign-in, the vault and the logs must do. A row whose test was
+/// Tests/Evidence/Requirements.md says which tests show what the sign-in, the vault and the logs must do. A row whose test was
 /// renamed or removed fails.
 @Suite struct RequirementsTests {
-    private static let page = "Docs/Evidence/Requirements.md"
+    private static let page = "Tests/Evidence/Requirements.md"
 
     /// The code of every Swift file of tests, the example's too.
     private static func tests() throws -> [(path: String, code: String)] {

@@ -2,11 +2,11 @@ import Foundation
 import Testing
 import TestServices
 
-/// Docs/Sessions.md: what it has people type is what the programs take, and what they say is what it says.
+/// Docs/HowTo/sessions.md: what it has people type is what the programs take, and what they say is what it says.
 ///
 /// OverSSHTests runs the same over a real ssh.
 struct SessionsPageTests {
-    private static let page = "Docs/Sessions.md"
+    private static let page = "Docs/HowTo/sessions.md"
 
     /// What stands behind `latchkey` in the page's commands.
     private static func commands() throws -> [[String]] {

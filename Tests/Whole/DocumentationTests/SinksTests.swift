@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Docs/Evidence/Sinks.md names every place where the bytes of a secret are touched or a string gets into a log.
+/// Tests/Evidence/Sinks.md names every place where the bytes of a secret are touched or a string gets into a log.
 @Suite struct SinksTests {
-    static let page = "Docs/Evidence/Sinks.md"
+    static let page = "Tests/Evidence/Sinks.md"
 
     /// The code of every Swift file, by its path below Sources; comments are left out.
     static func sources() throws -> [(path: String, code: String)] {

@@ -73,7 +73,7 @@ import Testing
     @Test func `every package below Docs/Examples has a page, and every tutorial's page is built`() throws {
         let folders = try FileManager.default.contentsOfDirectory(
             atPath: Repository.root.appendingPathComponent("Docs/Examples").path)
-        // Docs/Auditing.md and Docs/HowTo/adapters.md are about these.
+        // Docs/HowTo/audit-logs.md and Docs/HowTo/adapters.md are about these.
         #expect(Set(folders).subtracting(Self.pages.keys) == ["AuditedLogs", "Adapters"])
         // Tests/tutorials takes the pages that hold a manifest.
         for page in Self.pages.values { #expect(try Repository.lines(page).contains("**`Package.swift`**"), "\(page)") }

@@ -6,7 +6,7 @@ import Testing
 /// `taken-names.txt` lists the modules, products and public top-level types of some forty packages and of the
 /// toolchain.
 @Suite(.serialized) struct PublicFaceTests {
-    static let page = "Docs/Evidence/PublicFace.txt"
+    static let page = "Tests/Evidence/PublicFace.txt"
 
     /// What the lines of one kind name.
     private static func taken(_ kind: String) throws -> Set<String> {
@@ -176,8 +176,8 @@ import Testing
     /// What a page shows must be there for a stranger, with one import and the product that the page is about. Pages
     /// whose code is no whole functions are in `SampleTests`.
     static let pages = [
-        ("README.md", []), ("Docs/ATProtocol.md", ["LatchkeyATProtocol"]),
-        ("Docs/Authenticator.md", ["Foundation", "FoundationNetworking", "LatchkeyFoundation"]),
+        ("README.md", []), ("Docs/HowTo/at-protocol.md", ["LatchkeyATProtocol"]),
+        ("Docs/HowTo/authenticated-requests.md", ["Foundation", "FoundationNetworking", "LatchkeyFoundation"]),
         ("Docs/Site/Latchkey.docc/Latchkey.md", []), ("Docs/Site/Latchkey.docc/ProductLog.md", []),
     ]
 

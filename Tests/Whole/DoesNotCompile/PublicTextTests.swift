@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// Docs/Evidence/PublicText.md lists every public declaration of every product that gives out text, bytes or a request, each
+/// Tests/Evidence/PublicText.md lists every public declaration of every product that gives out text, bytes or a request, each
 /// with the reason why no secret leaves by it. A declaration that is new has to be added there, by somebody who has
 /// looked.
 @Suite(.serialized) struct PublicTextTests {
-    static let page = "Docs/Evidence/PublicText.md"
+    static let page = "Tests/Evidence/PublicText.md"
 
     /// Empty in this build, since a trait that is off by default makes it; `SwiftLogFaceTests` looks at its sources.
     static let onlyWithTrait = "LatchkeySwiftLog"

@@ -55,7 +55,7 @@ import Testing
     ]
 
     private static let pages = [
-        "Docs/Auditing.md": Surroundings(
+        "Docs/HowTo/audit-logs.md": Surroundings(
             imports: ["LatchkeyLeakAudit"], parameters: "temporaryFolder: String",
             declarations: "func run(with token: borrowing Secret<AccessToken>, _ log: RedactedLogger) {}")
     ]

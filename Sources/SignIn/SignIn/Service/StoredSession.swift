@@ -177,7 +177,7 @@ extension StoredSession {
 
 // MARK: - JSON
 
-// One session as one JSON object (Docs/Formats/session-v1.md), written to and read from guarded memory.
+// One session as one JSON object (Docs/Reference/session-format.md), written to and read from guarded memory.
 
 extension StoredSession {
     static let format: Int64 = 1

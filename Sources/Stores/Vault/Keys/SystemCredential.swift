@@ -26,7 +26,7 @@ package struct SystemCredentialName: Sendable, Hashable, Loggable {
 
 /// A key of exactly 32 bytes that systemd passes to the processes of a unit, as a file in `$CREDENTIALS_DIRECTORY`.
 ///
-/// `systemd-creds encrypt` seals it with the machine's TPM, its host key or both; Docs/Headless.md shows how.
+/// `systemd-creds encrypt` seals it with the machine's TPM, its host key or both; Docs/HowTo/server.md shows how.
 package struct SystemCredential: Sendable, Hashable {
     package let name: SystemCredentialName
     /// What `$CREDENTIALS_DIRECTORY` says.

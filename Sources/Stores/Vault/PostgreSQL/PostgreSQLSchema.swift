@@ -1,6 +1,6 @@
 /// The tables of a vault in a database, and the statements that work on them.
 ///
-/// The layout is that of the file (Docs/Formats/vault.md): the same rows, sealed in the same way. A lease is the
+/// The layout is that of the file (Docs/Reference/vault-format.md): the same rows, sealed in the same way. A lease is the
 /// only thing that the file doesn't have.
 ///
 /// `%` stands for the schema's name.

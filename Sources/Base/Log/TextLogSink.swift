@@ -141,7 +141,8 @@ final class LostRecords: Sendable {
         guard count > 0 else { return nil }
         return LogEntry(
             level: .warning, category: "latchkey.log",
-            message: "\(count) records were lost here: \(SystemErrorNumber(number))", timeNanoseconds: record.timeNanoseconds)
+            message: "\(count) records were lost here: \(SystemErrorNumber(number))",
+            timeNanoseconds: record.timeNanoseconds)
     }
 
     /// The note of `count` records has been written.

@@ -20,8 +20,10 @@ enum GenerateCommand {
     static let command = Command(
         "generate", summary: "generate a random secret",
         operands: [
-            .optional("SERVICE", help: "service to save the secret for; without it, the secret goes to standard output"),
-            .optional("ACCOUNT", help: "account to save it for (default: the service's only account, or your login name)"),
+            .optional(
+                "SERVICE", help: "service to save the secret for; without it, the secret goes to standard output"),
+            .optional(
+                "ACCOUNT", help: "account to save it for (default: the service's only account, or your login name)"),
         ],
         options: [length, alphabet, words, label, force],
         details: """

@@ -5,7 +5,8 @@ internal import LatchkeyCommandLine
 
 /// `latchkey get SERVICE ACCOUNT`.
 enum GetCommand {
-    private static let clip = CommandOption.flag("--clip", help: "copy the secret to the clipboard for 45 seconds instead")
+    private static let clip = CommandOption.flag(
+        "--clip", help: "copy the secret to the clipboard for 45 seconds instead")
 
     static let command = Command(
         "get", summary: "write a secret to standard output", operands: KeyOperands.both, options: [clip, .raw],

@@ -220,11 +220,14 @@ extension CommandFailure {
 
     fileprivate init(several keys: [CredentialKey], of name: CredentialName) {
         let isOneService = keys.allSatisfy { $0.service.utf8.elementsEqual(name.service.utf8) }
-        let names = keys.map { (isOneService ? "\(CredentialName.word($0.account))" : CredentialName.words($0)) as LogMessage }
+        let names = keys.map {
+            (isOneService ? "\(CredentialName.word($0.account))" : CredentialName.words($0)) as LogMessage
+        }
         self.init(
             .usage, "credential.several-accounts",
             "\"\(CredentialName.shown(name.service))\" has \(keys.count) accounts: \(CredentialName.list(names))",
             hint: isOneService
-                ? "add the account after SERVICE, such as \(names[0])" : "write the one that you mean in place of SERVICE")
+                ? "add the account after SERVICE, such as \(names[0])"
+                : "write the one that you mean in place of SERVICE")
     }
 }

@@ -58,7 +58,8 @@ enum RenameCommand {
         }
         // The words may be a secret gone astray.
         let isAccount = !text.utf8.contains(UInt8(ascii: "/"))
-        guard let name = SecretReference.name(of: isAccount ? "service/" + text : text), let account = name.account else {
+        guard let name = SecretReference.name(of: isAccount ? "service/" + text : text), let account = name.account
+        else {
             throw CommandFailure(
                 .usage, "usage.bad-value", "\(new.name) isn't [SERVICE/]ACCOUNT",
                 hint: "write %2F for a slash in ACCOUNT, and %25 for a percent sign")

@@ -23,7 +23,7 @@ import Testing
             }
         }
         return words.indices.filter { words[$0].drop { $0 == "<" || $0 == "(" } == "latchkey" }.map { index in
-            words[(index + 1)...].prefix { !["|", ">", "&&", ";"].contains($0) }.map { $0.filter { $0 != ")" } }
+            words[(index + 1)...].prefix { !["|", "<", ">", "&&", ";"].contains($0) }.map { $0.filter { $0 != ")" } }
         }
     }
 

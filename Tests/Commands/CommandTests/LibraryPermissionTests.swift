@@ -44,7 +44,7 @@ import TestServices
             "helper systemd": [], "keyring serve": [], "keyring run": ["--", "true"], "keyring enable": [],
             "keyring disable": [], "keyring agent": [], "keyring status": [], "set": ["example.org", "ada"],
             "get": ["example.org", "ada"], "list": [], "generate": ["generated.example", "ada"],
-            "rename": ["example.org", "ada", "bob"], "edit": ["example.org", "bob"],
+            "rename": ["example.org", "ada", "--to", "bob"], "edit": ["example.org", "bob"],
             "delete": ["example.org", "bob"], "copy": ["--from", "vault", "--to", directory / "none"],
             "move": ["--from", "vault", "--to", directory / "none"], "doctor": [],
             "vault init": ["--vault", directory / "second", "--key-file", directory / "second-key"],

@@ -106,7 +106,7 @@ internal import TestServices
             ["-c", "exec \(try BuiltProducts.latchkey().path) set example.org alice < /dev/tty"],
             environment: withKey, terminal: terminal)
         let run = try await answer(
-            running, terminal, ("Secret for example.org/alice", "hunter2\r"), ("The same again", "hunter2\r"))
+            running, terminal, ("Secret for example.org/alice", "hunter2\r"), ("Repeat it", "hunter2\r"))
         #expect(run.status == 0, "\(run.errorText)")
         #expect(!terminal.shown.contains("hunter2"))
         let read = try await BuiltProducts.latchkey().run(["get", "example.org", "alice"], environment: withKey)

@@ -75,7 +75,7 @@ internal import TestServices
         running.signal(SIGCONT)
         try await running.wait(for: "the question to go on") { !terminal.echoes }
         terminal.type("hunter2\r")
-        try await terminal.waitForQuestion("The same again", from: running)
+        try await terminal.waitForQuestion("Repeat it", from: running)
         terminal.type("hunter2\r")
         #expect(try await running.finish().status == 0)
         #expect(!terminal.shown.contains("hunter2"))

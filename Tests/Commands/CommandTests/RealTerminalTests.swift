@@ -103,7 +103,7 @@ internal import TestServices
                 [
                     ("Replace the secret for a-service-with-a-long-name.example.org/ada? [y/N]:", "y"),
                     ("Secret for a-service-with-a-long-name.example.org/ada:", Self.secret),
-                    ("The same again:", Self.secret),
+                    ("Repeat it:", Self.secret),
                 ]
             ),
             ("set a-service-with-a-long-name.example.org ada", 77, [("[y/N]:", "n")]),

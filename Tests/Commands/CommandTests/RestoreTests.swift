@@ -76,11 +76,11 @@ internal import TestServices
     @Test(arguments: [
         (
             "set --vault old/vault example.org bob",
-            "run the command without --no-prompt, or give the secret on standard input, as in `latchkey set … < FILE`"
+            "run the command without --no-prompt, or pipe the secret in, as in `latchkey set … < FILE`"
         ),
         (
             "set --vault old/vault example.org ada",
-            "run the command without --no-prompt, or give --force to replace it without a question"
+            "run the command without --no-prompt, or add --force to replace the secret without a question"
         ),
     ])
     func `who may not be asked is told how to go on`(_ command: String, _ hint: String) async throws {

@@ -51,7 +51,7 @@ import Testing
         }
         #expect(throws: EnvironmentFile.Malformed(line: 1, problem: .syntax)) { try variables("C='d\ne\nf") }
         #expect(throws: EnvironmentFile.Malformed(line: 4, problem: .reference)) {
-            try variables("C='d\ne\nf'\nG=latchkey://x\n")
+            try variables("C='d\ne\nf'\nG=latchkey:///x\n")
         }
     }
 

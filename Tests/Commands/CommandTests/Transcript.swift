@@ -80,6 +80,35 @@ struct Transcript: Sendable, CustomTestStringConvertible {
         self.steps = steps
     }
 
+    /// Writes the file anew where an answer isn't what it expects; lines that match stay, with their `…`.
+    func record(_ answers: [Step]) throws {
+        let file = Self.folder.appendingPathComponent(name)
+        var lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
+        for (step, answer) in zip(steps, answers).reversed() {
+            guard
+                !Self.matches(answer.output, step.output) || !Self.matches(answer.errorOutput, step.errorOutput)
+                    || answer.status != step.status
+            else { continue }
+            var end = step.line
+            while end < lines.count, lines[end].hasPrefix(">") || lines[end].hasPrefix("!") || lines[end].hasPrefix("?")
+            {
+                end += 1
+            }
+            var answered: [String] = []
+            for (sign, shown, expected) in [
+                (">", answer.output, step.output), ("!", answer.errorOutput, step.errorOutput),
+            ] {
+                var recorded = TestData.recorded(shown, over: expected) { Self.matchesLine($0[...], $1[...]) }
+                recorded = recorded.map { $0.replacing(/20\d\d-\d\d-\d\dT[0-9:.]+Z/, with: "20…Z") }
+                let last = recorded.removeLast()
+                answered += recorded.map { $0.isEmpty ? sign : "\(sign) \($0)" } + (last.isEmpty ? [] : [">| " + last])
+            }
+            if answer.status != 0 { answered.append("? \(answer.status)") }
+            lines.replaceSubrange(step.line..<end, with: answered)
+        }
+        try lines.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
+    }
+
     struct Malformed: Error, CustomStringConvertible {
         let description: String
     }

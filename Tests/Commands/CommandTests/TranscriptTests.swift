@@ -3,6 +3,7 @@ internal import Testing
 internal import TestServices
 
 /// Runs each file of Transcripts in a directory of its own, against the programs that were built.
+/// `LATCHKEY_RECORD=1` writes into the files what the programs answer, and fails; read the changes before they count.
 @Suite struct TranscriptTests {
     @Test(arguments: try Transcript.all())
     func `the programs answer as the transcript says`(_ transcript: Transcript) async throws {
@@ -20,6 +21,7 @@ internal import TestServices
         let database = transcript.needsDatabase ? try await PostgreSQLServer(isDurable: false) : nil
         if let database { environment["DATABASE"] = "127.0.0.1:\(database.port)" }
         let shell = try Program("/bin/sh")
+        var answers: [Transcript.Step] = []
         for step in transcript.steps {
             let run = try await shell.run(["-c", step.command], environment: environment, folder: directory.path)
             let place: Comment = "\(transcript.name):\(step.line): \(step.command)"
@@ -28,7 +30,10 @@ internal import TestServices
             #expect(Transcript.matches(output, step.output), place)
             #expect(Transcript.matches(errors, step.errorOutput), place)
             #expect(run.status == step.status, place)
+            answers.append(
+                .init(line: step.line, command: step.command, output: output, errorOutput: errors, status: run.status))
         }
+        if TestData.isRecording { try transcript.record(answers) }
         withExtendedLifetime((servers, database)) {}
     }
 

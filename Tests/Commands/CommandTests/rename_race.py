@@ -41,10 +41,10 @@ for number in range(rounds):
     if number % 2:
         run("set", "example.org", "b", text="old")
     racing = [
-        [["rename", "example.org", "a", "b", "--force"], ["rename", "example.org", "a", "c"]],
-        [["rename", "example.org", "a", "b", "--force"], ["set", "example.org", "a", "--force"]],
-        [["rename", "example.org", "a", "b", "--force"], ["set", "example.org", "b", "--force"]],
-        [["rename", "example.org", "a", "b", "--force"], ["rename", "example.org", "a", "b", "--force"],
+        [["rename", "example.org", "a", "--to", "b", "--force"], ["rename", "example.org", "a", "--to", "c"]],
+        [["rename", "example.org", "a", "--to", "b", "--force"], ["set", "example.org", "a", "--force"]],
+        [["rename", "example.org", "a", "--to", "b", "--force"], ["set", "example.org", "b", "--force"]],
+        [["rename", "example.org", "a", "--to", "b", "--force"], ["rename", "example.org", "a", "--to", "b", "--force"],
          ["delete", "example.org", "b"]],
     ][number // 2 % 4]
     processes = [(arguments, start(*arguments)) for arguments in racing]

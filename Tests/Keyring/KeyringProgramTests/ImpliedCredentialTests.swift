@@ -92,7 +92,7 @@ struct ImpliedCredentialTests {
 
     @Test func `a new name leaves another program's item no second life`() async throws {
         try await python("keyring.set_password(\"py.example\", \"ada\", \"of python\")")
-        try await scene.latchkey("rename", "py.example", "ada", "bob").successful("rename")
+        try await scene.latchkey("rename", "py.example", "ada", "--to", "bob").successful("rename")
         #expect(try await scene.latchkey("get", "py.example", "bob").outputText == "of python")
         #expect(try await scene.latchkey("get", "py.example", "ada").status == 1)
         #expect(try await python("print(keyring.get_password(\"py.example\", \"bob\"))") == "of python\n")

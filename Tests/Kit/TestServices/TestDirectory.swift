@@ -97,6 +97,39 @@ public enum TestData {
     /// The checkout.
     public static var package: URL { tests.deletingLastPathComponent() }
 
+    /// Whether tests that compare what programs print write their files anew: `LATCHKEY_RECORD=1`.
+    public static var isRecording: Bool { ProcessInfo.processInfo.environment["LATCHKEY_RECORD"] == "1" }
+
+    /// The lines of what was shown, with the pattern in place of each line that one still matches, in their order.
+    public static func recorded(
+        _ shown: String, over expected: String, matches: (_ line: String, _ pattern: String) -> Bool
+    ) -> [String] {
+        let lines = shown.components(separatedBy: "\n")
+        let patterns = expected.components(separatedBy: "\n")
+        // The longest common subsequence of each two ends.
+        var longest = [[Int]](repeating: [Int](repeating: 0, count: patterns.count + 1), count: lines.count + 1)
+        for line in lines.indices.reversed() {
+            for pattern in patterns.indices.reversed() {
+                longest[line][pattern] =
+                    matches(lines[line], patterns[pattern])
+                    ? longest[line + 1][pattern + 1] + 1
+                    : max(longest[line + 1][pattern], longest[line][pattern + 1])
+            }
+        }
+        var recorded: [String] = []
+        var pattern = 0
+        for (line, text) in lines.enumerated() {
+            while pattern < patterns.count, longest[line][pattern] == longest[line][pattern + 1] { pattern += 1 }
+            if pattern < patterns.count, matches(text, patterns[pattern]) {
+                recorded.append(patterns[pattern])
+                pattern += 1
+            } else {
+                recorded.append(text)
+            }
+        }
+        return recorded
+    }
+
     /// - Parameter source: the file that asks, in the folder `Tests` of the checkout.
     public static func folder(beside source: String = #filePath) -> URL {
         let folder = URL(fileURLWithPath: source).deletingLastPathComponent()

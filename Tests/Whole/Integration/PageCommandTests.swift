@@ -14,18 +14,23 @@ import TestServices
 ///     <!-- with: database -->          db.example.org is PostgreSQL, with a database `secrets` and an owner `admin`
 ///     <!-- with: checkout -->          ~/latchkey is a checkout, with programs that were built
 ///     <!-- typed: one | two -->        what the person types in the next block, a question each; `\0` is nothing
+///
+/// `LATCHKEY_RECORD=1` writes into the pages what the terminal shows, and fails; read the changes before they count.
 @Suite struct PageCommandTests {
     @Test(arguments: try Page.all())
     func `a page's commands do what the page shows`(_ page: Page) async throws {
         let session = try await PageSession(page)
+        var shownByStep: [(step: Page.Block.Step, shown: String)] = []
         for block in page.blocks {
             for step in block.steps(typed: block.typed) {
                 let shown = try await session.run(step.command, typing: step.typed)
                 #expect(
                     Page.matches(shown, step.output),
                     "\(page.path):\(step.line): \(step.command)\nshown:\n\(shown)\nexpected:\n\(step.output)")
+                shownByStep.append((step, shown))
             }
         }
+        if TestData.isRecording { try page.record(shownByStep) }
     }
 
     @Test func `pages are found, and other output is noticed`() throws {
@@ -112,14 +117,31 @@ struct Page: Sendable, CustomTestStringConvertible {
         self.blocks = blocks
     }
 
+    /// Writes the page anew where the terminal shows something else; lines that match stay, with their `…`.
+    func record(_ shownByStep: [(step: Block.Step, shown: String)]) throws {
+        let file = TestData.package.appendingPathComponent(path)
+        var lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
+        for (step, shown) in shownByStep.reversed() where !Self.matches(shown, step.output) {
+            let start = step.line - 1 + step.command.components(separatedBy: "\n").count
+            let end = start + step.output.components(separatedBy: "\n").count - 1
+            let plain = Self.plain(shown).joined(separator: "\n")
+            lines.replaceSubrange(
+                start..<end, with: TestData.recorded(plain, over: step.output) { Self.matches($0, $1) })
+        }
+        try lines.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
+    }
+
     static func matches(_ shown: String, _ expected: String) -> Bool {
         matches(lines(shown)[...], lines(expected)[...])
     }
 
     private static func lines(_ text: String) -> [String] {
-        let plain = text.replacing(/\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?Z?)?/, with: "DATE")
-        // A bar that shows progress is written over.
-        return plain.split(separator: "\n").compactMap { $0.split(separator: "\r").last.map(String.init) }
+        plain(text.replacing(/\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?Z?)?/, with: "DATE"))
+    }
+
+    /// The lines that aren't empty, as they are at last: a bar that shows progress is written over.
+    private static func plain(_ text: String) -> [String] {
+        text.split(separator: "\n").compactMap { $0.split(separator: "\r").last.map(String.init) }
     }
 
     private static func matches(_ shown: ArraySlice<String>, _ expected: ArraySlice<String>) -> Bool {

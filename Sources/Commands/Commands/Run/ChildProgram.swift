@@ -34,10 +34,10 @@ package struct ChildProgram: ~Copyable {
             case .text(let text):
                 try put(text, into: variable.name)
             case .secret(let secret):
-                let secret = try await Self.secret(secret, view, context)
+                let secret = try await Self.secret(secret, for: variable.name, view, context)
                 try take(secret, as: variable.name)
             case .file(let secret):
-                let secret = try await Self.secret(secret, view, context)
+                let secret = try await Self.secret(secret, for: variable.name, view, context)
                 try takeFile(secret, as: variable.name)
             }
         }
@@ -95,10 +95,13 @@ package struct ChildProgram: ~Copyable {
     }
 
     private static func secret(
-        _ name: CredentialName, _ view: StoreView?, _ context: CommandContext
+        _ name: CredentialName, for variable: String, _ view: StoreView?, _ context: CommandContext
     ) async throws -> Secret<Password> {
         guard let view else { preconditionFailure("a stored secret needs a store") }
-        let (key, store) = try await context.find(name, in: view)
+        let absence = CommandFailure(
+            .notFound, "credential.not-found", "the value of \(shown(variable)) isn't the name of a stored secret",
+            hint: "write NAME=SERVICE/ACCOUNT; run `latchkey list` to see the stored secrets")
+        let (key, store) = try await context.find(name, in: view, absence: absence)
         guard let record = try await store.read(key, as: Password.self, deadline: context.deadline) else {
             throw try await context.absence(of: key, in: store, view)
         }

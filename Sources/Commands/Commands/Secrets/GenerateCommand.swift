@@ -41,7 +41,7 @@ enum GenerateCommand {
         }
         let name = try CredentialName(service: service, account: arguments.optionalOperand("ACCOUNT"))
         let view = try await context.openView()
-        let (key, store) = try await context.find(name, in: view, otherwise: try context.loginName(for: name))
+        let (key, store) = try await context.findOrName(name, in: view)
         let condition = try await context.conditionToReplace(key, in: store, isForced: arguments.has(force))
         let options = SaveOptions(label: arguments.value(label), contentType: .text, condition: condition)
         try await store.save(try make(arguments), for: key, options: options, deadline: context.deadline)

@@ -57,14 +57,17 @@ extension CommandContext {
     ///   - includesHosts: whether a service without a secret may be the host of another service's address, such as
     ///     `git:https://github.com`.
     ///   - otherwise: the account where the service has none. `nil` throws `credential.not-found`.
+    ///   - absence: thrown instead of an error that shows the service, which may be a secret in the wrong place.
     package func find(
-        _ name: CredentialName, in view: StoreView, includesHosts: Bool = false, otherwise: String? = nil
+        _ name: CredentialName, in view: StoreView, includesHosts: Bool = false, otherwise: String? = nil,
+        absence: CommandFailure? = nil
     ) async throws -> (key: CredentialKey, store: any CredentialStore) {
         if let key = name.key { return (key, try await view.store(for: key, deadline: deadline)) }
         var keys = try await keys(in: view.stores, of: name.service)
         if keys.isEmpty, includesHosts { keys = try await self.keys(in: view.stores, ofHostIn: name) }
         if keys.isEmpty, let otherwise { keys = [try CredentialKey(service: name.service, account: otherwise)] }
         guard let key = keys.first else {
+            if let absence { throw absence }
             throw CommandFailure(
                 .notFound, "credential.not-found",
                 "no secret for \"\(CredentialName.shown(name.service))\" in \(view.stores[0].identity)",

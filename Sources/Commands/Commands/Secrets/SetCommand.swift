@@ -36,7 +36,7 @@ enum SetCommand {
     ) { arguments, context in
         let name = try arguments.credentialName()
         let view = try await context.openView()
-        let (key, store) = try await context.find(name, in: view, otherwise: try context.loginName(for: name))
+        let (key, store) = try await context.findOrName(name, in: view)
         let isTyped = SecretInput.isTerminal()
         if isTyped && !arguments.has(force) { try await context.confirmReplacing(key, in: store) }
         var secret = try secret(
@@ -90,12 +90,14 @@ extension CommandContext {
             hint: "answer y, or add --force to replace the secret without a question")
     }
 
-    /// The account of a service's first secret, where the person names none: the login name, as other programs take it.
-    func loginName(for name: CredentialName) throws(CommandFailure) -> String? {
-        guard name.account == nil else { return nil }
-        if let login = environment["LOGNAME"] ?? environment["USER"] { return login }
-        throw CommandFailure(
+    /// `find`, for a secret that may be new: the account of a service's first one is the login name, unless named.
+    func findOrName(
+        _ name: CredentialName, in view: StoreView
+    ) async throws -> (key: CredentialKey, store: any CredentialStore) {
+        let absence = CommandFailure(
             .usage, "usage.missing-operand", "ACCOUNT is missing, and neither LOGNAME nor USER is set",
             hint: "add the account after SERVICE")
+        return try await find(
+            name, in: view, otherwise: environment["LOGNAME"] ?? environment["USER"], absence: absence)
     }
 }

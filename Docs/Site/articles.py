@@ -88,20 +88,18 @@ def manual(page: pathlib.Path) -> str:
 def commands(program: str) -> dict[str, str]:
     """A page for each command, and one that lists them all."""
     def say(*words: str) -> str:
-        return subprocess.run([program, *words], check=True, capture_output=True, text=True).stdout
+        environment = {"HOME": "/", "COLUMNS": "10000"}
+        return subprocess.run([program, *words], check=True, capture_output=True, text=True, env=environment).stdout
 
     written, groups = {}, []
-    help = say("--help")
-    for title, listed in re.findall(r"(?m)^([a-z][^:\n]*):\n((?:  [a-z].*\n)+)", help):
+    for title, listed in re.findall(r"(?m)^([a-z][^:\n]*):\n((?:  [a-z].*\n)+)", say("help", "commands")):
         names = []
-        if listed.startswith("  latchkey "):
-            continue  # What else --help leads to.
         for name, sentence in re.findall(r"(?m)^  ([a-z].*?)  +(.*)$", listed):
             names.append("Command-" + name.replace(" ", "-"))
             usage = say(*name.split(), "--help").split("\n\n", 1)[1]
             written[names[-1]] = f"# latchkey {name}\n\n{sentence[:1].upper()}{sentence[1:]}.\n\n```\n{usage.strip()}\n```\n"
         groups.append((title.capitalize(), names))
-    tail = help.split("\noptions of every command:\n", 1)[1].strip("\n")
+    tail = say("help", "options").split(":\n", 1)[1].strip("\n")
     everywhere = f"What `latchkey COMMAND --help` says.\n\n## Options of every command\n\n```\n{tail}\n```"
     written["Commands"] = collection("Commands", everywhere, groups)
     return written

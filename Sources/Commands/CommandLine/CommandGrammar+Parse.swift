@@ -94,7 +94,9 @@ private struct ArgumentReader {
     // MARK: - Words
 
     private mutating func takeWord(_ text: String) throws(CommandFailure) {
-        if let command {
+        if command == nil, group == nil, let alias = grammar.aliases.first(where: { $0.word.description == text }) {
+            command = grammar.command(named: alias.command.description)
+        } else if let command {
             let takesRest = command.operands.last?.takesRest ?? false
             guard operands.count < command.operands.count || takesRest else {
                 let hint: LogMessage = "\(usageHint(command)); a secret is never given as an argument"
@@ -111,8 +113,8 @@ private struct ArgumentReader {
             }
         } else if text == CommandGrammar.helpCommand.name, !wantsHelp {
             wantsHelp = true
-        } else if wantsHelp, page == nil, let found = grammar.pages.first(where: { $0.name.description == text }) {
-            page = HelpText(found)
+        } else if wantsHelp, page == nil, let found = HelpText(page: text, of: grammar) {
+            page = found
         } else {
             let found = grammar.commands(startingWith: text)
             if let first = found.first {

@@ -9,6 +9,10 @@ package struct CommandGrammar: Sendable {
     package let commands: [CommandDefinition]
     /// What the program's name alone shows: whole lines. Empty where that is an error like any other.
     package let introduction: StaticString
+    /// Commands that share a first word. Those with two words belong to one each.
+    package let groups: [CommandGroup]
+    /// Other words for a command.
+    package let aliases: [(word: StaticString, command: StaticString)]
     /// Words that people try, and the command that each one means.
     package let synonyms: [(word: StaticString, command: StaticString)]
     // Made when they are shown: most calls of a program show none.
@@ -17,7 +21,8 @@ package struct CommandGrammar: Sendable {
     package init(
         program: StaticString, summary: StaticString, version: StaticString, globalOptions: [CommandOption],
         commands: [CommandDefinition],
-        introduction: StaticString = "",
+        introduction: StaticString = "", groups: [CommandGroup] = [],
+        aliases: [(word: StaticString, command: StaticString)] = [],
         synonyms: [(word: StaticString, command: StaticString)] = [],
         pages: @escaping @autoclosure @Sendable () -> [HelpPage] = []
     ) {
@@ -27,19 +32,21 @@ package struct CommandGrammar: Sendable {
         self.globalOptions = globalOptions
         self.commands = commands + [Self.helpCommand, Self.versionCommand]
         self.introduction = introduction
+        self.groups = groups
+        self.aliases = aliases
         self.synonyms = synonyms
         makePages = pages
     }
 
     package var pages: [HelpPage] { makePages() }
 
-    static let help = CommandOption.flag("--help", help: "show this help and end")
-    static let versionOption = CommandOption.flag("--version", help: "show the version and end")
+    static let help = CommandOption.flag("--help", help: "show the help")
+    static let versionOption = CommandOption.flag("--version", help: "show the version")
 
     /// The same as words: many programs have them.
     static let helpCommand = CommandDefinition(
         ["help"], topic: .program, summary: "list the commands, or explain one",
-        operands: [.optional("COMMAND", help: "a command, the first word of several, or a page of the help")],
+        operands: [.optional("COMMAND", help: "a command, a group of commands or a page of the help")],
         examples: ["latchkey help", "latchkey help vault", "latchkey help vault init"])
     static let versionCommand = CommandDefinition(
         ["version"], topic: .program, summary: "show the version", examples: ["latchkey version"])
@@ -50,6 +57,21 @@ package struct CommandGrammar: Sendable {
 
     /// The command whose words these are.
     package func command(named name: String) -> CommandDefinition? { commands.first { $0.name == name } }
+}
+
+/// Commands that share a first word, such as `vault`.
+package struct CommandGroup: Sendable {
+    package let word: StaticString
+    /// What the commands are for, in a phrase without a full stop.
+    package let summary: StaticString
+    /// What it is that they are about, in two sentences.
+    package let about: StaticString
+
+    package init(_ word: StaticString, summary: StaticString, about: StaticString) {
+        self.word = word
+        self.summary = summary
+        self.about = about
+    }
 }
 
 /// A page of `help` about something else than a command: tables with a title each.
@@ -69,7 +91,7 @@ package struct HelpPage: Sendable {
 
     /// What each exit status means.
     package static let exitStatuses = HelpPage(
-        "exit-status", summary: "lists the exit statuses",
+        "exit-status", summary: "list the exit statuses",
         sections: [
             ("exit statuses", ExitStatus.allCases.map { ("\(Int($0.rawValue))", "\($0.meaning)") })
         ])

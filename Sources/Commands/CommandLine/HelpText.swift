@@ -15,11 +15,15 @@ package struct HelpText: Sendable {
 
     private let parts: [Part]
 
-    /// Takes paragraphs, of which some are rows with two spaces before and in between.
     init(_ text: StaticString) {
-        parts = Array(
+        parts = Self.paragraphs(of: text)
+    }
+
+    /// Paragraphs, of which some are rows with two spaces before and in between.
+    private static func paragraphs(of text: StaticString) -> [Part] {
+        Array(
             text.description.split(separator: "\n\n").map { paragraph in
-                [paragraph.hasPrefix("  ") ? Self.columns(of: paragraph) : .text(String(paragraph))]
+                [paragraph.hasPrefix("  ") ? columns(of: paragraph) : .text(String(paragraph))]
             }.joined(separator: [.space]))
     }
 
@@ -45,44 +49,57 @@ package struct HelpText: Sendable {
         }
     }
 
-    init(_ page: HelpPage) {
-        parts = Array(
-            page.sections.map { section in
-                [.title(section.title.description), .columns(section.rows.map { ($0.name.text, $0.meaning.text) })]
-            }.joined(separator: [.space]))
+    /// A page of `help`, or `nil` where there is none of that name.
+    init?(page name: String, of grammar: CommandGrammar) {
+        switch name {
+        case "commands": parts = Self.commands(of: grammar)
+        case "options": parts = [.title("options of every command"), .columns(Self.everywhere(grammar))]
+        default:
+            guard let page = grammar.pages.first(where: { $0.name.description == name }) else { return nil }
+            parts = Array(
+                page.sections.map { section in
+                    [.title(section.title.description), .columns(section.rows.map { ($0.name.text, $0.meaning.text) })]
+                }.joined(separator: [.space]))
+        }
     }
 
     // MARK: - What stands in it
 
-    /// What a command can be, by what it is about; then the options that all of them take.
+    /// Commands of every day by what they are about, and the groups of the others. It fits on a screen.
     private static func overview(of grammar: CommandGrammar) -> [Part] {
-        var parts: [Part] = [
+        let pages =
+            [
+                ("COMMAND", "explain a command or a group, with examples"), ("commands", "list all commands"),
+                ("options", "list the options of every command"),
+            ] + grammar.pages.map { ($0.name.description, $0.summary.description) }
+        let groups = grammar.groups.map { ($0.word.description, $0.summary.description) }
+        return [
             .text("\(grammar.program): \(grammar.summary)"), .space,
-            .text("usage: \(grammar.program) COMMAND [OPTIONS]"),
-        ]
-        let width = grammar.commands.map(\.name.count).max() ?? 0
-        for topic in CommandTopic.allCases {
-            let commands = grammar.commands.filter { $0.topic == topic }
-            if commands.isEmpty { continue }
-            parts += [
-                .space, .title(topic.rawValue),
-                .columns(commands.map { ($0.name, $0.summary.description) }, left: width),
-            ]
+            .text("usage: \(grammar.program) COMMAND [OPTIONS]"), .space,
+        ] + sections(of: grammar.commands.filter { $0.words.count == 1 && $0.topic != .program })
+            + (groups.isEmpty ? [] : [.title("groups of commands"), .columns(groups), .space])
+            + [.title("more help"), .columns(pages.map { ("\(grammar.program) help \($0)", $1) })]
+    }
+
+    /// All commands, by what they are about.
+    private static func commands(of grammar: CommandGrammar) -> [Part] { sections(of: grammar.commands).dropLast() }
+
+    private static func sections(of commands: [CommandDefinition]) -> [Part] {
+        let width = commands.map(\.name.count).max()
+        return CommandTopic.allCases.flatMap { (topic) -> [Part] in
+            let rows = commands.filter { $0.topic == topic }.map { ($0.name, $0.summary.description) }
+            return rows.isEmpty ? [] : [.title(topic.rawValue), .columns(rows, left: width), .space]
         }
-        let pages = grammar.pages.map { ("\(grammar.program) help \($0.name)", $0.summary.description) }
-        return parts + [
-            .space, .title("options of every command"), .columns(everywhere(grammar)),
-            .space, .title("more"),
-            .columns([("\(grammar.program) help COMMAND", "explains a command, with examples")] + pages),
-        ]
     }
 
     private static func help(ofGroup group: String, in grammar: CommandGrammar) -> [Part] {
-        let commands = grammar.commands(startingWith: group)
-        return [
+        let about = grammar.groups.filter { $0.word.description == group }.flatMap {
+            paragraphs(of: $0.about) + [.space]
+        }
+        return about + [
             .text("usage: \(grammar.program) \(group) COMMAND [OPTIONS]"), .space, .title("commands"),
-            .columns(commands.map { ($0.name, $0.summary.description) }), .space,
-            .text("\(grammar.program) help \(group) COMMAND explains one, with examples."),
+            .columns(grammar.commands(startingWith: group).map { ($0.name, $0.summary.description) }), .space,
+            .text("Run `\(grammar.program) help \(group) COMMAND` to read about a command, with examples."),
         ]
     }
 
@@ -99,9 +116,11 @@ package struct HelpText: Sendable {
         }
         let examples = command.examples
         if !examples.isEmpty { parts += [.space, .title("examples"), .examples(examples)] }
-        if command.details.utf8CodeUnitCount > 0 { parts += [.space, .text("\(command.details)")] }
+        if command.details.utf8CodeUnitCount > 0 { parts += [.space] + paragraphs(of: command.details) }
+        let aliases = grammar.aliases.filter { $0.command.description == command.name }
+        for alias in aliases { parts += [.space, .text("`\(grammar.program) \(alias.word)` does the same.")] }
         return parts + [
-            .space, .text("\(grammar.program) help lists the options of every command, such as --store."),
+            .space, .text("Run `\(grammar.program) help options` for the options of every command, such as --store."),
         ]
     }
 

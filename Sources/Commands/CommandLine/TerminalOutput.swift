@@ -18,6 +18,8 @@ package struct TerminalOutput: Sendable {
     package private(set) var isJSON = false
     /// How many columns a table may have; `nil` where standard output is no terminal.
     private let width: Int?
+    /// How many columns help may have.
+    private let helpWidth: Int
 
     /// - Parameters:
     ///   - environment: `NO_COLOR` (not empty) and `TERM=dumb` turn colour off; it is on only where standard error is a
@@ -32,6 +34,7 @@ package struct TerminalOutput: Sendable {
         self.standardOutput = standardOutput
         self.standardError = standardError
         width = Self.width(of: standardOutput, environment)
+        helpWidth = width ?? Self.columns(environment) ?? 80
         errorsAreColoured =
             isatty(standardError) == 1 && environment["NO_COLOR"] == nil && environment["TERM"] != "dumb"
     }
@@ -46,6 +49,11 @@ package struct TerminalOutput: Sendable {
 
     package func write(_ table: TextTable) throws(CommandFailure) { try write(text: table.text(width: width)) }
 
+    /// Writes a table; for an empty one, a note says why there is nothing on standard output.
+    package func write(_ table: TextTable, orNote absence: LogMessage) throws(CommandFailure) {
+        if table.isEmpty { note(absence) } else { try write(table) }
+    }
+
     /// Writes a result as a line, or as JSON where that was asked for.
     package func write(_ line: LogMessage, json: @autoclosure () -> JSONValue) throws(CommandFailure) {
         if isJSON { try write(json()) } else { try write(line) }
@@ -58,7 +66,7 @@ package struct TerminalOutput: Sendable {
 
     package func write(_ value: JSONValue) throws(CommandFailure) { try write(text: value.text + "\n") }
 
-    package func write(_ help: HelpText) throws(CommandFailure) { try write(text: help.text(width: width)) }
+    package func write(_ help: HelpText) throws(CommandFailure) { try write(text: help.text(width: helpWidth)) }
 
     /// Writes a candidate of a completion on a line of its own, as a shell takes it: the word as it is, a tab, and what
     /// it means. One with a control character is left out, since it can't stand on a line.
@@ -159,7 +167,7 @@ package struct TerminalOutput: Sendable {
     }
 
     /// Says on standard error how the program is used.
-    package func explain(_ help: HelpText) { _ = PipeSafeWrite.write(help.text(width: width), to: standardError) }
+    package func explain(_ help: HelpText) { _ = PipeSafeWrite.write(help.text(width: helpWidth), to: standardError) }
 
     /// Shows how far a long piece of work is, in one line that is written over; nowhere but on a terminal.
     package func showProgress(_ work: StaticString, percent: Int) {
@@ -183,9 +191,13 @@ package struct TerminalOutput: Sendable {
     }
 
     /// The width that a terminal has: what `COLUMNS` says, or else the terminal itself.
+    private static func columns(_ environment: ProgramEnvironment) -> Int? {
+        environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+    }
+
     private static func width(of descriptor: Int32, _ environment: ProgramEnvironment) -> Int? {
         guard isatty(descriptor) == 1 else { return nil }
-        if let columns = environment["COLUMNS"].flatMap({ Int($0) }), columns > 0 { return columns }
+        if let columns = columns(environment) { return columns }
         var size = winsize()
         guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)

@@ -142,7 +142,7 @@ internal import TestServices
             let error = try #require(error)
             #expect(
                 error.logMessage.text
-                    == "standard output can't be written (errno \(ENOSPC)) [output.cannot-write]")
+                    == "can't write to standard output: no space left on device [output.cannot-write]")
             #expect(ExitStatus(error) == .cannotWrite)
         }
     }

@@ -56,9 +56,9 @@ struct WrappedTextTests {
     }
 
     @Test func `the right column stands below the left where it would be a thin one`() throws {
-        let wide = try Self.help("--help", width: 61)
+        let wide = try Self.help("help", "options", width: 61)
         #expect(wide.contains("  --store STORE  where the things are that it does everything\n                 with\n"))
-        let narrow = try Self.help("--help", width: 40)
+        let narrow = try Self.help("help", "options", width: 40)
         #expect(narrow.contains("  --store STORE\n      where the things are that it does\n      everything with\n"))
         let widest = try Self.help("get", "--help", width: 300).split(separator: "\n").map(\.count).max() ?? 0
         #expect((80...100).contains(widest))

@@ -101,11 +101,9 @@ public enum BuiltProducts {
 }
 
 extension ProgramRun {
-    /// The commands that `latchkey help` lists, section by section.
+    /// The commands that `latchkey help commands` lists, section by section.
     public var listedCommands: [String] {
-        let lines = outputText.split(separator: "\n", omittingEmptySubsequences: false)
-        let sections = lines.drop { !$0.hasPrefix("usage: ") }.dropFirst().prefix { $0 != "options of every command:" }
-        return sections.filter { $0.hasPrefix("  ") }.compactMap { line in
+        outputText.split(separator: "\n").filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }.compactMap { line in
             let entry = line.dropFirst(2)
             return entry.firstRange(of: "  ").map { String(entry[..<$0.lowerBound]) }
         }

@@ -55,6 +55,13 @@ struct ManualTests {
         }
     }
 
+    /// The program's help, with each row on one line.
+    private static func help(_ words: String...) async throws -> ProgramRun {
+        try await BuiltProducts.latchkey().run(
+            words.flatMap { $0.split(separator: " ").map(String.init) }, environment: ["COLUMNS": "10000"]
+        ).successful("help")
+    }
+
     /// What stands in a help, as a page has it: its tables' rows, its examples and its paragraphs.
     private static func parts(of help: String) -> [String] {
         help.split(separator: "\n\n").flatMap { (block) -> [String] in
@@ -69,11 +76,10 @@ struct ManualTests {
         for page in try Self.pages() where page.hasSuffix(".1") {
             shown[page] = try await Self.shown(Repository.root.appendingPathComponent("\(Self.folder)/\(page)").path)
         }
-        let overview = try await BuiltProducts.latchkey().run(["--help"]).successful("latchkey --help")
+        let overview = try await Self.help("help", "commands")
         try #require(overview.listedCommands.count > 30)
         for command in overview.listedCommands {
-            let words = command.split(separator: " ").map(String.init) + ["--help"]
-            let help = try await BuiltProducts.latchkey().run(words).successful(command).outputText
+            let help = try await Self.help("help", command).outputText
             let pages = try Self.pages().filter { try text($0).contains("\n.Ss latchkey \(command)\n") }
             let page = try #require(pages.first, "\(command)")
             #expect(pages.count == 1, "\(command): \(pages)")
@@ -85,17 +91,17 @@ struct ManualTests {
             }
         }
         // What holds for all of them.
-        let statuses = try await BuiltProducts.latchkey().run(["help", "exit-status"]).successful("help").outputText
-        let places = try await BuiltProducts.latchkey().run(["help", "environment"]).successful("help").outputText
-        let options = overview.outputText.split(separator: "options of every command:\n")[1].split(separator: "\n\n")[0]
-        let rows = Self.parts(of: statuses) + Self.parts(of: places) + Self.parts(of: String(options))
+        var rows: [String] = []
+        for page in ["exit-status", "environment", "options"] {
+            rows += Self.parts(of: try await Self.help("help", page).outputText)
+        }
         #expect(rows.count > 40)
         for row in rows { #expect(shown[Self.main]?.contains(row) == true, "\(row)") }
     }
 
     /// A program whose help is this one, whichever command it is asked for.
     private func program(_ help: String, topics: [String], in directory: TestDirectory) throws -> String {
-        let tables = topics + ["latchkey itself", "options of every command", "more"]
+        let tables = topics + ["latchkey itself", "options of every command"]
         try directory.write(
             "overview", tables.map { "\($0):\n  \($0.filter(\.isLetter))  does\n" }.joined(separator: "\n"))
         try directory.write(
@@ -106,9 +112,9 @@ struct ManualTests {
             """
             #!/bin/sh
             case $* in
-            --help) cat '\(directory.path)/overview' ;;
+            'help commands') cat '\(directory.path)/overview' ;;
             'help environment') cat '\(directory.path)/environment' ;;
-            'help exit-status') ;;
+            'help exit-status' | 'help options') ;;
             *) sed "s/COMMAND/${*% --help}/" '\(directory.path)/help' ;;
             esac
 

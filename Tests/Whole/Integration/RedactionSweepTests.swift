@@ -168,7 +168,7 @@ import TestServices
                 + (try Self.signInRuns(canaries))
                 + (try Self.vaultRuns(canaries, directory)))
                 .map(\.command))
-        let help = try await BuiltProducts.latchkey().run(["--help"], environment: directory.environment())
+        let help = try await BuiltProducts.latchkey().run(["help", "commands"], environment: directory.environment())
         let commands = help.listedCommands
         #expect(commands.count >= 15)
         #expect(Set(commands) == swept)

@@ -56,11 +56,11 @@ extension RealBrowser {
                     #expect(articles.contains("manual-\(name.dropFirst(4).replacing(".", with: "-"))"), "\(page)")
                 }
             }
-            let help = try await BuiltProducts.latchkey().run(["--help"]).successful("latchkey --help")
+            let help = try await BuiltProducts.latchkey().run(["help", "commands"]).successful("help")
             #expect(help.listedCommands.count > 30)
             for command in help.listedCommands {
                 let words = command.split(separator: " ").map(String.init)
-                let said = try await BuiltProducts.latchkey().run(words + ["--help"]).successful(command).outputText
+                let said = try await BuiltProducts.latchkey().run(words + ["--help"], environment: ["COLUMNS": "10000"]).successful(command).outputText
                 let shown = try site.text("documentation/latchkey/command-\(words.joined(separator: "-"))")
                 let usage = try #require(said.split(separator: "\n\n", maxSplits: 1).last)
                 #expect(shown.contains(usage.trimmingCharacters(in: .newlines)), "\(command)")

@@ -12,7 +12,7 @@ enum DoctorCommand {
         "--repair-duplicates", help: "first delete the keyring's items that another one makes superfluous")
 
     static let command = Command(
-        "doctor", topic: .stores, summary: "say how the stores are, which is used and why, and what to mend",
+        "doctor", topic: .stores, summary: "check stores and configuration, and report problems",
         options: [repair],
         details: """
             Nobody is asked for anything, and nothing is changed but for a throw-away secret that is saved, read

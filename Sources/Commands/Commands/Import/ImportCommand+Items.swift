@@ -16,14 +16,14 @@ extension ImportCommand {
     }
 
     static func importItems(
-        of source: Source, _ arguments: ParsedArguments, _ context: CommandContext
+        of source: Source, _ file: String?, _ arguments: ParsedArguments, _ context: CommandContext
     ) async throws -> ExitStatus {
         guard source == .collection else {
             throw CommandFailure(
                 .usage, "usage.bad-value", "\(ImportCommand.items.name) is not for \(source.name)",
                 hint: "only a keyring's items have attributes: --from \(Source.collection.name)")
         }
-        let collection = try source.keyringCollection(arguments.optionalOperand("FILE"), context)
+        let collection = try source.keyringCollection(file, context)
         let vault = try await context.openStoreToCopyInto()
         guard vault.collections != nil else {
             throw CommandFailure(

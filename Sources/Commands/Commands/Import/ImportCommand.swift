@@ -7,7 +7,7 @@ internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
 internal import LatchkeySystem
 
-/// `latchkey import --from SOURCE [FILE]`.
+/// `latchkey import SOURCE [FILE]`.
 enum ImportCommand {
     private static let from = CommandOption.value(
         "--from", "SOURCE",
@@ -15,60 +15,59 @@ enum ImportCommand {
             "git", "gcm", "docker", "cargo", "netrc", "pypirc", "gh", "python-keyring", "libsecret-file",
             "gnome-keyring-collection",
         ]),
-        help: "git, gcm, docker, cargo, netrc, pypirc, gh, python-keyring or another of those below")
+        help: "same as the operand SOURCE")
     static let emptySource = CommandOption.flag(
-        "--empty-source",
-        help: "remove the imported secrets from the plain-text file (git to pypirc)")
+        "--empty-source", help: "remove the imported secrets from the plain-text file (git to pypirc)")
     static let items = CommandOption.flag(
-        "--items", help: "gnome-keyring-collection: take every item into a vault as it is, with all its attributes")
+        "--items", help: "gnome-keyring-collection: import every item into a vault unchanged, with all attributes")
     private static let passphraseDescriptor = CommandOption.value(
         "--import-passphrase-fd", "N", form: .descriptor,
-        help: "read the passphrase of libsecret's file from this descriptor, 3 or above")
+        help: "file descriptor, 3 or above, to read the passphrase of libsecret's file from")
 
     static let command = Command(
         "import", topic: .stores,
-        summary: "import what another program stores in a file or in a collection of the keyring",
-        operands: [.optional("FILE", help: "its file, where it isn't the usual one; or the collection's name")],
+        summary: "import the secrets that another program stores",
+        operands: [
+            .optional("SOURCE", help: "program to import from: one of those below"),
+            .optional("FILE", help: "the program's file (default: its usual path), or the collection's name"),
+        ],
         options: [
             from, passphraseDescriptor, TransferCommand.replace, TransferCommand.dryRun, emptySource, items,
         ],
         details: """
-            git: git credential-store's file. gcm: what Git Credential Manager keeps in the keyring and in the
-            folder of its plain-text store. docker: the logins in config.json and in the keyring; FILE may be
-            podman's auth.json. cargo: the tokens in credentials.toml and in the keyring. netrc: the logins of
-            .netrc, for git and Go; curl and others read the file alone. pypirc: the passwords of .pypirc, for twine
-            by way of Python keyring. gh: hosts.yml of GitHub's command line. python-keyring: the plain-text file of
-            keyrings.alt. libsecret-file: the encrypted file of libsecret and oo7, whose passphrase is asked for.
-            gnome-keyring-collection: a collection of the keyring, with what git, Git Credential Manager, docker and
-            cargo keep there; with --items, everything as it is, for programs that find it in a vault that is served as
-            a keyring. With FILE, gcm, docker and cargo leave the keyring out.
+              git                       git credential-store's file
+              gcm                       Git Credential Manager's secrets, in the keyring and in its plain-text store
+              docker                    logins in config.json and in the keyring; FILE may be podman's auth.json
+              cargo                     tokens in credentials.toml and in the keyring
+              netrc                     logins in .netrc, for git and Go
+              pypirc                    passwords in .pypirc, for twine
+              gh                        hosts.yml of GitHub's command line
+              python-keyring            the plain-text file of keyrings.alt
+              libsecret-file            the encrypted file of libsecret and oo7; import asks for its passphrase
+              gnome-keyring-collection  secrets of git, Git Credential Manager, docker and cargo in a collection
 
-            What is read goes to the store that is used, each credential is read back, and the source is left as it is.
-            It is stored under gh:HOST, docker:URL, cargo:URL with the account token, or git:URL (of git, gcm and netrc).
-            --empty-source then removes the secrets from the plain-text file, and nothing else. The file stays unchanged if
-            import skipped an entry: a login that is there twice, an account of .netrc, a comment with a password. It stays
-            unchanged, too, if another program has changed it. For gcm the files are deleted. The keyring's items stay.
-            The disk keeps the old content until it is overwritten.
+            import copies the secrets to the store in use and verifies each copy. The source isn't changed. With FILE, gcm,
+            docker and cargo don't read the keyring. Secrets are stored under gh:HOST, docker:URL, cargo:URL with the
+            account token, or git:URL (for git, gcm and netrc).
 
-            Exit status 1: nothing to import; 73: the store has another secret for an entry and --replace is missing, or the
-            file can't be written; 77: the secrets are still in the file.
+            --empty-source then removes the secrets from the plain-text file, and nothing else. For gcm the files are
+            deleted; items in the keyring stay. The file isn't changed if import skipped an entry, or if another program
+            changed the file. The disk keeps the old content until it is overwritten.
+
+            Exits with 1 if there is nothing to import, 73 if the store has another secret for an entry (unless you add
+            --replace) or the file can't be written, 77 if the secrets are still in the file.
             """,
         examples: [
-            "latchkey import --from git --dry-run", "latchkey import --from gh",
-            "latchkey import --from docker --empty-source",
-            "latchkey import --from gnome-keyring-collection Login",
-            "latchkey import --from gnome-keyring-collection Login --items",
+            "latchkey import git --dry-run", "latchkey import gh", "latchkey import docker --empty-source",
+            "latchkey import netrc ~/old/.netrc", "latchkey import gnome-keyring-collection Login",
+            "latchkey import gnome-keyring-collection Login --items",
         ]
     ) { arguments, context in
-        guard let name = arguments.value(from), let source = Source(rawValue: name) else {
-            throw CommandFailure(
-                .usage, "usage.missing-option", "--from is missing",
-                hint: "name one of \(LogMessage.joined(Source.allCases.map { "\($0.name)" }))")
-        }
+        let (source, file) = try source(arguments)
         let emptying = try SourceEmptying(source, arguments)
-        if arguments.has(items) { return try await importItems(of: source, arguments, context) }
+        if arguments.has(items) { return try await importItems(of: source, file, arguments, context) }
         // Its passphrase is asked for before the store's, which may ask for one too.
-        let read = try await source.read(arguments, context)
+        let read = try await source.read(file, arguments, context)
         let keys = try await read.store.list(deadline: context.deadline).all().map(\.key)
             .sorted { $0.isListed(before: $1) }
         if read.skippedCount > 0 {
@@ -79,7 +78,7 @@ enum ImportCommand {
         guard !keys.isEmpty else {
             throw CommandFailure(
                 .notFound, "credential.not-found", "there is nothing to import",
-                hint: "give the file's path: latchkey import --from \(source.name) FILE")
+                hint: "give the file's path: latchkey import \(source.name) FILE")
         }
         let transfer = Transfer(
             from: read.store, to: try await context.openStoreToCopyInto(), mode: .copy,
@@ -103,6 +102,28 @@ enum ImportCommand {
             context.output.note("the file still contains the secrets in plain text; remove it when no program needs it")
         }
         return status
+    }
+
+    /// What SOURCE and FILE are, or --from and FILE.
+    private static func source(_ arguments: ParsedArguments) throws(CommandFailure) -> (Source, file: String?) {
+        var words = ["SOURCE", "FILE"].compactMap(arguments.optionalOperand)
+        let name = arguments.value(from) ?? (words.isEmpty ? nil : words.removeFirst())
+        guard let name else {
+            throw CommandFailure(.usage, "usage.missing-operand", "SOURCE is missing", hint: sources)
+        }
+        guard let source = Source(rawValue: name) else {
+            throw CommandFailure(.usage, "usage.bad-value", "SOURCE isn't a program to import from", hint: sources)
+        }
+        guard words.count < 2 else {
+            throw CommandFailure(
+                .usage, "usage.too-many-operands", "SOURCE is set twice, as an operand and by --from",
+                hint: "remove --from")
+        }
+        return (source, words.first)
+    }
+
+    private static var sources: LogMessage {
+        "usage: latchkey import SOURCE [FILE], with SOURCE one of \(LogMessage.joined(Source.allCases.map { "\($0.name)" }))"
     }
 
     /// What was read, and what was left out.
@@ -141,8 +162,7 @@ enum ImportCommand {
             }
         }
 
-        func read(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> Read {
-            let file = arguments.optionalOperand("FILE")
+        func read(_ file: String?, _ arguments: ParsedArguments, _ context: CommandContext) async throws -> Read {
             let path = AbsolutePath.of(file ?? usualPath(context.environment))
             do {
                 switch self {
@@ -162,7 +182,7 @@ enum ImportCommand {
                 let shown = LoggableText(reviewed: "the path of a file to import", unredacted: path)
                 throw CommandFailure(
                     error, "can't read \"\(shown)\": \(SystemErrorNumber(number))",
-                    hint: "give the file's path: latchkey import --from \(name) FILE")
+                    hint: "give the file's path: latchkey import \(name) FILE")
             }
         }
 
@@ -209,7 +229,7 @@ enum ImportCommand {
             guard let name else {
                 throw CommandFailure(
                     .usage, "usage.missing-operand", "which collection is missing",
-                    hint: "give its label, or its path: latchkey import --from gnome-keyring-collection Login")
+                    hint: "give its label, or its path: latchkey import gnome-keyring-collection Login")
             }
             return SecretServiceStore(
                 SecretServiceConfiguration(

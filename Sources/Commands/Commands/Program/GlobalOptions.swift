@@ -5,27 +5,29 @@ package import LatchkeyStoreSelection
 
 /// The options that every command takes.
 package enum GlobalOptions {
-    package static let store = store(help: "where credentials are kept")
+    package static let store = store(help: "store to use")
     package static let passphraseDescriptor = CommandOption.value(
-        "--passphrase-fd", "N", form: .descriptor, help: "read the vault's passphrase from this descriptor, 3 or above")
+        "--passphrase-fd", "N", form: .descriptor,
+        help: "file descriptor, 3 or above, to read the vault's passphrase from")
     package static let createCollection = CommandOption.flag(
-        "--create-collection", help: "make that collection when it is missing; the keyring asks for its password")
+        "--create-collection", help: "create the collection if it doesn't exist; the keyring asks for a password")
     package static let allStores = CommandOption.flag(
-        "--all-stores", help: "look in every store; change a credential where it lives")
-    package static let noPrompt = CommandOption.flag("--no-prompt", help: "ask nobody anything; fail instead")
+        "--all-stores", help: "read all stores; change a secret in the store that has it")
+    package static let noPrompt = CommandOption.flag("--no-prompt", help: "never ask a question; fail instead")
     package static let timeout = CommandOption.value(
         "--timeout", "SECONDS", form: .seconds,
-        help: "how long a store or server may take (30), or you to sign in (600)")
+        help: "time limit for stores and servers (default: 30), or for you to sign in (default: 600)")
     package static let logLevel = CommandOption.value(
         "--log-level", "LEVEL", form: .choice(["error", "warning", "info", "debug", "trace"]),
-        help: "error, warning, info, debug or trace (warning)")
+        help: "error, warning, info, debug or trace (default: warning)")
     package static let logFormat = CommandOption.value(
-        "--log-format", "FORMAT", form: .choice(["text", "json", "journal"]), help: "text, json or journal (text)")
+        "--log-format", "FORMAT", form: .choice(["text", "json", "journal"]),
+        help: "text, json or journal (default: text)")
 
     /// With what the stores of a catalogue add.
     package static func all(_ catalogue: StoreCatalogue) -> [CommandOption] {
         let names = catalogue.backends.filter(\.isPersistent).map { "\($0.name)" as LogMessage }
-        return [store(help: "where credentials are kept: \(LogMessage.joined(names, separator: " or "))")]
+        return [store(help: "store to use: \(LogMessage.joined(names, separator: " or "))")]
             + catalogue.backends.compactMap(place)
             + [createCollection, allStores, passphraseDescriptor, noPrompt, timeout, json, logLevel, logFormat]
     }
@@ -47,7 +49,7 @@ package enum GlobalOptions {
         }
     }
 
-    package static let json = CommandOption.flag("--json", help: "show results and errors as JSON")
+    package static let json = CommandOption.flag("--json", help: "print results and errors as JSON")
 }
 
 /// A descriptor that the program's caller left open for a secret.
@@ -60,13 +62,13 @@ package struct PassedDescriptor {
         guard flags >= 0 else {
             throw CommandFailure(
                 .refused, "passphrase.closed-descriptor",
-                "\(option.name) names descriptor \(number), which is not open",
-                hint: "open it for this command, as in: \(option.name) \(number) \(number)<FILE")
+                "\(option.name) names descriptor \(number), which isn't open",
+                hint: "open the descriptor for this command: \(option.name) \(number) \(number)<FILE")
         }
         guard isatty(number) == 0 else {
             throw CommandFailure(
                 .refused, "passphrase.terminal", "descriptor \(number) is a terminal, which would show the passphrase",
-                hint: "leave out \(option.name), and it is asked for")
+                hint: "remove \(option.name): Latchkey then asks for the passphrase")
         }
         _ = fcntl(number, F_SETFD, flags | FD_CLOEXEC)
         self.number = number

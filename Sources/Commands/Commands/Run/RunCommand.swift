@@ -18,7 +18,7 @@ enum RunCommand {
         "--mask", help: "show the program's output with these secrets replaced by ***")
 
     static let command = Command(
-        "run", topic: .programs, summary: "run a program with secrets in its environment, and nowhere else",
+        "run", topic: .programs, summary: "run a program with secrets in its environment only",
         operands: [
             .optional("PROVIDER", help: "whose access token it gets: a name from latchkey provider list"),
             .rest("COMMAND", help: "the program and its arguments; write -- before it"),

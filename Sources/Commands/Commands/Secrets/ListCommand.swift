@@ -6,21 +6,26 @@ package import LatchkeyCommandLine
 /// `latchkey list [SERVICE]` and `latchkey search WORD`.
 enum ListCommand {
     private static let all = CommandOption.flag(
-        "--all", help: "list what sign-ins have stored too: sessions, keys and client secrets")
+        "--all", help: "list the sessions, keys and client secrets of sign-ins too")
 
     private static let stale = CommandOption.value(
-        "--stale", "DAYS", form: .count(36_500), help: "only what hasn't changed for so many days")
+        "--stale", "DAYS", form: .count(36_500), help: "only secrets that haven't changed for this many days")
 
     static let command = Command(
-        "list", summary: "list what is kept, without the secrets",
-        operands: [.optional("SERVICE", help: "only services that begin with this")], options: [all, stale, items],
+        "list", summary: "list stored secrets by name",
+        operands: [.optional("SERVICE", help: "beginning of the services to list (default: all)")], options: [all, stale, items],
         details: """
-            Up to 10,000 are listed in the order of their names. More come in the order of the store, as they are read;
-            one may come twice then while a vault is rekeyed. With --all-stores, each credential's store is shown
-            too, and a store that can't be opened is an error after what the others keep. Sign-ins are listed by
-            latchkey accounts; --all shows what they have stored here, which get doesn't write. With --items, what other
-            programs have put into the vault with attributes of their own is listed instead; with SERVICE, what has an
-            attribute service that begins with it.
+            list never shows a secret. To list sign-ins, run `latchkey accounts`; --all adds the sessions, keys and client
+            secrets that sign-ins have stored, which get doesn't write.
+
+            With --all-stores, list also shows each credential's store. If one of the stores can't be opened, list shows
+            the others first and then fails.
+
+            --items lists the items that other programs have stored in the vault with more attributes. With SERVICE, it
+            lists those whose attribute service begins with SERVICE.
+
+            list sorts up to 10,000 credentials by name. It shows more than that in the order of the store; one of them may
+            then appear twice while the vault is rekeyed.
             """,
         examples: [
             "latchkey list", "latchkey list exam", "latchkey list --stale 365", "latchkey list --json",
@@ -38,11 +43,11 @@ enum ListCommand {
     }
 
     static let search = Command(
-        "search", summary: "list what has a word in its service, account or label",
-        operands: [.required("WORD", help: "any part of a name, in upper or lower case")], options: [all],
+        "search", summary: "search services, accounts and labels for a word",
+        operands: [.required("WORD", help: "any part of a name; upper and lower case are equal")], options: [all],
         details: """
-            What other programs have put into the vault is listed after it, where WORD is in its label or in the value of an
-            attribute; with --json these have the kind item.
+            search also lists the items that other programs have stored in the vault if WORD is in their label or in the
+            value of an attribute. With --json, these have the kind item.
             """,
         examples: ["latchkey search alice"]
     ) { arguments, context in
@@ -67,7 +72,9 @@ enum ListCommand {
         if isAtEnd { batch = latest(batch).sorted { $0.entry.key.isListed(before: $1.entry.key) } }
         var table = heading(namesStore: context.usesAllStores)
         var array = JSONArrayOutput(context.output)
+        var shownCount = 0
         while true {
+            shownCount += batch.count
             if arguments.has(GlobalOptions.json) {
                 try array.write(batch.map { json($0, namesStore: context.usesAllStores) })
             } else {
@@ -81,6 +88,7 @@ enum ListCommand {
         }
         if let word {
             let items = try await items(of: view, with: word, context)
+            shownCount += items.count
             if arguments.has(GlobalOptions.json) {
                 try array.write(items.map { json($0, saysKind: true) })
             } else {
@@ -88,6 +96,11 @@ enum ListCommand {
             }
         }
         if arguments.has(GlobalOptions.json) { try array.end() }
+        if shownCount == 0, !arguments.has(GlobalOptions.json) {
+            let places = LogMessage.joined(view.stores.map { "\($0.identity)" }, separator: " and ")
+            let result: StaticString = rows.entryCount == 0 ? "no secret is stored" : "no secret matches"
+            context.output.note("\(result) in \(places)")
+        }
         if rows.hiddenCount > 0, context.output.tellsPerson, !context.output.isJSON {
             context.output.note(
                 "\(LogMessage.counted(rows.hiddenCount, "more belongs", "more belong")) to sign-ins: latchkey accounts, or list --all"

@@ -8,27 +8,28 @@ internal import LatchkeyVault
 
 /// `latchkey copy` and `latchkey move`, from one store to another.
 package enum TransferCommand {
-    static let from = CommandOption.value("--from", "STORE", help: "the store where they are, or a vault's PATH or URI")
+    static let from = CommandOption.value("--from", "STORE", help: "store to read from, or a vault's PATH or URI")
     static let to = CommandOption.value(
-        "--to", "STORE", help: "the store where they shall be, or a vault's PATH or URI")
+        "--to", "STORE", help: "store to write to, or a vault's PATH or URI")
     package static let replace = CommandOption.flag(
-        "--replace", help: "overwrite another secret that the target has under the same name")
-    package static let dryRun = CommandOption.flag("--dry-run", help: "say what would be done, and do nothing")
+        "--replace", help: "overwrite secrets of the same name in the target")
+    package static let dryRun = CommandOption.flag("--dry-run", help: "show what would be done, and change nothing")
 
     private static let operands: [CommandOperand] = [
-        .optional("SERVICE", help: "only this service"), .optional("ACCOUNT", help: "only this account of it"),
+        .optional("SERVICE", help: "only this service (default: all credentials of every kind)"), .optional("ACCOUNT", help: "only this account of the service"),
     ]
     private static let details: StaticString = """
-        Without SERVICE, all credentials of every kind. Each one is read back and compared before it counts,
-        and before a move deletes it; where it was cut short, the same command goes on. Another secret in the
-        target is left alone without --replace, and the exit status is 73. Exit status 1: there is nothing to
-        do it with. Which store is used stays as it is.
+        Each copy is verified before it counts, and before move deletes the original. If interrupted, run the command
+        again.
 
-        What other programs have put into a vault, with attributes of their own, goes along to another vault, with its
-        collection and times, and to the desktop's keyring; with SERVICE, what has it as its attribute service. From
-        the desktop's keyring other programs' items don't: latchkey import --from gnome-keyring-collection --items
-        copies those. The keys of vaults stay there as well. A vault that isn't the one in use is named by its path,
-        with a slash in it, and opens with a key that is found for it, or its passphrase.
+        If the target has another secret of the same name, that secret stays and the command exits with 73, unless you add
+        --replace. Exits with 1 if nothing matches.
+
+        Items that other programs have stored in a vault are included, with their collection and times. With SERVICE, those
+        whose attribute service is SERVICE are included. Other programs' items in the desktop's keyring aren't included: run
+        `latchkey import --from gnome-keyring-collection --items` to copy them. The keys of vaults stay in the keyring too.
+
+        PATH must contain a slash. Latchkey looks for the key of such a vault as usual, or asks for its passphrase.
         """
 
     static let copy = Command(

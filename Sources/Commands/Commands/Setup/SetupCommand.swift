@@ -11,7 +11,7 @@ enum SetupCommand {
     static let printing = CommandOption.flag("--print", help: "show what would be written, and write nothing")
 
     static let command = Command(
-        "setup", topic: .helpers, summary: "have git, docker, podman, cargo, pip, uv, kubectl, aws or go ask Latchkey",
+        "setup", topic: .helpers, summary: "make git, docker, pip and other tools fetch secrets from Latchkey",
         operands: [
             .optional("TOOL", help: "git, docker, podman, cargo, pip, uv, kubectl, aws or go; without it, a list"),
             .optional("NAME", help: "aws: the profile (default); kubectl: the provider"),

@@ -46,8 +46,8 @@ enum AccountsCommand {
     }
 
     static let command = Command(
-        "accounts", topic: .signIns, summary: "list who is signed in",
-        operands: [.optional("PROVIDER", help: "only this provider")],
+        "accounts", topic: .signIns, summary: "list the accounts that are signed in",
+        operands: [.optional("PROVIDER", help: "provider to list (default: all)")],
         details: """
             It says when the token or the session ends, in local time. A session that its server has ended is marked until
             the next sign-in or sign-out.
@@ -58,7 +58,9 @@ enum AccountsCommand {
         if arguments.has(GlobalOptions.json) {
             try context.output.write(.array(rows.all.map { json($0, namesStore: context.usesAllStores) }))
         } else {
-            try context.output.write(table(rows.all, namesStore: context.usesAllStores))
+            try context.output.write(
+                table(rows.all, namesStore: context.usesAllStores),
+                orNote: "no account is signed in; to sign in, run `latchkey sign-in PROVIDER`")
         }
         // What can't be seen may be there all the same.
         if let (name, error) = rows.refusals.first { throw CommandFailure(notListed: name, error) }

@@ -5,7 +5,7 @@ internal import LatchkeyCommandLine
 /// `latchkey provider list`.
 enum ProviderListCommand {
     private static let available = CommandOption.flag(
-        "--available", help: "list the services that are built in, and how to sign in at each")
+        "--available", help: "list the built-in services, with the command to sign in at each")
 
     static let command = Command(
         "provider", "list", summary: "list the servers to sign in at", options: [available],
@@ -28,7 +28,8 @@ enum ProviderListCommand {
                 "\(one.name)", "\(one.serverName)", "\(shown(one.clientID))",
                 "\(shown(one.scopes.joined(separator: " ")))")
         }
-        try context.output.write(table)
+        try context.output.write(
+            table, orNote: "no provider was added; run `latchkey provider list --available` to see the built-in services")
         return .success
     }
 

@@ -6,7 +6,7 @@ internal import LatchkeyCommandLine
 /// `latchkey provider remove PROVIDER`.
 enum ProviderRemoveCommand {
     static let command = Command(
-        "provider", "remove", summary: "forget a server and its client secret", operands: [SignInOptions.provider],
+        "provider", "remove", summary: "remove a server and its client secret", operands: [SignInOptions.provider],
         examples: ["latchkey provider remove work"]
     ) { arguments, context in
         let configuration = try context.configuration(arguments)

@@ -12,41 +12,46 @@ enum RequestCommand {
     static let jsonBody = CommandOption.value(
         "--json-body", "TEXT", help: "send this JSON, which every user of the machine can see: no secrets")
     private static let method = CommandOption.value(
-        "--method", "METHOD", help: "as METHOD (GET, or POST with --data or --json-body)")
+        "--method", "METHOD", help: "same as the operand METHOD")
     private static let header = CommandOption.value(
-        "--header", "FIELD", repeats: true, help: "send this header field too, such as 'Accept: text/plain'")
+        "--header", "FIELD", repeats: true, help: "header field to send, such as 'Accept: text/plain'")
     private static let include = CommandOption.flag(
         "--include", help: "write the response's status and header fields before its body")
     static let contentType = CommandOption.value(
-        "--content-type", "TYPE", help: "the media type of what --data sends (application/json)")
+        "--content-type", "TYPE", help: "media type of --data (default: application/json)")
 
     static let maximumByteCount = 64 << 20
 
     static let command = Command(
-        "request", topic: .signIns, summary: "send a request with the access token, and write the response's body",
+        "request", topic: .signIns, summary: "send an HTTP request with the access token",
         operands: [
             SignInOptions.provider,
-            .optional("METHOD", help: "GET, HEAD, POST, PUT, PATCH or DELETE; GET, or POST with a body"),
-            .required("URL", help: "where to: https, a loopback address, or a path alone, on the provider's API"),
+            .optional("METHOD", help: "GET, HEAD, POST, PUT, PATCH or DELETE (default: GET, or POST with a body)"),
+            .required("URL", help: "address to send to (https, or loopback), or a path on the provider's API"),
         ],
         options: [
             SignInOptions.account, method, header, data, jsonBody, contentType, include, .raw, SignInOptions.origin,
             SignInOptions.certificateAuthority,
         ],
         details: """
-            A path alone, such as /user, is on the API of a built-in service; on the first --origin of another provider, or
-            else at its issuer; at bluesky on the account's own server.
+            A path alone, such as /user, is added to the API of a built-in service. For another provider it is added to the
+            first --origin, otherwise to the issuer. For bluesky it is added to the account's own server.
 
             request writes one page of the response's body unchanged, but escapes control characters on a terminal.
             --include shows the Link field that leads to the next page.
 
-            The token goes to the origins of the provider's own addresses and those that --origin names, here or at latchkey
-            provider add. request refuses any other origin with status 77, and follows no redirects.
+            request sends the token to the origins of the provider's own addresses and to the origins that --origin names,
+            here or in `latchkey provider add`. It refuses any other origin with status 77, and follows no redirects.
 
-            Exit status after a response: 0 for 2xx; 77 for 401 and 403; 75 for 408, 425, 429 and 503; 69 for other
-            5xx; 22 for any other, such as 404 or 409. The body is written first.
+            After a response, request writes the body and exits with:
 
-            --header and --json-body stand on the command line, where every user of the machine can read them.
+              0   2xx
+              77  401 and 403
+              75  408, 425, 429 and 503
+              69  other 5xx
+              22  any other status, such as 404 or 409
+
+            Every user of the machine can read the command line, and so --header and --json-body.
             """,
         examples: [
             "latchkey request github /user", "latchkey request github '/user/repos?page=2' --include",
@@ -133,11 +138,11 @@ enum RequestCommand {
             }
             return try HTTPURL(origin + text)
         }
-        guard let api = service.provider.apiBase else {
-            let origin = try configuration.origins.first ?? HTTPURL(service.provider.authority).origin
+        if service.provider.apiBase == nil, let origin = configuration.origins.first {
             return try HTTPURL(origin + text)
         }
-        return try HTTPURL(api.origin + (api.path == "/" ? "" : api.path) + text)
+        let base = try service.provider.apiBase ?? HTTPURL(service.provider.authority)
+        return try HTTPURL(base.origin + (base.path.hasSuffix("/") ? String(base.path.dropLast()) : base.path) + text)
     }
 
     private static func send(

@@ -42,7 +42,7 @@ enum SchemeCommand {
         }
         var table = TextTable("SCHEME")
         for scheme in schemes { table.append("\(shown(scheme))") }
-        try context.output.write(table)
+        try context.output.write(table, orNote: "no scheme has a desktop entry")
         return .success
     }
 

@@ -24,7 +24,7 @@ enum SignInCommand {
     private static let timeout = Duration.seconds(600)
 
     static let command = Command(
-        "sign-in", topic: .signIns, summary: "sign in and keep the session", operands: [newProvider],
+        "sign-in", topic: .signIns, summary: "sign in at a server and store the session", operands: [newProvider],
         options: [
             SignInOptions.account, SignInOptions.issuer, SignInOptions.clientID, SignInOptions.host,
             SignInOptions.scope, browser, scheme, ephemeral, paste, device, SignInOptions.redirect,

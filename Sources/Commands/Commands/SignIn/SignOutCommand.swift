@@ -7,7 +7,7 @@ enum SignOutCommand {
     private static let everywhere = CommandOption.flag("--everywhere", help: "all accounts, at all providers or at one")
 
     static let command = Command(
-        "sign-out", topic: .signIns, summary: "revoke the session where the server can, and delete it",
+        "sign-out", topic: .signIns, summary: "sign out: revoke the session's tokens and delete the session",
         operands: [.optional("PROVIDER", help: "a name from latchkey provider list")],
         options: [SignInOptions.account, everywhere, SignInOptions.certificateAuthority],
         details: """

@@ -7,7 +7,7 @@ internal import LatchkeyCommandLine
 /// `latchkey token PROVIDER`.
 enum TokenCommand {
     static let command = Command(
-        "token", topic: .signIns, summary: "write the access token to standard output, refreshed when it has expired",
+        "token", topic: .signIns, summary: "write a valid access token to standard output",
         operands: [SignInOptions.provider], options: [SignInOptions.account, SignInOptions.certificateAuthority],
         details: """
             The token's bytes are written as they are, without a line break. Processes that ask at the same time make one

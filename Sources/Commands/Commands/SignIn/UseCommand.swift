@@ -5,7 +5,7 @@ internal import LatchkeyCommandLine
 /// `latchkey use PROVIDER ACCOUNT`.
 enum UseCommand {
     static let command = Command(
-        "use", topic: .signIns, summary: "make an account the current one",
+        "use", topic: .signIns, summary: "make an account the current account",
         operands: [SignInOptions.provider, .required("ACCOUNT", help: "an account from latchkey accounts")],
         examples: ["latchkey use github alice"]
     ) { arguments, context in

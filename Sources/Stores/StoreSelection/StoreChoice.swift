@@ -105,8 +105,20 @@ public struct StoreSelectionError: RedactedError, Hashable {
         if case .store(let error) = problem { error } else { nil }
     }
 
+    /// Whether there is nothing to open: no vault, and no keyring that could be unlocked or given a collection.
+    package var isNothingSetUp: Bool {
+        guard case .noneWorks(let refusals) = problem else { return false }
+        return refusals.allSatisfy { $0.error.code == .unavailable && !$0.lacksCollection }
+            && refusals.contains { $0.error.recoveries.contains(.createVault) }
+    }
+
     public var explanation: Explanation {
         switch problem {
+        case .noneWorks where isNothingSetUp:
+            .init(
+                .unavailable, "selection.no-store",
+                "no secret store is set up: no keyring is available, and there is no vault",
+                hint: "\(Recovery.createVault)")
         case .unknownName(let source):
             .init(
                 source == .argument ? .usage : .configuration, "selection.unknown-store", source.absence,

@@ -17,6 +17,8 @@ package struct CommandContext: Sendable {
     package let selector: StoreSelector
     /// The store that the arguments, the environment or the configuration name.
     package let namedStore: NamedStore?
+    /// Whether the command stores something new, and so offers to make a vault where there is no store.
+    let offersVault: Bool
     /// Whether credentials are looked for in every store.
     package let usesAllStores: Bool
     package let configurationFolder: String
@@ -38,21 +40,31 @@ package struct CommandContext: Sendable {
     }
 
     /// Opens the chosen store.
-    package func openStore() async throws -> any CredentialStore {
-        try await selector.open(named: namedStore, settings: settings).store
-    }
+    package func openStore() async throws -> any CredentialStore { try await openStore(settings) }
 
     /// Opens the chosen store to copy into it: all items of a vault are compared with its manifest, however many.
     package func openStoreToCopyInto() async throws -> any CredentialStore {
         var settings = settings
         settings.vaultItemCheck = .always
-        return try await selector.open(named: namedStore, settings: settings).store
+        return try await openStore(settings)
+    }
+
+    private func openStore(_ settings: StoreSettings) async throws -> any CredentialStore {
+        do throws(StoreSelectionError) {
+            return try await selector.open(named: namedStore, settings: settings).store
+        } catch {
+            return try await offerVault(after: error)
+        }
     }
 
     /// Opens all stores where all are looked at; otherwise a view of the chosen one alone.
     package func openView() async throws -> StoreView {
         guard usesAllStores else { return StoreView([try await openStore()]) }
-        return try await selector.openAll(named: namedStore, settings: settings)
+        do throws(StoreSelectionError) {
+            return try await selector.openAll(named: namedStore, settings: settings)
+        } catch {
+            return StoreView([try await offerVault(after: error)])
+        }
     }
 }
 
@@ -80,8 +92,8 @@ extension CommandContext {
                     readingFileAt: folder + "/config", isNamed: environment["LATCHKEY_CONFIG"] != nil,
                     home: environment.home, catalogue: catalogue))
         } catch let error as CommandFailure where error.kind == .configuration {
-            // It is the doctor's to say what is wrong.
-            guard arguments.command.name == DoctorCommand.command.definition.name else { throw error }
+            // The doctor says what is wrong, and `config set` may correct it.
+            guard ["doctor", "config set"].contains(arguments.command.name) else { throw error }
             self = try context(StoreConfiguration(), error)
         }
     }
@@ -98,6 +110,7 @@ extension CommandContext {
 
         self.environment = environment
         self.output = output
+        offersVault = ["set", "generate", "sign-in", "import"].contains(arguments.command.name)
         self.prompt = prompt
         self.logger = logger
         configurationFolder = folder

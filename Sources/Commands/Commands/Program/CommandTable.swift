@@ -19,6 +19,7 @@ package enum CommandTable {
         VaultNewKeyCommand.command, VaultExportCommand.command, VaultImportCommand.command,
         VaultRekeyCommand.command, VaultSchemaCommand.command, VaultVerifyCommand.command,
         VaultAcceptRollbackCommand.command,
-        ListCommand.search, RunCommand.command, CompletionsCommand.command,
+        ListCommand.search, RunCommand.command, ConfigCommand.get, ConfigCommand.set, ConfigCommand.list,
+        CompletionsCommand.command,
     ]
 }

@@ -88,6 +88,12 @@ extension LatchkeyGrammar {
                 are then stored in the vault.
                 """),
         CommandGroup(
+            "config", summary: "read and change the configuration",
+            about: """
+                The configuration is a file that says which store Latchkey uses, and where the vault and its key are. Options \
+                and environment variables come before the configuration.
+                """),
+        CommandGroup(
             "provider", summary: "add and remove servers to sign in at",
             about: """
                 A provider is a server to sign in at, with your client ID there. `latchkey sign-in` adds a provider by \

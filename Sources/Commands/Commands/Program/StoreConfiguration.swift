@@ -29,26 +29,37 @@ struct StoreConfiguration: Sendable, Equatable {
             parsing: Self.text(ofFileAt: path, isNamed: isNamed), path: path, home: home, catalogue: catalogue)
     }
 
-    private static func text(ofFileAt path: String, isNamed: Bool) throws -> String {
+    static func text(ofFileAt path: String, isNamed: Bool) throws -> String {
         let bytes: [UInt8]
+        var status = stat()
+        // Another user could name a vault of theirs, and every secret would go there.
+        if unsafe stat(path, &status) == 0, status.st_mode & 0o022 != 0, status.st_mode & S_IFMT == S_IFREG {
+            throw unreadable(
+                path, "can be changed by other users",
+                hint:
+                    "check what it says, then run: chmod go-w \(LoggableText(reviewed: "the path of the configuration", unredacted: path))"
+            )
+        }
         do throws(PrivateFile.Failure) {
             bytes = try PrivateFile.read(path, limit: maximumByteCount)
         } catch {
             switch error.number {
             case ENOENT: return ""
             case ENOTDIR where !isNamed: return ""
-            case EFBIG: throw unreadable(path, "is longer than 64 KiB")
+            case EFBIG: throw unreadable(path, "is larger than 64 KiB")
             case ENOTDIR:
                 throw unreadable(
-                    path, "isn't in a folder", hint: "LATCHKEY_CONFIG names the folder of the file `config`")
-            case EISDIR, EINVAL: throw unreadable(path, "is no file", hint: "make it a file, or take it away")
+                    path, "isn't in a folder", hint: "set LATCHKEY_CONFIG to the folder that contains the file `config`"
+                )
+            case EISDIR, EINVAL: throw unreadable(path, "isn't a file", hint: "replace it with a file, or remove it")
             default:
                 throw unreadable(
-                    path, "can't be read: \(SystemErrorNumber(error.number))", hint: "make it a file that you can read")
+                    path, "can't be read: \(SystemErrorNumber(error.number))",
+                    hint: "make the file readable for you: chmod u+r")
             }
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw unreadable(path, "is not valid UTF-8")
+            throw unreadable(path, "isn't valid UTF-8")
         }
         return text
     }
@@ -57,19 +68,11 @@ struct StoreConfiguration: Sendable, Equatable {
     ///   - path: for messages.
     ///   - home: what `~` stands for at the start of a path.
     init(parsing text: String, path: String, home: String, catalogue: StoreCatalogue) throws {
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        for (index, line) in lines.enumerated() {
-            let line = Self.trim(line)
-            if line.isEmpty || line.hasPrefix("#") { continue }
-            let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else { throw Self.unreadable(path, "has no = in line \(index + 1)") }
-            let value = String(Self.trim(parts[1]))
-            guard !value.isEmpty else { throw Self.unreadable(path, "has no value in line \(index + 1)") }
-            let name = Self.trim(parts[0])
+        for (name, value, line) in try Self.assignments(in: text, path: path) {
             func file(_ value: String) throws -> String {
                 guard value.hasPrefix("~") else { return value }
                 guard value.hasPrefix("~/") else {
-                    throw Self.unreadable(path, "has a ~ without a slash behind it in line \(index + 1)")
+                    throw Self.unreadable(path, "has a ~ without a slash after it in line \(line)")
                 }
                 return home + value.dropFirst()
             }
@@ -83,12 +86,31 @@ struct StoreConfiguration: Sendable, Equatable {
             switch name {
             case "store": store = value
             case "all-stores" where value == "yes" || value == "no": usesAllStores = value == "yes"
-            case "all-stores": throw Self.unreadable(path, "has neither yes nor no for all-stores in line \(index + 1)")
+            case "all-stores": throw Self.unreadable(path, "sets all-stores to neither yes nor no in line \(line)")
             case "key-file": keyFile = try file(value)
             case "passphrase-file": passphraseFile = try file(value)
-            default: throw Self.unknown(String(name), path, line: index + 1, catalogue)
+            default: throw Self.unknown(name, path, line: line, catalogue)
             }
         }
+    }
+
+    /// What each line says, in the order of the text. Lines are counted from 1.
+    static func assignments(in text: String, path: String) throws -> [(name: String, value: String, line: Int)] {
+        try text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
+            let line = trim(line)
+            if line.isEmpty || line.hasPrefix("#") { return nil }
+            let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { throw unreadable(path, "has no = in line \(index + 1)") }
+            let value = String(trim(parts[1]))
+            guard !value.isEmpty else { throw unreadable(path, "has no value in line \(index + 1)") }
+            return (String(trim(parts[0])), value, index + 1)
+        }
+    }
+
+    /// The names that lines may have.
+    static func names(_ catalogue: StoreCatalogue) -> [String] {
+        ["store"] + catalogue.backends.compactMap { $0.place?.word.description }
+            + ["all-stores", "key-file", "passphrase-file"]
     }
 
     /// What looks like a name of ours is shown, and nothing else: something else may have been pasted there.
@@ -96,17 +118,15 @@ struct StoreConfiguration: Sendable, Equatable {
         _ name: String, _ path: String, line: Int, _ catalogue: StoreCatalogue
     ) -> CommandFailure {
         let shown = CommandFailure.name(name).map { ", `\($0)`," as LogMessage } ?? ""
-        let names =
-            ["store", "all-stores", "key-file", "passphrase-file"] + catalogue.backends.compactMap { $0.place?.word }
-        guard let near = Suggestion.nearest(to: name, in: names) else {
-            return unreadable(path, "has an unknown name\(shown) in line \(line)")
+        let near = Suggestion.nearest(to: name, in: names(catalogue)).map {
+            "did you mean \(LoggableText(reviewed: "a word of the program", unredacted: $0))? " as LogMessage
         }
         return unreadable(
-            path, "has an unknown name\(shown) in line \(line)", hint: "did you mean \(near)? \(grammar)")
+            path, "has an unknown name\(shown) in line \(line)", hint: "\(near ?? "")\(grammar)")
     }
 
     private static let grammar: LogMessage =
-        "its lines are `name = value`, with store, vault, collection, all-stores, key-file or passphrase-file"
+        "write lines of `name = value`, with store, vault, collection, all-stores, key-file or passphrase-file"
 
     private static func trim(_ text: Substring) -> Substring {
         let isBlank = { (character: Character) in character == " " || character == "\t" }
@@ -121,6 +141,6 @@ struct StoreConfiguration: Sendable, Equatable {
     ) -> CommandFailure {
         let path = LoggableText(reviewed: "the path of the configuration", unredacted: path)
         return CommandFailure(
-            .configuration, "configuration.invalid", "the configuration \(path) \(what)", hint: hint)
+            .configuration, "configuration.invalid", "the configuration \"\(path)\" \(what)", hint: hint)
     }
 }

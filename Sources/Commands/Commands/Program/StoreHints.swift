@@ -46,6 +46,27 @@ extension StoreSettings {
         """
 }
 
+extension CommandContext {
+    /// Where there is no store yet, asks the person whether to make a vault, and returns it. Throws what was thrown, with
+    /// the command that makes one, where nobody can be asked or the person wants none.
+    func offerVault(after error: StoreSelectionError) async throws -> any CredentialStore {
+        guard error.isNothingSetUp else { throw error }
+        let keyFile = configurationFolder + "/vault.key"
+        let shown = LoggableText(reviewed: "the usual path of a key file", unredacted: keyFile)
+        let failure = CommandFailure(error, hint: "run `latchkey vault init --key-file \(shown)`")
+        guard offersVault, prompt.isPossible else { throw failure }
+        try prompt.show("No secret store is set up: no keyring is available, and there is no vault.")
+        let question: LogMessage = "Create an encrypted vault, opened by a key file (k) or a passphrase (p)? [k/p/N]"
+        let answer = try prompt.ask(question, as: MessageBody.self, limit: 64, isShown: true)
+        func isAnswer(_ letters: String...) -> Bool { letters.contains { answer.matches($0.utf8.span) } }
+        if isAnswer("k", "K") {
+            return try await createVault(unlockedBy: keyOfNewVault(file: keyFile), remembering: keyFile)
+        }
+        guard isAnswer("p", "P") else { throw failure }
+        return try await createVault(unlockedBy: keyOfNewVault(file: nil), remembering: nil)
+    }
+}
+
 extension StoreError {
     /// What a question to the person means for the store that needed the answer.
     init(prompt error: PromptError, otherwise: LogMessage) {

@@ -39,18 +39,18 @@ struct StoreNaming {
         if let store {
             if source == .argument { try catalogue.check(store, namedBy: "--store") }
             if source == .argument, let other = backends.first(where: { $0.name.description != store })?.place?.noun {
-                throw contradiction("\(other) is named, but --store names another store")
+                throw contradiction("\(other) is set, but --store names another store")
             }
             return NamedStore(name: store, source: source)
         }
-        guard nouns.count < 2 else { throw contradiction("\(nouns[0]) and \(nouns[1]) are both named") }
+        guard nouns.count < 2 else { throw contradiction("\(nouns[0]) and \(nouns[1]) are both set") }
         return backends.first.map { NamedStore(name: $0.name.description, source: source) }
     }
 
     private func contradiction(_ cause: LogMessage) -> CommandFailure {
         CommandFailure(
             source == .configuration ? .configuration : .usage, "selection.contradiction", cause,
-            hint: source == .argument ? "leave one of them out" : "name the store as well")
+            hint: source == .argument ? "remove one of the options" : "set the store as well")
     }
 }
 
@@ -81,7 +81,7 @@ extension [StoreNaming] {
 }
 
 extension StoreCatalogue {
-    /// Throws when an option names no store that there is. What was typed isn't repeated: it may be a secret gone
+    /// Throws when an option names no store of the catalogue. What was typed isn't repeated: it may be a secret gone
     /// astray.
     ///
     /// - Parameter otherwise: what else the option takes.
@@ -91,6 +91,7 @@ extension StoreCatalogue {
         let all: LogMessage = "the stores are \(LogMessage.joined(names.map { "\($0)" }))"
         let list = otherwise.map { "\(all); \($0)" as LogMessage } ?? all
         let hint = Suggestion.nearest(to: name, in: names).map { "did you mean \($0)? \(list)" as LogMessage } ?? list
-        throw CommandFailure(.usage, "selection.unknown-store", "\(option) names no store", hint: hint)
+        let shown = CommandFailure.name(name).map { " \"\($0)\"" as LogMessage } ?? ""
+        throw CommandFailure(.usage, "selection.unknown-store", "unknown store\(shown) in \(option)", hint: hint)
     }
 }

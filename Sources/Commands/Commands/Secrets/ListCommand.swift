@@ -13,7 +13,8 @@ enum ListCommand {
 
     static let command = Command(
         "list", summary: "list stored secrets by name",
-        operands: [.optional("SERVICE", help: "beginning of the services to list (default: all)")], options: [all, stale, items],
+        operands: [.optional("SERVICE", help: "beginning of the services to list (default: all)")],
+        options: [all, stale, items],
         details: """
             list never shows a secret. To list sign-ins, run `latchkey accounts`; --all adds the sessions, keys and client
             secrets that sign-ins have stored, which get doesn't write.

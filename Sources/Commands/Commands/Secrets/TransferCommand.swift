@@ -13,10 +13,12 @@ package enum TransferCommand {
         "--to", "STORE", help: "store to write to, or a vault's PATH or URI")
     package static let replace = CommandOption.flag(
         "--replace", help: "overwrite secrets of the same name in the target")
+    private static let use = CommandOption.flag("--use", help: "use the target from now on, without asking")
     package static let dryRun = CommandOption.flag("--dry-run", help: "show what would be done, and change nothing")
 
     private static let operands: [CommandOperand] = [
-        .optional("SERVICE", help: "only this service (default: all credentials of every kind)"), .optional("ACCOUNT", help: "only this account of the service"),
+        .optional("SERVICE", help: "only this service (default: all credentials of every kind)"),
+        .optional("ACCOUNT", help: "only this account of the service"),
     ]
     private static let details: StaticString = """
         Each copy is verified before it counts, and before move deletes the original. If interrupted, run the command
@@ -40,10 +42,10 @@ package enum TransferCommand {
 
     static let move = Command(
         "move", topic: .stores, summary: "move credentials from one store to another", operands: operands,
-        options: [from, to, replace, dryRun], details: details,
+        options: [from, to, replace, use, dryRun], details: details,
         examples: [
             "latchkey move --from secret-service --to vault --dry-run",
-            "latchkey move --from secret-service --to vault",
+            "latchkey move --from secret-service --to vault --use",
         ]
     ) { try await run($0, $1, .move) }
 
@@ -81,11 +83,11 @@ package enum TransferCommand {
         }
         do {
             let status = try await run.run(keys, items: items, context)
-            if isMoved { await tellStoreInUse(ends.0, ends.1, context) }
+            if isMoved { try await changeStoreInUse(ends.0, ends.1, arguments.has(use), context) }
             return status
-        } catch let error as CommandFailure {
+        } catch let error as CommandFailure where isMoved {
             // What could be moved was.
-            if isMoved { await tellStoreInUse(ends.0, ends.1, context) }
+            try await changeStoreInUse(ends.0, ends.1, arguments.has(use), context)
             throw error
         }
     }
@@ -108,24 +110,34 @@ package enum TransferCommand {
         context.output.note("\(items): latchkey list --items")
     }
 
-    /// Whoever empties the store in use would find nothing there with the next command.
-    private static func tellStoreInUse(_ from: TransferEnd, _ to: TransferEnd, _ context: CommandContext) async {
+    /// The next command would find nothing in the store in use, which was emptied: makes the target the store in use, if
+    /// the person says so.
+    private static func changeStoreInUse(
+        _ from: TransferEnd, _ to: TransferEnd, _ isWanted: Bool, _ context: CommandContext
+    ) async throws {
         let choice = try? await context.selector.choose(
             named: context.namedStore, settings: context.settings.askingNobody, remembers: false)
         guard let choice, choice.backend.name.description == from.backend.name.description, !from.isOtherVault else {
             return
         }
-        let configuration = LoggableText(
-            reviewed: "the path of the configuration", unredacted: context.configurationFolder + "/config")
-        let change: LogMessage =
-            if to.isOtherVault {
-                "LATCHKEY_VAULT, or `vault = \(to.shownPath)` in \(configuration), changes that"
-            } else if choice.source == .environment {
-                "LATCHKEY_STORE=\(to.backend.name) changes that, or --store \(to.backend.name)"
-            } else {
-                "`store = \(to.backend.name)` in \(configuration) changes that, or --store \(to.backend.name)"
-            }
-        context.output.note("\(from.backend.name) is still the store that is used; \(change)")
+        let name = to.backend.name
+        let question: LogMessage = to.isOtherVault ? "Use \(to.shownPath) from now on?" : "Use \(name) from now on?"
+        let file = context.configurationFile
+        guard try isWanted || (context.prompt.isPossible && context.prompt.confirm(question)) else {
+            let command: LogMessage =
+                to.isOtherVault ? "config set vault \(to.shownPath)" : "config set store \(name)"
+            return context.output.note(
+                "\(from.backend.name) is still the store in use; to change that, run `latchkey \(command)`")
+        }
+        if to.isOtherVault { try file.set("vault", to: to.path) }
+        try file.set("store", to: name.description)
+        let place: LogMessage = to.isOtherVault ? "\(to.shownPath)" : "\(name)"
+        context.output.note("\(place) is the store in use now (set in \(file.shownPath))")
+        if choice.source == .environment {
+            context.output.warn(
+                "the environment still names \(from.backend.name)",
+                hint: "unset LATCHKEY_STORE, LATCHKEY_VAULT and LATCHKEY_COLLECTION")
+        }
     }
 
     private static func keys(
@@ -192,8 +204,10 @@ struct TransferEnd {
         backend.name.description == other.backend.name.description && settings.vaultPath == other.settings.vaultPath
     }
 
+    var path: String { settings.vaultPath }
+
     var shownPath: LoggableText {
-        LoggableText(reviewed: "the path of a vault, which people name", unredacted: settings.vaultPath)
+        LoggableText(reviewed: "the path of a vault, which people name", unredacted: path)
     }
 }
 

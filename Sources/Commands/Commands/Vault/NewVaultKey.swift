@@ -159,7 +159,11 @@ extension CommandContext {
 
     /// The key of a vault that is to be made: a file, or what the settings name, or a passphrase that is asked for.
     func keyOfNewVault(file: String?) throws -> NewVaultKey {
-        if let file { return try NewVaultKey(keyFile: file) }
+        if let file {
+            // The usual place of a key file is a folder that nothing else may have made yet.
+            if file.hasPrefix(configurationFolder + "/") { try? PrivateFile.makeFolder(configurationFolder) }
+            return try NewVaultKey(keyFile: file)
+        }
         switch settings.vaultKey {
         case .keyFile(let path): return try NewVaultKey(keyFile: path)
         case .search:

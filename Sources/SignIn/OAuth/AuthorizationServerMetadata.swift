@@ -117,7 +117,10 @@ extension AuthorizationServerMetadata {
             switch response.status {
             case 200...299:
                 // A site that responds with a page at every address has no metadata here, and may have it at the next.
-                guard response.field("Content-Type").map(isJSON) ?? true else { continue }
+                guard response.field("Content-Type").map(isJSON) ?? true else {
+                    failure = OAuthError(.invalidMetadata(.webPage))
+                    continue
+                }
                 var metadata = try AuthorizationServerMetadata(parsing: response.body, expecting: issuer)
                 metadata.endpointReach = isPrivate == true ? .anywhere : .publicInternet
                 return metadata
@@ -155,7 +158,9 @@ extension AuthorizationServerMetadata {
     package init(parsing body: borrowing Secret<MessageBody>, expecting issuer: Issuer) throws(OAuthError) {
         let reader = MetadataReader(document: try Self.document(body), permitsClear: issuer.url.isLoopback)
         guard let named = try reader.text("issuer"), named.hasSameOctets(as: issuer.text) else {
-            throw OAuthError(.issuerMismatch)
+            var error = OAuthError(.issuerMismatch)
+            error.foundIssuer = try? reader.text("issuer").map { try Issuer($0) }
+            throw error
         }
         guard try reader.list("code_challenge_methods_supported").map({ $0.contains("S256") }) ?? true else {
             throw OAuthError(.invalidMetadata(.withoutS256))

@@ -31,11 +31,13 @@ public struct ClientAuthentication: ~Copyable, Sendable {
         return try methodWithSecret(offered: offered)
     }
 
-    /// How the two parts of Basic credentials are written. RFC 6749 section 2.3.1 wants them form-encoded; some servers
-    /// take them raw. It matters only where they hold other characters than letters, digits and `*-._`.
+    /// How a secret is sent. RFC 6749 section 2.3.1 wants the two parts of Basic credentials form-encoded; some servers
+    /// take them raw, which matters only where they contain other characters than letters, digits and `*-._`.
     package enum BasicForm: String, Sendable, Hashable, CaseIterable {
         case formEncoded = "form-encoded"
         case raw
+        /// Not in Basic credentials, but in the form.
+        case body
     }
 
     package let method: Method
@@ -66,9 +68,12 @@ public struct ClientAuthentication: ~Copyable, Sendable {
 
     /// Throws `.invalidConfiguration(.clientSecret)` unless the secret is 1 to 4,096 characters of printable ASCII
     /// or spaces (RFC 6749 appendix A.2).
-    package static func secretPost(_ secret: consuming Secret<ClientSecret>) throws(OAuthError) -> ClientAuthentication
-    {
-        ClientAuthentication(method: .secretPost, secret: try checked(secret))
+    ///
+    /// - Parameter form: as for `secretBasic`.
+    package static func secretPost(
+        _ secret: consuming Secret<ClientSecret>, form: BasicForm? = nil
+    ) throws(OAuthError) -> ClientAuthentication {
+        ClientAuthentication(method: .secretPost, basicForm: form, secret: try checked(secret))
     }
 
     /// The same once more, with the form that the server has taken since.

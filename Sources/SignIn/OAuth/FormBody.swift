@@ -30,7 +30,14 @@ struct FormBody: ~Copyable {
         needsSeparator = false
     }
 
-    /// Goes on behind text that is already there; spaces become `%20`, which a reader of URLs understands too.
+    /// Goes on after fields that are already finished.
+    init(after fields: borrowing Secret<MessageBody>) throws(OAuthError) {
+        self.init()
+        needsSeparator = !fields.isEmpty
+        try mapError(OAuthError.tooLarge, of: sink.output.append(fields))
+    }
+
+    /// Goes on after text that is already there; spaces become `%20`, which a reader of URLs understands too.
     init(queryAfter text: String, needsSeparator: Bool) throws(OAuthError) {
         sink = FormFieldSink(output: SecretBuilder(capacity: 1008, limit: Self.limit), space: .percent)
         self.needsSeparator = needsSeparator

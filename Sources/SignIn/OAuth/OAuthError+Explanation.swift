@@ -20,8 +20,10 @@ extension OAuthError {
         case .issuerMismatch:
             row(
                 .protocolError, "oauth.issuer-mismatch",
-                "the response does not come from this sign-in's server: its issuer is missing or different",
-                hint: "give the issuer exactly as the server writes it, with or without a slash at its end")
+                foundIssuer.map { "the server's issuer is \"\($0)\", which differs from the one that was set" }
+                    ?? "the response isn't from this sign-in's server: its issuer is missing or different",
+                hint: foundIssuer.map { "if you trust that server, use --issuer \($0)" }
+                    ?? "set the issuer exactly as the server writes it, with or without a final slash")
         case .authorizationFailed:
             row(
                 .protocolError, "oauth.authorization-failed", "the server did not authorize the sign-in",
@@ -159,7 +161,7 @@ extension OAuthError.Malformation {
 extension OAuthError.MetadataProblem {
     fileprivate var hint: LogMessage {
         switch self {
-        case .notFound: "check the issuer, or configure the endpoints one by one"
+        case .webPage, .notFound: "check the issuer: the server's documentation names it"
         case .withoutDeviceGrant: "\(Recovery.browserOrPaste)"
         case .withoutRegistration: "\(Recovery.registerClient)"
         case .withoutS256: "the server must offer PKCE with S256"
@@ -171,7 +173,8 @@ extension OAuthError.MetadataProblem {
     // Safe: words of ours.
     package var logMessage: LogMessage {
         switch self {
-        case .notFound: "there is none at the well-known addresses"
+        case .webPage: "the server returned a web page (HTML), not JSON"
+        case .notFound: "the server has none at the well-known addresses"
         case .redirected: "its address points elsewhere, which is not followed"
         case .notJSON: "it is not a valid JSON object"
         case .tooLarge: "it is too large"

@@ -108,6 +108,8 @@ public struct OAuthError: RedactedError, Hashable {
 
     /// What is wrong with a server's metadata.
     public enum MetadataProblem: Sendable, Hashable, CaseIterable {
+        /// A web page is at a well-known address, in place of metadata.
+        case webPage
         /// There is none at the well-known addresses (RFC 8414 section 3, OpenID Connect Discovery section 4).
         case notFound
         /// The well-known address redirects, which is not followed.
@@ -178,6 +180,8 @@ public struct OAuthError: RedactedError, Hashable {
     public let code: Code
     /// The `error` the server gave, when it is a known one.
     public let serverError: ServerErrorCode?
+    /// Of `.issuerMismatch` in metadata: what the server calls itself, if that is an issuer.
+    package var foundIssuer: Issuer?
 
     /// For a step of the caller's own: `OAuthError(.sessionEnded)` from its refresh ends the session.
     public init(_ code: Code, serverError: ServerErrorCode? = nil) {

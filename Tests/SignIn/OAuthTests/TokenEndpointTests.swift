@@ -107,6 +107,36 @@ import Testing
         #expect(expired.requests.count == 1)
     }
 
+    @Test(arguments: [401, 400]) func `after invalid_client the secret is sent once more by the other method`(
+        status: Int
+    ) async throws {
+        let refusal = ScriptedHTTPClient.Response.status(status, #"{"error":"invalid_client"}"#)
+        let basic = ScriptedHTTPClient(refusal, .json(Sample.tokens))
+        let inBody = try await endpoint(basic).exchange(
+            try Sample.callback(), authentication: .secretBasic(Secret("secret")))
+        // The client id has a space, so that the raw form is another one.
+        #expect(inBody.acceptedBasicForm == .raw)
+        let strict = ScriptedHTTPClient(refusal, refusal, .json(Sample.tokens))
+        let last = try await endpoint(strict).exchange(
+            try Sample.callback(), authentication: .secretBasic(Secret("secret")))
+        #expect(last.acceptedBasicForm == .body && strict.requests[2].authorization == nil)
+        #expect(field("client_secret", of: strict.requests[2].body) == "secret")
+        #expect(field("client_id", of: strict.requests[2].body) == "client one")
+        #expect(field("code", of: strict.requests[2].body) == field("code", of: strict.requests[0].body))
+        let post = ScriptedHTTPClient(refusal, .json(Sample.tokens))
+        let inField = try await endpoint(post).exchange(
+            try Sample.callback(), authentication: .secretPost(Secret("secret")))
+        #expect(inField.acceptedBasicForm == .formEncoded)
+        #expect(field("client_secret", of: post.requests[1].body) == nil)
+        let refused = ScriptedHTTPClient(refusal, refusal, refusal, .json(Sample.tokens))
+        let error = await failure { () async throws(OAuthError) in
+            try await endpoint(refused).exchange(
+                try Sample.callback(), authentication: .secretPost(Secret("secret")))
+        }
+        #expect(error == OAuthError(.exchangeFailed(statusCode: status), serverError: .invalidClient))
+        #expect(refused.requests.count == 2)
+    }
+
     @Test(arguments: ClientAuthentication.BasicForm.allCases)
     func `a form of Basic credentials that is known is the only one sent`(
         form: ClientAuthentication.BasicForm

@@ -12,13 +12,13 @@ extension CommandContext {
         guard configuration.redirect == nil, !configuration.needsNoRegistration else { return }
         let redirect = try configuration.provider().redirect
         guard configuration.builtIn?.takesAnyLoopbackPath == true else {
-            output.note("register the client with the redirect URI \(redirect); each sign-in adds a port")
+            output.note("register this redirect URI at the server: \(redirect) (any port)")
             return
         }
         output.note(
             """
-            \(configuration.name) takes any path of a loopback address: what keeps its codes from another server is that \
-            it names itself in its responses
+            \(configuration.name) accepts any path of a loopback address, and names itself in its responses, so that its codes \
+            reach no other server
             """)
     }
 
@@ -34,8 +34,8 @@ extension CommandContext {
         let redirect = redirect ?? provider.redirect
         let port: LogMessage = redirect.needsPort ? " with any port" : ""
         return """
-            \(opening) compare the client with the one at the server: client ID \(clientID), redirect URI \(redirect)\(port), \
-            scopes \(provider.scopes).
+            \(opening) compare these with the client's page at the server: client ID \(clientID), redirect URI \
+            \(redirect)\(port), scopes \(provider.scopes).
             """
     }
 
@@ -48,8 +48,8 @@ extension CommandContext {
         case .byProvider:
             output.note(
                 """
-                \(configuration.name) doesn't say who signed in, so the account is named \(account). To keep several \
-                accounts apart, sign in with --account NAME.
+                \(configuration.name) doesn't say who signed in, so the account is named \(account). If you have several \
+                accounts, sign in with --account NAME.
                 """)
         case .taken(let name):
             output.note(
@@ -58,7 +58,7 @@ extension CommandContext {
         }
         guard !session.isRefreshable, let expiry = session.expiry else { return }
         output.note(
-            "this session ends at \(LocalMoment(expiry)) and can't refresh itself: the server issued no refresh token")
+            "this session ends at \(LocalMoment(expiry)) because the server issued no refresh token")
         let scopes = try configuration.provider().scopes
         guard case .issuer = configuration.server, !scopes.contains("offline_access") else { return }
         let options = LogMessage.joined(
@@ -66,7 +66,7 @@ extension CommandContext {
                 "--scope \(LoggableText(reviewed: "a scope is the name of a permission", unredacted: scope))"
             }, separator: " ")
         output.note(
-            "many servers issue a refresh token for the scope offline_access: latchkey sign-in \(configuration.name) \(options)"
+            "to get a refresh token from many servers, run `latchkey sign-in \(configuration.name) \(options)`"
         )
     }
 
@@ -83,9 +83,9 @@ extension CommandContext {
                 "with the server"
             }
         guard configuration.builtIn?.takesAnyLoopbackPath != true, let redirect = try? configuration.provider().redirect
-        else { return "register a client for desktop programs \(page), then: latchkey \(command) --client-id ID" }
+        else { return "register a desktop client \(page), then run `latchkey \(command) --client-id ID`" }
         return
-            "register a client \(page) with the redirect URI \(redirect), then: latchkey \(command) --client-id ID"
+            "register a client \(page) with the redirect URI \(redirect), then run `latchkey \(command) --client-id ID`"
     }
 
     /// Warns of a redirect URI that another provider's responses come to as well: a code of one of the two servers
@@ -101,20 +101,22 @@ extension CommandContext {
         guard let shared else { return }
         output.warn(
             """
-            the responses of \(configuration.name) and \(shared.name) come to one redirect URI: either server could lead \
-            a sign-in at the other to itself
+            \(configuration.name) and \(shared.name) share a redirect URI, so either server could get the codes of the other
             """,
-            hint: "register one with another path, or leave --redirect out: each server then has its own")
+            hint: "remove --redirect, or register a redirect URI with another path")
     }
 }
 
 extension SignInError {
-    /// Whether the server may have refused the redirect URI: it says so, or it showed the person a page instead of
-    /// coming back.
-    private var isAboutRedirect: Bool {
+    /// Whether the client's set-up at the server may be the cause: the server says so, or it showed the person a page
+    /// instead of coming back.
+    private var isAboutClient: Bool {
         switch code {
         case .oauth(let error):
-            if error.serverError == .redirectURIMismatch { return true }
+            switch error.serverError {
+            case .redirectURIMismatch, .invalidClient, .incorrectClientCredentials, .unauthorizedClient: return true
+            default: break
+            }
             guard case .requestRefused(.pushedAuthorization, _) = error.code else { return false }
             return error.serverError == .invalidRequest || error.serverError == .other
         case .userAgent(let error): return error.code == .timedOut
@@ -122,13 +124,21 @@ extension SignInError {
         }
     }
 
-    /// The error, with what to do about a redirect URI that the server doesn't take.
+    /// The error, with what to compare at the server where the client's set-up there may be the cause.
     func naming(_ redirect: RedirectURI, of configuration: ProviderConfiguration) -> any Error {
-        guard isAboutRedirect, !configuration.needsNoRegistration else { return self }
-        let advice: LogMessage =
-            "if the server refuses the redirect URI, register \(redirect) there, or give the registered one with --redirect"
-        let hint = hint?.worded(provider: "\(configuration.name)")
-        return CommandFailure(self, hint: hint.map { "\($0); \(advice)" } ?? advice)
+        guard isAboutClient, !configuration.needsNoRegistration else { return self }
+        let clientID = LoggableText(reviewed: "a client id is public", unredacted: configuration.clientID)
+        let port: LogMessage = redirect.needsPort ? " (any port)" : ""
+        let secret: LogMessage =
+            configuration.secretMethod == nil
+            ? "if the client has a secret, add --client-secret-stdin"
+            : "if the client's secret has changed, set it with --client-secret-stdin"
+        return CommandFailure(
+            self,
+            hint: """
+                compare these with the client's page at the server: client ID \(clientID), redirect URI \
+                \(redirect)\(port); \(secret)
+                """)
     }
 }
 

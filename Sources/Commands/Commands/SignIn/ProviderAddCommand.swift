@@ -15,49 +15,48 @@ enum ProviderAddCommand {
     static let service = CommandOption.value(
         "--service", "SERVICE",
         form: .choice(BuiltInProvider.all.map(\.word)),
-        help: "a built-in service, when NAME isn't its name: bluesky, codeberg, github, gitlab, google, ...")
-    private static let clientSecret = CommandOption.flag(
-        "--client-secret-stdin", help: "read the client's secret from standard input, into the store")
+        help: "built-in service, if NAME isn't its name: bluesky, codeberg, github, gitlab, google, ...")
     private static let dpop = CommandOption.flag(
-        "--dpop", help: "bind tokens to a key that only the store has, and refuse others")
+        "--dpop", help: "bind tokens to a key in the store (DPoP), and refuse other tokens")
     private static let par = CommandOption.flag(
-        "--par", help: "push each sign-in's request to the server first, or refuse")
+        "--par", help: "refuse servers that don't take pushed authorization requests (PAR)")
     private static let register = CommandOption.flag(
-        "--register", help: "register a client with the server, in place of --client-id")
+        "--register", help: "register a client at the server, instead of --client-id")
     private static let development = CommandOption.flag(
-        "--development", help: "let accounts of bluesky lead to servers on loopback addresses")
+        "--development", help: "allow servers on loopback addresses for accounts of bluesky")
     static let forHost = CommandOption.value(
         "--for-host", "HOST", repeats: true,
-        help: "answer git, docker and others that ask for this host: as --origin https://HOST")
-    private static let force = CommandOption.flag("--force", help: "replace a server of that name without asking")
+        help: "host whose requests from git, docker and others get the token; same as --origin https://HOST")
+    private static let force = CommandOption.flag("--force", help: "replace a provider of the same name without asking")
 
     static let command = Command(
         "provider", "add", summary: "add a server to sign in at",
-        operands: [.required("NAME", help: "your name for it: letters, digits, hyphens")],
+        operands: [.required("NAME", help: "name of your choice: lower-case letters, digits, hyphens")],
         options: [
-            SignInOptions.issuer, service, SignInOptions.host, SignInOptions.clientID, register, clientSecret,
+            SignInOptions.issuer, service, SignInOptions.host, SignInOptions.clientID, register,
+            SignInOptions.clientSecret, SignInOptions.clientAuthentication,
             SignInOptions.scope, SignInOptions.origin, forHost, dpop, par, SignInOptions.redirect,
             SignInOptions.anyScheme,
             development, SignInOptions.certificateAuthority, force,
         ],
         details: """
-            Endpoints are discovered from --issuer. Built in are bluesky, codeberg (also other hosts with Forgejo or Gitea),
-            github (also Enterprise hosts), gitlab (also self-hosted), google, mastodon (at --host), microsoft and spotify.
+            Built in are bluesky, codeberg (also other hosts with Forgejo or Gitea), github (also Enterprise hosts), gitlab
+            (also self-hosted), google, mastodon (at --host), microsoft and spotify. For any other server, add --issuer.
 
-            The client is registered, on a page of the server's, with the redirect URI that is shown: no other server shares
-            it (RFC 9700 section 4.4.2.2), and each sign-in adds a port. --redirect takes another, with a warning where other
-            providers' responses come to it too. github, google and mastodon give the client a secret. With --register
-            the server registers the client itself (RFC 7591), by a method that the server offers and with a fixed port, because
-            some servers compare the port too: mastodon does it once for a host, and the store keeps it.
+            Register a client at the server with the redirect URI that provider add prints. No other provider shares that URI
+            (RFC 9700 section 4.4.2.2), and each sign-in adds a port. --redirect sets another URI. github, google and mastodon
+            give the client a secret.
 
-            --dpop: the tokens are useless without the key (RFC 9449). Requests are pushed to a server that supports it anyhow
-            (RFC 9126), so that the browser's address doesn't hold them; --par refuses any other.
+            With --register, Latchkey registers the client itself (RFC 7591), with a fixed port.
 
-            bluesky needs no registration: it is a loopback client, or --client-id is the URL of a client's metadata, which
-            lists the redirect URI and is loaded before each sign-in. Each account's own server is found from its handle or
-            DID: a public one with HTTPS, but for --development.
+            --dpop makes tokens useless without the key (RFC 9449). --par refuses a server that doesn't take pushed requests
+            (RFC 9126); without --par, Latchkey pushes requests to servers that take them.
 
-            At a terminal a question comes before a server of that name is replaced; elsewhere it is replaced.
+            bluesky needs no registration. --client-id may be the URL of a client metadata document that lists the redirect
+            URI. Latchkey finds each account's server from its handle or DID.
+
+            If a provider of the same name exists, provider add asks at a terminal before it replaces the provider. Without a
+            terminal, it replaces the provider.
             """,
         examples: [
             "latchkey provider add github --client-id ID",
@@ -85,7 +84,7 @@ enum ProviderAddCommand {
             if configuration.requiresPushedRequests, metadata.pushedAuthorizationRequestEndpoint == nil {
                 throw OAuthError(.invalidMetadata(.withoutPushedRequests))
             }
-            if arguments.has(clientSecret) {
+            if arguments.has(SignInOptions.clientSecret), configuration.secretMethod == nil {
                 configuration.secretMethod = try ClientAuthentication.methodWithSecret(
                     offered: metadata.clientAuthenticationMethods)
             }
@@ -93,7 +92,7 @@ enum ProviderAddCommand {
         } else if registers {
             try await registerAtHost(&configuration, context)
         }
-        if arguments.has(clientSecret) { try await keepSecret(configuration, context) }
+        if arguments.has(SignInOptions.clientSecret) { try await keepSecret(configuration, context) }
         try context.providers.write(configuration)
         let verb: StaticString = isReplaced ? "replaced" : "added"
         try context.output.tell(
@@ -115,10 +114,10 @@ enum ProviderAddCommand {
         if arguments.has(force) || !SecretInput.isTerminal() || !context.prompt.isPossible {
             return true
         }
-        guard try context.prompt.confirm("Replace the provider \(name), which is \(former.serverName)?") else {
+        guard try context.prompt.confirm("Replace the provider \(name) (\(former.serverName))?") else {
             throw CommandFailure(
-                .refused, "provider.kept", "the provider \(name) was left as it is",
-                hint: "give this one another name, or --force to replace it without a question")
+                .refused, "provider.kept", "the provider \(name) was not changed",
+                hint: "choose another name, or add --force to replace the provider without a question")
         }
         return true
     }
@@ -126,7 +125,7 @@ enum ProviderAddCommand {
     private static func advice(_ name: ProviderName, _ server: ProviderConfiguration.Server) -> LogMessage {
         let configuration = ProviderConfiguration(name: name, server: server, clientID: unregisteredClientID)
         let advice = CommandContext.registrationAdvice(for: configuration, then: "provider add \(name) …")
-        return registersPrograms(server) ? "\(advice); or give --register" : advice
+        return registersPrograms(server) ? "\(advice); or add --register" : advice
     }
 
     /// Stands for a client id until the server has given one.
@@ -140,7 +139,7 @@ enum ProviderAddCommand {
             if arguments.value(service) != nil || arguments.value(SignInOptions.host) != nil {
                 throw CommandFailure(
                     .usage, "provider.two-servers", "--issuer can't be used with --service or --host",
-                    hint: "leave --issuer out for a built-in service")
+                    hint: "remove --issuer for a built-in service")
             }
         } else {
             server = try builtIn(name, arguments)
@@ -149,14 +148,14 @@ enum ProviderAddCommand {
         if registers {
             guard registersPrograms(server) else {
                 throw CommandFailure(
-                    .usage, "provider.register", "this service registers nobody by itself",
-                    hint: "register a client on its page, and give its --client-id")
+                    .usage, "provider.register", "this service doesn't register clients by itself",
+                    hint: "register a client on the service's page, and pass its --client-id")
             }
-            guard arguments.value(SignInOptions.clientID) == nil, !arguments.has(clientSecret)
+            guard arguments.value(SignInOptions.clientID) == nil, !arguments.has(SignInOptions.clientSecret)
             else {
                 throw CommandFailure(
-                    .usage, "provider.register", "--register gets a client id from the server",
-                    hint: "leave --client-id and --client-secret-stdin out")
+                    .usage, "provider.register", "--register gets a client ID from the server",
+                    hint: "remove --client-id and --client-secret-stdin")
             }
         }
         let placeholder = registers ? unregisteredClientID : nil
@@ -164,7 +163,7 @@ enum ProviderAddCommand {
         if case .builtIn(let service, _) = server { standard = BuiltInProvider.named(service)?.standardClientID }
         guard let clientID = arguments.value(SignInOptions.clientID) ?? placeholder ?? standard else {
             throw CommandFailure(
-                .usage, "provider.no-client-id", "the provider \(name) needs a client id",
+                .usage, "provider.no-client-id", "the provider \(name) needs a client ID",
                 hint: advice(name, server))
         }
         var configuration = ProviderConfiguration(name: name, server: server, clientID: clientID)
@@ -175,15 +174,16 @@ enum ProviderAddCommand {
         configuration.requiresPushedRequests = arguments.has(par)
         if configuration.usesDPoP || configuration.requiresPushedRequests, case .builtIn = server {
             throw CommandFailure(
-                .usage, "provider.unsupported", "\(name) has neither DPoP nor pushed requests",
-                hint: "leave --dpop and --par out")
+                .usage, "provider.unsupported", "\(name) supports neither DPoP nor pushed requests",
+                hint: "remove --dpop and --par")
         }
         configuration.isRegisteredByUs = registers
+        configuration.secretMethod = try secretMethod(arguments)
         configuration.isDevelopment = arguments.has(development)
         if configuration.isDevelopment, !configuration.findsServerByAccount {
             throw CommandFailure(
-                .usage, "provider.unsupported", "--development is for accounts of AT Protocol alone",
-                hint: "leave --development out")
+                .usage, "provider.unsupported", "--development works with bluesky only",
+                hint: "remove --development")
         }
         configuration.redirect = arguments.value(SignInOptions.redirect)
         if let redirect = configuration.redirect {
@@ -191,6 +191,20 @@ enum ProviderAddCommand {
         }
         configuration.certificateFile = arguments.value(SignInOptions.certificateAuthority).map(AbsolutePath.of)
         return configuration
+    }
+
+    /// What --client-auth says; `nil` for a public client, and where the server's metadata decides.
+    static func secretMethod(_ arguments: ParsedArguments) throws -> ClientAuthentication.Method? {
+        switch arguments.value(SignInOptions.clientAuthentication) {
+        case "basic": return .secretBasic
+        case "post": return .secretPost
+        case "none" where arguments.has(SignInOptions.clientSecret):
+            throw CommandFailure(
+                .usage, "provider.client-auth",
+                "--client-auth none sends no secret, but --client-secret-stdin sets one",
+                hint: "remove one of the two options")
+        default: return nil
+        }
     }
 
     /// A built-in service: the one that is named, or else the one that the provider is called after.
@@ -201,7 +215,7 @@ enum ProviderAddCommand {
         guard let service = BuiltInProvider.named(chosen) else {
             throw CommandFailure(
                 .usage, "provider.no-issuer", "the provider \(name) needs an issuer",
-                hint: "give --issuer URL, or --service with one of \(BuiltInProvider.names)")
+                hint: "add --issuer URL, or --service with one of \(BuiltInProvider.names)")
         }
         return try server(of: service, host: arguments.value(SignInOptions.host))
     }
@@ -211,15 +225,15 @@ enum ProviderAddCommand {
         switch (service.host, host) {
         case (.required, nil):
             throw CommandFailure(
-                .usage, "provider.no-host", "\(service.name) is on many hosts, and none was named",
-                hint: "give --host with the one where the account is")
+                .usage, "provider.no-host", "\(service.name) is on many hosts, and --host is missing",
+                hint: "add --host with the host of your account")
         case (.fixed, _?):
             throw CommandFailure(
-                .usage, "provider.no-other-host", "\(service.name) is at one place", hint: "leave --host out")
+                .usage, "provider.no-other-host", "\(service.name) has one host only", hint: "remove --host")
         case (_, let host?) where !BuiltInProvider.isHost(host):
             throw CommandFailure(
-                .usage, "provider.host", "--host takes a host's name, with or without a port",
-                hint: "leave https:// and what follows the name out")
+                .usage, "provider.host", "--host takes a host name, with or without a port",
+                hint: "remove https:// and the path")
         default: return .builtIn(service.name.text, host: host)
         }
     }
@@ -266,7 +280,7 @@ enum ProviderAddCommand {
                 name: "Latchkey", redirects: [provider.redirect], scopes: provider.scopes, method: method,
                 usesDPoP: configuration.usesDPoP))
         context.output.note(
-            "registered the redirect URI \(provider.redirect); sign-ins at \(configuration.name) wait for responses there"
+            "registered the redirect URI \(provider.redirect), where sign-ins at \(configuration.name) wait for responses"
         )
         configuration.clientID = client.clientID
         switch client.secret {
@@ -301,8 +315,16 @@ enum ProviderAddCommand {
         configuration.clientID = provider.clientID
     }
 
-    private static func keepSecret(_ configuration: ProviderConfiguration, _ context: CommandContext) async throws {
-        let secret = try SecretInput.readAll(as: ClientSecret.self, limit: 4096)
+    /// Stores the client secret from standard input, or from the person at a terminal.
+    static func keepSecret(_ configuration: ProviderConfiguration, _ context: CommandContext) async throws {
+        let secret =
+            SecretInput.isTerminal()
+            ? try mapError(
+                { (error: PromptError) in
+                    CommandFailure(error, otherwise: "pipe the secret in: latchkey … --client-secret-stdin < FILE")
+                },
+                of: context.prompt.ask("Client secret of \(configuration.name)", as: ClientSecret.self, limit: 4096))
+            : try SecretInput.readAll(as: ClientSecret.self, limit: 4096)
         // Refuses what no server takes, such as a line break at the end.
         if let error = failure(OAuthError.self, of: try ClientAuthentication.secretBasic(secret.duplicate())) {
             throw CommandFailure(error, .badData)

@@ -55,8 +55,8 @@ struct ProviderConfiguration: Sendable {
         try arguments.all(SignInOptions.origin).map { text in
             guard let origin = origin(text) else {
                 throw CommandFailure(
-                    .usage, "provider.origin", "--origin takes https, a host, and a port where there is one",
-                    hint: "give one such as https://api.example.org")
+                    .usage, "provider.origin", "--origin takes https:// and a host, with or without a port",
+                    hint: "write an origin such as https://api.example.org")
             }
             return origin
         }
@@ -67,8 +67,8 @@ struct ProviderConfiguration: Sendable {
         try arguments.all(ProviderAddCommand.forHost).map { host in
             guard BuiltInProvider.isHost(host), let origin = origin("https://" + host) else {
                 throw CommandFailure(
-                    .usage, "provider.host", "--for-host takes a host's name, with or without a port",
-                    hint: "leave https:// and what follows the name out")
+                    .usage, "provider.host", "--for-host takes a host name, with or without a port",
+                    hint: "remove https:// and the path")
             }
             return origin
         }

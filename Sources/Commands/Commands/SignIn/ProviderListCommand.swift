@@ -29,7 +29,8 @@ enum ProviderListCommand {
                 "\(shown(one.scopes.joined(separator: " ")))")
         }
         try context.output.write(
-            table, orNote: "no provider was added; run `latchkey provider list --available` to see the built-in services")
+            table,
+            orNote: "no provider was added; run `latchkey provider list --available` to see the built-in services")
         return .success
     }
 

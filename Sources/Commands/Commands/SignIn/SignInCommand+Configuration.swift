@@ -17,20 +17,20 @@ extension SignInCommand {
         let issuer = arguments.value(SignInOptions.issuer)
         guard host == nil || issuer == nil else {
             throw CommandFailure(
-                .usage, "provider.two-servers", "--issuer and --host name two servers", hint: "leave one of them out")
+                .usage, "provider.two-servers", "--issuer and --host can't be combined", hint: "remove one of them")
         }
         if let known {
             guard host == nil || known.host == host else {
                 throw CommandFailure(
-                    .usage, "provider.other-host", "the provider \(name) is configured with another host",
+                    .usage, "provider.other-host", "the provider \(name) has another host",
                     hint:
-                        "add that one under a name of its own: latchkey provider add NAME --service SERVICE --host HOST"
+                        "use a new name for that host: latchkey provider add NAME --service SERVICE --host HOST"
                 )
             }
             guard issuer.map({ known.server == .issuer($0) }) ?? true else {
                 throw CommandFailure(
-                    .usage, "provider.other-issuer", "the provider \(name) is configured with another server",
-                    hint: "give that one a name of its own: latchkey sign-in NAME --issuer URL --client-id ID")
+                    .usage, "provider.other-issuer", "the provider \(name) has another issuer",
+                    hint: "use a new name for that server: latchkey sign-in NAME --issuer URL --client-id ID")
             }
             configuration = known
         } else if let issuer {
@@ -48,11 +48,24 @@ extension SignInCommand {
         if let clientID = arguments.value(SignInOptions.clientID), clientID != configuration.clientID {
             // The session is only good for the client that it was given to, so the file has to name that one.
             throw CommandFailure(
-                .usage, "provider.other-client-id", "the provider \(name) is configured with another client id",
-                hint: "add the provider again with the new one")
+                .usage, "provider.other-client-id", "the provider \(name) has another client ID",
+                hint: "run `latchkey provider add \(name)` with the new client ID")
         }
         let scopes = arguments.all(SignInOptions.scope)
         if !scopes.isEmpty { configuration.scopes = scopes }
+        if let method = try ProviderAddCommand.secretMethod(arguments) {
+            configuration.secretMethod = method
+        } else if arguments.value(SignInOptions.clientAuthentication) != nil {
+            configuration.secretMethod = nil
+        } else if arguments.has(SignInOptions.clientSecret), configuration.secretMethod == nil,
+            case .issuer(let issuer) = configuration.server
+        {
+            let metadata = try await AuthorizationServerMetadata.discover(
+                Issuer(issuer), over: context.http(certificateFile: configuration.certificateFile),
+                log: context.logger.category("latchkey.oauth"))
+            configuration.secretMethod = try ClientAuthentication.methodWithSecret(
+                offered: metadata.clientAuthenticationMethods)
+        }
         return (configuration, known == nil)
     }
 
@@ -74,7 +87,7 @@ extension SignInCommand {
         }
         guard let clientID = arguments.value(SignInOptions.clientID) else {
             throw CommandFailure(
-                .usage, "provider.no-client-id", "the provider \(name) needs a client id",
+                .usage, "provider.no-client-id", "the provider \(name) needs a client ID",
                 hint: CommandContext.registrationAdvice(
                     for: configuration,
                     then:
@@ -93,7 +106,7 @@ extension SignInCommand {
         let given = arguments.value(SignInOptions.clientID)
         guard let clientID = given ?? builtIn.standardClientID ?? (builtIn.registersPrograms ? "" : nil) else {
             throw CommandFailure(
-                .usage, "provider.no-client-id", "the provider \(builtIn.name) needs a client id",
+                .usage, "provider.no-client-id", "the provider \(builtIn.name) needs a client ID",
                 hint: CommandContext.registrationAdvice(
                     for: ProviderConfiguration(
                         name: builtIn.name, server: server, clientID: ProviderAddCommand.unregisteredClientID),

@@ -10,15 +10,16 @@ internal import Synchronization
 
 /// `latchkey sign-in PROVIDER`.
 enum SignInCommand {
-    private static let browser = CommandOption.flag("--browser", help: "use a browser on this machine, and only that")
-    private static let paste = CommandOption.flag("--paste", help: "show the address, and ask for the one it ends at")
+    private static let browser = CommandOption.flag("--browser", help: "use a browser on this machine")
+    private static let paste = CommandOption.flag(
+        "--paste", help: "show an address to open anywhere, and ask for the address that it ends at")
     private static let device = CommandOption.flag("--device", help: "show a code to enter on another device")
     private static let scheme = CommandOption.flag(
-        "--scheme", help: "use a browser here, and the handler of the redirect's private-use scheme")
+        "--scheme", help: "use a browser on this machine, and the handler of a private-use scheme")
     private static let ephemeral = CommandOption.flag(
         "--ephemeral", help: "use a private window, without the browser's cookies")
     private static let newProvider = CommandOperand.required(
-        "PROVIDER", help: "a name from latchkey provider list, or with --issuer a new one")
+        "PROVIDER", help: "built-in service, name from latchkey provider list, or a new name with --issuer")
 
     /// How long a person may take when nobody says.
     private static let timeout = Duration.seconds(600)
@@ -26,32 +27,36 @@ enum SignInCommand {
     static let command = Command(
         "sign-in", topic: .signIns, summary: "sign in at a server and store the session", operands: [newProvider],
         options: [
-            SignInOptions.account, SignInOptions.issuer, SignInOptions.clientID, SignInOptions.host,
+            SignInOptions.account, SignInOptions.issuer, SignInOptions.clientID, SignInOptions.clientSecret,
+            SignInOptions.clientAuthentication, SignInOptions.host,
             SignInOptions.scope, browser, scheme, ephemeral, paste, device, SignInOptions.redirect,
             SignInOptions.anyScheme,
             SignInOptions.certificateAuthority,
         ],
         details: """
-            No latchkey provider add is needed before: --client-id names the client, --host the host where a built-in service
-            isn't at one place, and --issuer any other server, whose name PROVIDER becomes. A sign-in that succeeds adds the
-            server. A host of mastodon gives a client by itself, once; the store keeps it.
+            The first sign-in adds the provider. It needs a client ID from the server, except at mastodon and bluesky. For a
+            server that isn't built in, add --issuer.
 
-            A session holds an access token and usually a refresh token. It is stored as one item, and refreshed when a command
-            needs it. Many servers issue a refresh token for the scope offline_access. An account has the server's name for the
-            person, or the provider's if the server doesn't say. If that name is another person's account, the new one gets a
-            number; a name that --account sets is refused then. The account's old tokens are revoked if the server can do that.
+            A session holds an access token and usually a refresh token. Latchkey refreshes the session when a command needs a
+            token. Many servers issue a refresh token for the scope offline_access only.
 
-            Without --browser, --scheme, --paste or --device the session decides, and standard error says which way it is and why: a
-            browser where there is a display or BROWSER names one; with a paste beside it, whichever comes first, over SSH,
-            in WSL and in containers; without a display another device where the server can do that and no --redirect is
-            named, else a paste, and a loopback redirect is listened at too: ssh can forward its port. Where the redirect has a
-            private-use scheme, the browser's response comes by way of latchkey scheme add.
+            By default latchkey picks a method and tells you why:
 
-            --ephemeral takes what BROWSER names or is installed of Firefox, Chromium, Chrome, Brave, Vivaldi, Edge and
-            LibreWolf. Without a terminal, --device writes its code to standard error (RFC 8628).
+              browser          if there is a display, or BROWSER is set
+              browser + paste  over SSH, in WSL and in containers: whichever comes first
+              device code      without a display, if the server supports it and --redirect isn't set
+              paste            otherwise; with SSH you can also forward the loopback port
+
+            github wants the client secret for a browser. Without --client-secret-stdin, Latchkey uses a device code there.
+
+            The account gets the server's name for you. If the server doesn't say one, it gets the provider's name. Set
+            another name with --account.
+
+            --ephemeral works with Firefox, Chromium, Chrome, Brave, Vivaldi, Edge and LibreWolf. Without a terminal, --device
+            writes its code to standard error (RFC 8628).
             """,
         examples: [
-            "latchkey sign-in mastodon --host mastodon.social", "latchkey sign-in github --client-id ID --device",
+            "latchkey sign-in mastodon --host mastodon.social", "latchkey sign-in github --client-id ID",
             "latchkey sign-in work --issuer https://login.example.org --client-id ID",
             "latchkey sign-in work --account alice",
         ], runs: { _ in .worker }, usesNetwork: true, startsPrograms: true
@@ -75,6 +80,13 @@ enum SignInCommand {
             // At a prompt the person has read it already.
             if choice.way == .browser || choice.way == .scheme { reminder.begin() }
         }
+        if arguments.has(SignInOptions.clientSecret) {
+            try await ProviderAddCommand.keepSecret(configuration, context)
+        } else if methods.wanted == nil, methods.devicePrompt != nil, redirect == nil,
+            try await needsDeviceCode(configuration, context)
+        {
+            methods.wanted = .device
+        }
         let account = arguments.value(SignInOptions.account)
         let deadline = Deadline.after(timeout)
         let session: SessionSummary
@@ -94,7 +106,15 @@ enum SignInCommand {
             }
             sessions = service.sessions
         }
-        if isNew { try context.providers.write(configuration) }
+        if isNew {
+            try context.providers.write(configuration)
+        } else if var known = try context.providers.read(configuration.name),
+            known.secretMethod != configuration.secretMethod
+        {
+            // Each refresh needs the secret too.
+            known.secretMethod = configuration.secretMethod
+            try context.providers.write(known)
+        }
         try context.output.tell(
             "signed in at \(configuration.name) as \(Account(session.account))",
             json: .object(AccountsCommand.members(configuration.name, session)))
@@ -104,6 +124,19 @@ enum SignInCommand {
         return .success
     }
 
+    /// Whether the server would refuse a browser's code: GitHub wants the client's secret with it, and there is none.
+    private static func needsDeviceCode(
+        _ configuration: ProviderConfiguration, _ context: CommandContext
+    ) async throws -> Bool {
+        guard configuration.builtIn?.name.text == "github" else { return false }
+        let key = try SignInService.clientSecretKey(of: configuration.provider())
+        let store = try await context.store(of: configuration)
+        guard try await store.read(key, as: ClientSecret.self, deadline: context.deadline) == nil else { return false }
+        context.output.note(
+            "using a device code: github wants a client secret for a browser (add --client-secret-stdin)")
+        return true
+    }
+
     /// At AT Protocol the account comes first: its handle or DID leads to its servers.
     private static func signIn(
         _ configuration: ProviderConfiguration, _ arguments: ParsedArguments, _ context: CommandContext,
@@ -111,8 +144,8 @@ enum SignInCommand {
     ) async throws -> (SessionSummary, SessionStore) {
         guard let handle = arguments.value(SignInOptions.account) else {
             throw CommandFailure(
-                .usage, "sign-in.no-account", "\(configuration.name) has to know who signs in",
-                hint: "give --account with a handle such as alice.example.org, or with a DID")
+                .usage, "sign-in.no-account", "\(configuration.name) needs your account before the sign-in",
+                hint: "add --account with your handle, such as alice.example.org, or with a DID")
         }
         let client = try context.atProtocolClient(
             configuration, try await context.store(of: configuration),
@@ -161,7 +194,7 @@ enum SignInCommand {
             "waiting up to \(time) for the browser; if it shows no page, press Control-C and use --paste"
         case .browser, .scheme: "waiting up to \(time) for the browser"
         case .paste where !canPaste, .browserAndPaste where !canPaste: nil
-        case .paste, .browserAndPaste: "waiting up to \(time) for the response; Control-C gives up"
+        case .paste, .browserAndPaste: "waiting up to \(time) for the response; press Control-C to give up"
         }
     }
 
@@ -184,28 +217,28 @@ enum SignInCommand {
         let asked = methods.filter { arguments.has($0.0) }
         guard asked.count < 2 else {
             throw CommandFailure(
-                .usage, "sign-in.two-agents", "--browser, --scheme, --paste and --device can't be used together",
-                hint: "leave one of them out")
+                .usage, "sign-in.two-agents", "--browser, --scheme, --paste and --device can't be combined",
+                hint: "remove all but one of them")
         }
         let isEphemeral = arguments.has(ephemeral)
         let way = asked.first?.1
         switch way {
         case .paste where isEphemeral:
             throw CommandFailure(
-                .usage, "sign-in.ephemeral-paste", "--ephemeral and --paste can't be used together",
+                .usage, "sign-in.ephemeral-paste", "--ephemeral and --paste can't be combined",
                 hint: "open the address in a private window")
         case .device where isEphemeral || arguments.value(SignInOptions.redirect) != nil:
             throw CommandFailure(
-                .usage, "sign-in.two-agents", "--device can't be used together with --ephemeral or --redirect",
-                hint: "leave one of them out")
+                .usage, "sign-in.two-agents", "--device can't be combined with --ephemeral or --redirect",
+                hint: "remove one of them")
         case .paste where !mayPrompt:
             throw CommandFailure(
-                .refused, "sign-in.paste-forbidden", "--paste has to ask, and --no-prompt forbids asking",
-                hint: "leave one of them out")
+                .refused, "sign-in.paste-forbidden", "--paste asks a question, which --no-prompt forbids",
+                hint: "remove one of them")
         case .device where !mayPrompt:
             throw CommandFailure(
-                .refused, "sign-in.device-forbidden", "--device has to show a code, and --no-prompt forbids it",
-                hint: "leave one of them out")
+                .refused, "sign-in.device-forbidden", "--device shows a code, which --no-prompt forbids",
+                hint: "remove one of them")
         case nil where isEphemeral: return .browser
         default: return way
         }

@@ -3,21 +3,26 @@ internal import LatchkeyCommandLine
 /// The options and operands that several commands of sign-ins take.
 enum SignInOptions {
     static let account = CommandOption.value(
-        "--account", "ACCOUNT", help: "which account; else the current one")
+        "--account", "ACCOUNT", help: "account to use (default: the current account)")
     static let certificateAuthority = CommandOption.value(
-        "--ca-file", "FILE", help: "trust the certificates in this PEM file instead of the system's")
-    static let clientID = CommandOption.value("--client-id", "ID", help: "the client's id at the server")
-    static let scope = CommandOption.value("--scope", "SCOPE", repeats: true, help: "a scope to ask for")
+        "--ca-file", "FILE", help: "PEM file of certificates to trust instead of the system's")
+    static let clientID = CommandOption.value("--client-id", "ID", help: "client ID that the server gave you")
+    static let scope = CommandOption.value("--scope", "SCOPE", repeats: true, help: "scope to request")
     static let anyScheme = CommandOption.flag(
-        "--any-scheme", help: "take a scheme without a dot, such as relay, which other programs may claim as well")
+        "--any-scheme", help: "allow a scheme without a dot, such as relay, which other programs may claim too")
     static let redirect = CommandOption.value(
-        "--redirect", "URI", help: "the redirect URI, for servers that compare ports")
-    static let issuer = CommandOption.value("--issuer", "URL", help: "the server's issuer")
+        "--redirect", "URI", help: "redirect URI, for servers that compare the port")
+    static let issuer = CommandOption.value("--issuer", "URL", help: "issuer of a server that isn't built in")
     static let host = CommandOption.value(
         "--host", "HOST",
-        help: "where the service is, for codeberg, github, gitlab, mastodon; the did:plc directory for bluesky")
+        help: "host of the service, such as mastodon.social or an Enterprise host of github")
     static let origin = CommandOption.value(
         "--origin", "URL", repeats: true,
-        help: "let the token go to this origin too, such as https://api.example.org")
-    static let provider = CommandOperand.required("PROVIDER", help: "a name from latchkey provider list")
+        help: "other origin that may get the token, such as https://api.example.org")
+    static let provider = CommandOperand.required("PROVIDER", help: "provider's name from latchkey provider list")
+    static let clientSecret = CommandOption.flag(
+        "--client-secret-stdin", help: "read the client secret from standard input, or ask for it at a terminal")
+    static let clientAuthentication = CommandOption.value(
+        "--client-auth", "METHOD", form: .choice(["basic", "post", "none"]),
+        help: "way to send the client secret first: basic, post or none (default: what the server offers)")
 }

@@ -26,43 +26,53 @@ struct EndpointClient: Sendable {
 
     /// Returns the response whatever its status.
     ///
-    /// Basic credentials are form-encoded as RFC 6749 section 2.3.1 says, and sent once more raw when the server
-    /// refuses the client and the two forms differ: some servers decode, some don't.
+    /// A server that refuses the client gets Basic credentials once more raw instead of form-encoded (RFC 6749 section
+    /// 2.3.1), where that makes a difference: some servers don't decode them. After `invalid_client` it gets the secret
+    /// once more in the form instead of in Basic credentials, or the other way round.
     func post(
         _ url: HTTPURL, _ form: consuming FormBody, authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) -> EndpointResponse {
-        var form = form
-        // RFC 6749 section 3.2.1: a client that doesn't authenticate names itself.
-        if alwaysNamesClient || authentication.method != .secretBasic {
-            try form.append("client_id", text: clientID)
-        }
         switch authentication.secret {
-        case .none: return try await send(url, form.finish(as: MessageBody.self), authorization: nil)
+        case .none:
+            var form = form
+            // RFC 6749 section 3.2.1: a client that doesn't authenticate names itself.
+            try form.append("client_id", text: clientID)
+            return try await send(url, form.finish(as: MessageBody.self), authorization: nil)
         case .some(let secret):
-            guard authentication.method == .secretBasic else {
-                try form.append("client_secret", secret: secret)
-                return try await send(url, form.finish(as: MessageBody.self), authorization: nil)
+            let fields = form.finish(as: MessageBody.self)
+            let ways = try ways(authentication, secret)
+            var response = try await send(url, fields, secret, ways[0])
+            for way in ways.dropFirst()
+            where way == .raw ? response.refusesClient : response.error == .invalidClient {
+                log.debug("the server refused the client; the request is sent once more, with the secret another way")
+                response = try await send(url, fields, secret, way)
             }
-            let body = form.finish(as: MessageBody.self)
-            let first = authentication.basicForm ?? .formEncoded
-            let response = try await send(url, body.duplicate(), secret, first)
-            guard authentication.basicForm == nil, response.refusesClient,
-                try BasicCredentials.encodingMatters(clientID: clientID, secret: secret)
-            else {
-                return response
-            }
-            log.debug("the client was refused; its credentials are sent once more without form encoding")
-            return try await send(url, body, secret, .raw)
+            return response
         }
     }
 
+    /// How the secret is sent, the usual way first.
+    private func ways(
+        _ authentication: borrowing ClientAuthentication, _ secret: borrowing Secret<ClientSecret>
+    ) throws(OAuthError) -> [ClientAuthentication.BasicForm] {
+        if let known = authentication.basicForm { return [known] }
+        if authentication.method == .secretPost { return [.body, .formEncoded] }
+        let matters = try BasicCredentials.encodingMatters(clientID: clientID, secret: secret)
+        return matters ? [.formEncoded, .raw, .body] : [.formEncoded, .body]
+    }
+
     private func send(
-        _ url: HTTPURL, _ body: consuming Secret<MessageBody>, _ secret: borrowing Secret<ClientSecret>,
-        _ form: ClientAuthentication.BasicForm
+        _ url: HTTPURL, _ fields: borrowing Secret<MessageBody>, _ secret: borrowing Secret<ClientSecret>,
+        _ way: ClientAuthentication.BasicForm
     ) async throws(OAuthError) -> EndpointResponse {
-        let field = try BasicCredentials.field(clientID: clientID, secret: secret, formEncoded: form == .formEncoded)
-        var response = try await send(url, body, authorization: field)
-        response.basicForm = form
+        var form = try FormBody(after: fields)
+        if alwaysNamesClient || way == .body { try form.append("client_id", text: clientID) }
+        if way == .body { try form.append("client_secret", secret: secret) }
+        let field =
+            way == .body
+            ? nil : try BasicCredentials.field(clientID: clientID, secret: secret, formEncoded: way == .formEncoded)
+        var response = try await send(url, form.finish(as: MessageBody.self), authorization: field)
+        response.basicForm = way
         return response
     }
 
@@ -168,7 +178,7 @@ struct EndpointResponse: ~Copyable {
     let error: ServerErrorCode?
     /// What the server's clock said, if it said so.
     let date: UnixTime?
-    /// How the Basic credentials of the request were written, if there were any.
+    /// How the client's secret was sent, if there was one.
     var basicForm: ClientAuthentication.BasicForm?
 
     init(_ response: borrowing GuardedResponse) {

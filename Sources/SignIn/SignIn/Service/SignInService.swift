@@ -209,7 +209,7 @@ public actor SignInService {
         return nil
     }
 
-    /// - Parameter basicForm: how the server took Basic credentials before; `nil` to find out.
+    /// - Parameter basicForm: how the server took the secret before; `nil` to find out.
     func authentication(
         _ secret: borrowing Secret<ClientSecret>?, basicForm: ClientAuthentication.BasicForm? = nil
     ) throws(OAuthError) -> ClientAuthentication {
@@ -221,7 +221,7 @@ public actor SignInService {
                 switch method {
                 case .none: return .none
                 case .secretBasic: return try .secretBasic(secret.duplicate(), form: basicForm)
-                case .secretPost: return try .secretPost(secret.duplicate())
+                case .secretPost: return try .secretPost(secret.duplicate(), form: basicForm)
                 }
             case .none: return .none
             }

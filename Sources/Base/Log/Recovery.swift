@@ -86,7 +86,7 @@ public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
         case .moveCredentials: "move what is there into one store"
         case .createCollection: "make a collection in the keyring"
         case .chooseCollection: "choose another collection"
-        case .allowPrompt: "do this where the person may be asked"
+        case .allowPrompt: "run this where Latchkey may ask a question"
         case .printSchema: "print the tables that a vault needs"
         case .createVault: "make a vault"
         case .verifyVault: "verify the vault"

@@ -20,8 +20,8 @@ extension CommandGrammar {
         for (index, bytes) in arguments.enumerated() {
             guard let text = String(validating: bytes, as: UTF8.self) else {
                 throw CommandFailure(
-                    .usage, "usage.invalid-utf-8", "argument \(index + 1) is not valid UTF-8",
-                    hint: "give names and paths in UTF-8")
+                    .usage, "usage.invalid-utf-8", "argument \(index + 1) isn't valid UTF-8",
+                    hint: "write names and paths in UTF-8")
             }
             try reader.take(text)
         }
@@ -99,8 +99,8 @@ private struct ArgumentReader {
         } else if let command {
             let takesRest = command.operands.last?.takesRest ?? false
             guard operands.count < command.operands.count || takesRest else {
-                let hint: LogMessage = "\(usageHint(command)); a secret is never given as an argument"
-                throw CommandFailure(.usage, "usage.too-many-operands", "there are too many arguments", hint: hint)
+                let hint: LogMessage = "\(usageHint(command)); never pass a secret as an argument"
+                throw CommandFailure(.usage, "usage.too-many-operands", "too many arguments", hint: hint)
             }
             operands.append(text)
             if takesRest && operands.count >= command.operands.count { optionsEnded = true }
@@ -133,13 +133,13 @@ private struct ArgumentReader {
             } else if let near = Suggestion.nearest(to: text, in: words) {
                 "did you mean \(grammar.program) \(prefix)\(near)?"
             } else {
-                "see \(grammar.program) \(prefix)--help"
+                "run `\(grammar.program) \(prefix)--help`"
             }
         let cause: LogMessage =
             if let name = CommandFailure.name(text) {
-                "there is no command \(prefix)\(name)"
+                "unknown command \"\(prefix)\(name)\""
             } else {
-                "there is no such command"
+                "unknown command"
             }
         return CommandFailure(.usage, "usage.unknown-command", cause, hint: hint)
     }
@@ -147,12 +147,12 @@ private struct ArgumentReader {
     private func incomplete() -> CommandFailure {
         guard let group, let first = grammar.commands(startingWith: group).first else {
             return CommandFailure(
-                .usage, "usage.no-command", "no command was given", hint: "see \(grammar.program) --help")
+                .usage, "usage.no-command", "COMMAND is missing", hint: "run `\(grammar.program) --help`")
         }
         let words = grammar.commands(startingWith: group).compactMap { $0.words.dropFirst().first }
         return CommandFailure(
             .usage, "usage.no-command", "\(first.words[0]) needs a command",
-            hint: "one of \(LogMessage.joined(words.map { "\($0)" }, separator: ", "))")
+            hint: "use one of \(LogMessage.joined(words.map { "\($0)" }, separator: ", "))")
     }
 
     // MARK: - Options
@@ -194,7 +194,7 @@ private struct ArgumentReader {
         }
         guard option.isRepeatable || values[name] == nil else {
             throw CommandFailure(
-                .usage, "usage.repeated-option", "\(option.name) was given more than once", hint: "give it once")
+                .usage, "usage.repeated-option", "\(option.name) is set twice", hint: "set \(option.name) once")
         }
         values[name, default: []].append(value)
     }
@@ -206,21 +206,21 @@ private struct ArgumentReader {
         let others = grammar.commands.filter { $0.options.contains { $0.name.description == name } }
         let hint: LogMessage =
             if !operands.isEmpty, let rest = command?.operands.last, rest.takesRest {
-                "write -- before \(rest.name), if the option is its own; \(usageHint(command))"
+                "if the option belongs to \(rest.name), write -- before \(rest.name); \(usageHint(command))"
             } else if command != nil, !others.isEmpty {
-                "it is an option of \(LogMessage.joined(others.map { $0.wordsMessage })); \(usageHint(command))"
+                "that is an option of \(LogMessage.joined(others.map { $0.wordsMessage })); \(usageHint(command))"
             } else if name == "-V" {
                 "did you mean --version?"
             } else if let near = Suggestion.nearest(to: name, in: all.map(\.name)) {
                 "did you mean \(near)?"
             } else if !name.hasPrefix("--") {
-                "options but -h begin with two hyphens; \(usageHint(command))"
+                "options begin with two hyphens, except -h; \(usageHint(command))"
             } else {
                 usageHint(command)
             }
         let cause: LogMessage =
-            if let shown = CommandFailure.name(name) { "there is no option \(shown)" } else {
-                "there is no such option"
+            if let shown = CommandFailure.name(name) { "unknown option \(shown)" } else {
+                "unknown option"
             }
         return CommandFailure(.usage, "usage.unknown-option", cause, hint: hint)
     }
@@ -232,7 +232,7 @@ private struct ArgumentReader {
     }
 
     private func usageHint(_ command: CommandDefinition?) -> LogMessage {
-        guard let command else { return "see \(grammar.program) --help" }
+        guard let command else { return "run `\(grammar.program) --help`" }
         return "usage: \(grammar.program) \(command.usageMessage)"
     }
 }

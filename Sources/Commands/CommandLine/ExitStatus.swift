@@ -53,7 +53,7 @@ package enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
         case .refused: "refused, locked or dismissed"
         case .configuration: "wrong configuration"
         case .programNotStarted: "run: the program can't be started"
-        case .programNotFound: "run: there is no such program"
+        case .programNotFound: "run: the program doesn't exist"
         case .hungUp: "the terminal was closed"
         case .interrupted: "interrupted"
         case .terminated: "told to end"

@@ -137,7 +137,7 @@ package struct HelpText: Sendable {
     /// Whole lines.
     ///
     /// - Parameter width: how many columns a line may have; `nil`: any number.
-    func text(width: Int?) -> String {
+    package func text(width: Int?) -> String {
         parts.map { part in
             switch part {
             // Longer lines are hard to read, however wide the terminal is.

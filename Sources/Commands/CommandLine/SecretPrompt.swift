@@ -200,22 +200,22 @@ package struct PromptError: RedactedError, Hashable {
         switch problem {
         case .forbidden:
             .init(
-                .refused, "prompt.forbidden", "an answer is needed, and --no-prompt forbids asking (\(question))",
+                .refused, "prompt.forbidden", "--no-prompt forbids the question \"\(question)\"",
                 hint: "run the command without --no-prompt")
         case .noTerminal(let number):
             .init(
                 .refused, "prompt.no-terminal", "no terminal to ask for \"\(question)\": \(SystemErrorNumber(number))",
                 hint: "run the command in a terminal")
         case .dismissed:
-            .init(.refused, "prompt.dismissed", "the question was dismissed (\(question))", hint: "try again")
+            .init(.refused, "prompt.dismissed", "no answer to \"\(question)\"", hint: "try again")
         case .interrupted: .init(.interrupted, "prompt.interrupted", "interrupted")
         case .tooLong(let limit): .init(.badData, "prompt.too-long", "the answer is longer than \(limit) bytes")
-        case .different: .init(.badData, "prompt.different", "the two answers differ", hint: "try again")
+        case .different: .init(.badData, "prompt.different", "the two answers differ", hint: "run the command again")
         case .failed(let number):
             .init(.unavailable, "prompt.failed", "can't use the terminal: \(SystemErrorNumber(number))")
         case .timedOut:
             .init(
-                .tryAgain, "prompt.timed-out", "the question got no answer in time (\(question))", hint: "try again")
+                .tryAgain, "prompt.timed-out", "no answer to \"\(question)\" in time", hint: "try again")
         }
     }
 }

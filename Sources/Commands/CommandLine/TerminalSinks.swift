@@ -31,7 +31,7 @@ package struct TerminalSecretSink: SecretSink, ~Copyable {
 
 /// Writes a secret on a line of its own to standard error, for a person who reads it there.
 struct StandardErrorSecretSink: SecretSink {
-    static var reason: StaticString { "the person has to enter the code on another device, and there is no terminal" }
+    static var reason: StaticString { "no terminal to show the code that you enter on another device" }
 
     let descriptor: Int32
 

@@ -291,7 +291,7 @@ extension ATProtocolError.DocumentProblem: Loggable {
         case .tooLarge: "it is too large"
         case .notThisDID: "it is another account's"
         case .malformedList: "a list in it is malformed, or too long"
-        case .withoutPersonalServer: "it names no server for the account"
+        case .withoutPersonalServer: "it doesn't name a server for the account"
         case .repeatedPersonalServer: "it names several servers for the account"
         case .malformedPersonalServer: "the account's server is not an origin"
         }
@@ -302,7 +302,7 @@ extension ATProtocolError.ResourceProblem: Loggable {
     // Safe: words of ours.
     public var logMessage: LogMessage {
         switch self {
-        case .notFound: "it has no metadata that names its authorization server"
+        case .notFound: "its metadata doesn't name an authorization server"
         case .redirected: "its metadata redirects, which is not followed"
         case .notJSON: "its metadata is not a valid JSON object"
         case .otherResource: "its metadata is about another server"
@@ -317,7 +317,7 @@ extension ATProtocolError.Requirement: Loggable {
     // Safe: words of ours.
     public var logMessage: LogMessage {
         switch self {
-        case .pushedRequests: "it has no endpoint for pushed requests"
+        case .pushedRequests: "it lacks an endpoint for pushed requests"
         case .pushedRequestsRequired: "it does not require pushed requests"
         case .es256Proofs: "it does not take DPoP proofs with ES256"
         case .atprotoScope: "it does not know the scope atproto"
@@ -325,7 +325,7 @@ extension ATProtocolError.Requirement: Loggable {
         case .issuerInResponses: "it does not name itself in its responses"
         case .s256Challenge: "it does not take PKCE with S256"
         case .refreshGrant: "it does not refresh sessions"
-        case .codeGrant: "it has no authorization code flow"
+        case .codeGrant: "it lacks the authorization code flow"
         case .publicClients: "it does not take public clients"
         }
     }
@@ -339,14 +339,14 @@ extension ATProtocolError.ClientProblem: Loggable {
         case .notFound: "it is not at its address"
         case .notJSON: "it is not a valid JSON object"
         case .otherClient: "it is another client's"
-        case .withoutRedirects: "it has no redirect addresses"
+        case .withoutRedirects: "it lists no redirect URI"
         case .withoutCodeGrant: "its grant types lack authorization_code or refresh_token"
         case .withoutCodeResponse: "its response types lack code"
         case .withoutBoundTokens: "it does not request tokens that are bound to a key"
         case .notPublic: "it is not a public client, and private keys of clients are not supported"
         case .scopeNotRegistered: "a requested scope is not in it"
         case .withoutATProtoScope: "the scope atproto is not requested"
-        case .nativeRedirectOfWebClient: "it is a web client, and the redirect address is a native client's"
+        case .nativeRedirectOfWebClient: "it is a web client, but the redirect URI belongs to a native client"
         }
     }
 }

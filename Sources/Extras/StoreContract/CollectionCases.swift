@@ -3,7 +3,7 @@ internal import LatchkeyCredentials
 extension ContractCase {
     /// What holds where collections can be made, and are as large as the Secret Service has them.
     package static let collections: [ContractCase] = [
-        ContractCase(collections: "a collection is made with a name of its own, and has items of its own") { store in
+        ContractCase(collections: "a new collection has its own name and items") { store in
             let made = try await store.createCollection(label: "My keys!", alias: nil, deadline: .standard)
             try expect(made.label == "My keys!" && made.aliases == [] && ItemID(made.name) != nil)
             let same = try await store.createCollection(label: "My keys!", alias: nil, deadline: .standard)
@@ -29,7 +29,7 @@ extension ContractCase {
             try expect(again.item.id == here.id)
             try expect(await store.text(there.id) == "there")
         },
-        ContractCase(collections: "in another collection a service and a username are no credential") { store in
+        ContractCase(collections: "service and username in another collection aren't a credential") { store in
             let made = try await store.createCollection(label: "other", alias: nil, deadline: .standard)
             let key = attributes(["service": "example.org", "username": "ada"])
             let there = try await store.create("there", key, in: made.name)
@@ -47,7 +47,7 @@ extension ContractCase {
             try expect(await store.search(ItemAttributes()) == [])
             try expect(await store.items(in: "absent", deadline: .standard) == [])
         },
-        ContractCase(collections: "a collection goes with its items and no others, and the first one stays") { store in
+        ContractCase(collections: "deleting a collection deletes only its items; the first collection stays") { store in
             let made = try await store.createCollection(label: "other", alias: nil, deadline: .standard)
             for number in 0..<5 {
                 try await store.create("\(number)", attributes(["a": "\(number % 2)"]), in: made.name)
@@ -93,7 +93,7 @@ extension ContractCase {
             try expect(Set(labels) == ["new", "Mine"])
         },
         ContractCase(
-            collections: "the largest attributes, label and content type are taken, and what is larger is refused"
+            collections: "attributes, label and content type work up to their limits; larger ones are refused"
         ) {
             store in
             let many = ItemAttributes(
@@ -144,7 +144,7 @@ extension ContractCase {
             }
             try expect(await store.search(ItemAttributes()) == [])
         },
-        ContractCase(collections: "a secret of eight megabytes is taken") { store in
+        ContractCase(collections: "a secret of eight megabytes can be stored") { store in
             let bytes = [UInt8](repeating: 0x5A, count: 8 << 20)
             let made = try await store.create(
                 bytes, contentType: "application/octet-stream", attributes: attributes(["a": "1"]),

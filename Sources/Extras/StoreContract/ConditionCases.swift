@@ -57,7 +57,7 @@ extension ContractCase {
                 key, condition: .matches(second), deadline: context.timeout)
             try context.expect(deleted, "the delete said that nothing was there")
             try await context.expectAbsent(key)
-            try await context.expect(.conflict, from: "a delete of what is gone, on condition of its version") {
+            try await context.expect(.conflict, from: "a conditional delete of a deleted credential") {
                 () async throws(StoreError) in
                 try await context.store.delete(key, condition: .matches(second), deadline: context.timeout)
             }
@@ -68,7 +68,9 @@ extension ContractCase {
             for round in 1...context.times(5) {
                 let winners = try await context.race(on: key, condition: .matches(version), round: round)
                 try context.expect(winners.count == 1, "\(winners.count) tasks won round \(round)")
-                guard let seen = try await context.read(key) else { throw ContractViolation("the credential is gone") }
+                guard let seen = try await context.read(key) else {
+                    throw ContractViolation("the credential doesn't exist")
+                }
                 try context.expect(
                     seen.version == winners[0].version && seen.bytes == Array(winners[0].text.utf8),
                     "round \(round) left another secret than its winner's")

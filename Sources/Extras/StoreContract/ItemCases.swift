@@ -60,7 +60,7 @@ extension ContractCase {
             try expect(await store.text(made.item.id) == nil)
             try expect(await store.found(["a": "1"]) == [other.item.id])
         },
-        ContractCase(items: "a password is an item, and an item with a program's own name is read as one") { store in
+        ContractCase(items: "a password is an item; an item with a program's own name reads as a password") { store in
             let key = try CredentialKey(service: "example.org", account: "ada")
             _ = try await store.save(itemSecret("set"), for: key, options: SaveOptions(), deadline: .standard)
             let named = try required(await store.search(ItemAttributes(key)).first)
@@ -77,7 +77,7 @@ extension ContractCase {
                     == true)
             try expect(await store.readLatest(service: "example.com", deadline: .standard)?.metadata == nil)
         },
-        ContractCase(items: "credentials of other kinds are no items") { store in
+        ContractCase(items: "credentials of other kinds aren't items") { store in
             for kind in [CredentialKind.session, .privateKey, .clientSecret, .current, .ended] {
                 let key = try CredentialKey(service: "latchkey:work", account: "ada", kind: kind)
                 _ = try await store.save(
@@ -117,13 +117,15 @@ extension ContractCase {
         let shown = try CredentialKey(service: "latchkey:work", account: "ada")
         _ = try await store.save(itemSecret("shown"), for: shown, options: SaveOptions(), deadline: .standard)
         var told = changes.makeAsyncIterator()
-        guard case .created(let item) = await told.next() else { throw ContractViolation("another change was told") }
+        guard case .created(let item) = await told.next() else {
+            throw ContractViolation("the store reported another change")
+        }
         try expect(item.key == shown)
     }
 
     /// What holds where the collections are the store's own as well.
     package static let servedItems: [ContractCase] = [
-        ContractCase(collections: "a new store has one collection, which is the default one, and no items") { store in
+        ContractCase(collections: "a new store has one collection, the default one, without items") { store in
             let collections = try await store.collections(deadline: .standard)
             try expect(collections.map(\.name) == ["login"])
             try expect(collections[0].aliases.contains("default"))
@@ -131,7 +133,7 @@ extension ContractCase {
             try expect(await store.search(ItemAttributes()) == [])
             try expect(await store.found(["any": "thing"]) == [])
         },
-        ContractCase(collections: "an item comes back as it was created") { store in
+        ContractCase(collections: "a created item reads back unchanged") { store in
             let all = attributes(["xdg:schema": "org.example", "user": "ada", "empty": "", "naïve": "ñ\u{1F511}"])
             let bytes: [UInt8] = [0, 1, 0xFF, 0xFE, 0]
             let made = try await store.create(
@@ -147,7 +149,7 @@ extension ContractCase {
             try expect(secret.bytes == bytes && secret.contentType == "application/x-odd")
             try expect(await store.items(in: "login", deadline: .standard) == [item.id])
         },
-        ContractCase(collections: "an item may have no attributes, no label, no content type and an empty secret") {
+        ContractCase(collections: "an item may lack attributes, label and content type, and its secret may be empty") {
             store in
             let made = try await store.create(
                 [], contentType: "", attributes: ItemAttributes(), label: "", in: "login",
@@ -186,7 +188,7 @@ extension ContractCase {
                 try expect(await store.search(given) == [], "\(wrong)")
             }
         },
-        ContractCase(collections: "names and values are told apart by their bytes, and never run into each other") {
+        ContractCase(collections: "names and values are compared by bytes and never run together") {
             store in
             let composed = try await store.create("1", attributes(["ab": "c"])).item.id
             let other = try await store.create("2", attributes(["a": "bc"])).item.id
@@ -250,7 +252,7 @@ extension ContractCase {
             try expect(await store.delete(one.item.id, deadline: .standard) != nil)
             try expect(await store.found(["service": "example.org"]) == [two.item.id])
         },
-        ContractCase(collections: "a secret can be exchanged, and its content type with it") { store in
+        ContractCase(collections: "a secret can be replaced together with its content type") { store in
             let made = try await store.create("old", attributes(["a": "1"]))
             let changed = try required(
                 try await store.setSecret(

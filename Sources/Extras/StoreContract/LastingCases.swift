@@ -76,7 +76,7 @@ extension ContractCase {
                         let others = inside.add(1) - 1
                         try context.expect(others == 0, "\(others) other tasks hold the lease")
                         guard let seen = try await context.read(key), seen.bytes.count == 2 else {
-                            throw ContractViolation("what was saved is gone")
+                            throw ContractViolation("a saved credential is missing")
                         }
                         let number = Int(seen.bytes[0]) << 8 + Int(seen.bytes[1]) + 1
                         try await context.save([UInt8(number >> 8), UInt8(number & 255)], key)
@@ -96,7 +96,7 @@ extension ContractCase {
                 _ = consume lease
             }
         },
-        ContractCase("a lease that is held is busy at the deadline, and another key's is free") { context in
+        ContractCase("a lease in use is busy at the deadline; the lease of another key is free") { context in
             let key = try context.key("ada")
             let lease = try await context.store.exclusiveAccess(
                 to: key, in: context.leases, deadline: context.timeout)
@@ -182,7 +182,7 @@ extension ContractCase {
                         "the save threw \(error?.description ?? ""), not cancelled")
                     let seen = try await Task { try await context.read(key) }.value
                     if error == nil {
-                        try context.expect(seen?.bytes == new, "the save returned, and its secret is not there")
+                        try context.expect(seen?.bytes == new, "the save returned, but its secret is missing")
                     } else {
                         // The cancellation may have come when the store had written already.
                         try context.expect(

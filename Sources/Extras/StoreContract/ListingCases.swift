@@ -90,7 +90,7 @@ extension ContractCase {
 extension ContractCase {
     /// Labels, content types, times and versions.
     static let describing: [ContractCase] = [
-        ContractCase("a label is kept, read and listed, and stays when none is given") { context in
+        ContractCase("a label is stored, read and listed; a save without a label keeps it") { context in
             let key = try context.key("ada")
             let label = "Ada's mail – 密码 🔑"
             try await context.save("1", key, options: SaveOptions(label: label))
@@ -125,7 +125,7 @@ extension ContractCase {
             try context.expect(types[0] == .text, "text is called bytes")
             try context.expect(types[2] == .binary, "bytes are called text")
         },
-        ContractCase("the time of creation stays, and the time of change is never before it") { context in
+        ContractCase("the creation time stays; the change time is never before it") { context in
             let key = try context.key("ada")
             try await context.save("1", key)
             let first = try await context.read(key)
@@ -139,7 +139,7 @@ extension ContractCase {
             }
             try context.expect(second.metadata.modified >= first.metadata.modified, "the time of change went back")
         },
-        ContractCase("a version is the same for each read of one state, and what the save returned") { context in
+        ContractCase("each read of a state returns the version that the save returned") { context in
             let key = try context.key("ada")
             let saved = try await context.save("1", key)
             try context.expect((16...64).contains(saved.bytes.count), "a version has \(saved.bytes.count) bytes")

@@ -5,7 +5,7 @@ internal import LatchkeySecrets
 extension ContractCase {
     /// Save, read, delete.
     static let keeping: [ContractCase] = [
-        ContractCase("a credential that was never saved is absent, which is no error") { context in
+        ContractCase("a credential that was never saved is absent, without an error") { context in
             let key = try context.key("nobody")
             try await context.expectAbsent(key)
             let deleted = try await context.store.delete(key, condition: .none, deadline: context.timeout)
@@ -13,7 +13,7 @@ extension ContractCase {
             let entries = try await context.store.list(service: context.service, deadline: context.timeout).all()
             try context.expect(entries.isEmpty, "the service lists \(entries.count) entries")
         },
-        ContractCase("what was saved is read back, as often as it is asked for") { context in
+        ContractCase("a saved secret reads back every time") { context in
             let key = try context.key("ada")
             try await context.save("correct horse", key)
             for _ in 0..<3 { try await context.expect(key, holds: Array("correct horse".utf8)) }
@@ -26,7 +26,7 @@ extension ContractCase {
             let entries = try await context.store.list(service: context.service, deadline: context.timeout).all()
             try context.expect(entries.map(\.key) == [key], "the service lists \(entries.count) entries, not one")
         },
-        ContractCase("a delete removes one credential, and a second delete finds nothing") { context in
+        ContractCase("a delete removes one credential; a second delete finds nothing") { context in
             let key = try context.key("ada")
             let neighbour = try context.key("bob")
             try await context.save("1", key)
@@ -47,7 +47,7 @@ extension ContractCase {
                 try await context.expectAbsent(key)
             }
         },
-        ContractCase("kinds are kept apart") { context in
+        ContractCase("kinds are separate") { context in
             let kinds: [CredentialKind] = [.password, .session, .privateKey, .clientSecret, .current]
             for kind in kinds {
                 try await context.save("a \(kind.name)", try context.key("ada", kind: kind))
@@ -75,7 +75,7 @@ extension ContractCase {
             try context.expect(same, "it came back changed")
         },
         ContractCase("opening the same place again gives the same identity") { context in
-            try context.expect(!context.store.identity.backend.isEmpty, "the backend has no name")
+            try context.expect(!context.store.identity.backend.isEmpty, "the backend lacks a name")
             guard context.store.capabilities.isPersistent else { return }
             let other = try await context.open()
             try context.expect(
@@ -88,7 +88,7 @@ extension ContractCase {
 extension ContractCase {
     /// Secrets are any bytes.
     static let bytes: [ContractCase] = [
-        ContractCase("an empty secret is kept, and is not absence") { context in
+        ContractCase("an empty secret is stored; it isn't absence") { context in
             let key = try context.key("empty")
             try await context.save([], key)
             try await context.expect(key, holds: [])
@@ -108,7 +108,7 @@ extension ContractCase {
                 try await context.expect(key, holds: secret, "for secret \(number)")
             }
         },
-        ContractCase("each length around the powers of two is kept exactly") { context in
+        ContractCase("secrets of each length around the powers of two read back exactly") { context in
             let key = try context.key("lengths")
             for power in [16, 64, 256, 1024, 4096, 16384] {
                 for count in [power - 1, power, power + 1] {
@@ -118,7 +118,7 @@ extension ContractCase {
                 }
             }
         },
-        ContractCase("a secret of 1 MiB is kept") { context in
+        ContractCase("a secret of 1 MiB reads back") { context in
             let maximum = context.store.capabilities.maximumSecretByteCount
             try context.expect(maximum >= 1 << 20, "the store takes \(maximum) bytes at most")
             let key = try context.key("large")
@@ -128,10 +128,10 @@ extension ContractCase {
             try await context.save("small", key)
             try await context.expect(key, holds: Array("small".utf8), "after a larger one")
         },
-        ContractCase("a secret past the store's limit is refused as too large, and the old one stays") { context in
+        ContractCase("a secret above the store's limit is refused as too large; the old secret stays") { context in
             let key = try context.key("too-large")
             let maximum = context.store.capabilities.maximumSecretByteCount
-            try context.expect(maximum < 1 << 30, "the store has no limit, so a mistake can fill the disk")
+            try context.expect(maximum < 1 << 30, "the store lacks a limit, so a mistake can fill the disk")
             try await context.save("old", key)
             let secret = Secret<Password>(byteCount: maximum + 1) { _ in }
             try await context.expect(.tooLarge, from: "the save") { () async throws(StoreError) in
@@ -139,7 +139,7 @@ extension ContractCase {
             }
             try await context.expect(key, holds: Array("old".utf8))
         },
-        ContractCase("nothing secret stands in a listing, a version or an error") { context in
+        ContractCase("listings, versions and errors contain no secret") { context in
             let canary = "canary-5f0c2e9a7b"
             let key = try context.key("ada")
             let version = try await context.save(canary, key)

@@ -161,8 +161,8 @@ package final class ServedItems: Sendable {
 extension StoreError {
     fileprivate static var outOfScope: StoreError {
         StoreError(
-            .permissionDenied, "this program may read its own items, and no others",
-            hint: "whoever started it can let it write what it was given")
+            .permissionDenied, "this program may read its own items only",
+            hint: "start the program with --write to let it change these items")
     }
 }
 

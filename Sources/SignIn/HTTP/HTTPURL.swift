@@ -74,7 +74,7 @@ public struct HTTPURL: Sendable, Hashable, Loggable {
         if let colon = afterBracket.lastIndex(of: ":") {
             let digits = authority[authority.index(after: colon)...]
             guard let number = UInt16(digits), number > 0, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-                throw Self.invalid("the URL's port is no number from 1 to 65535")
+                throw Self.invalid("the URL's port isn't a number from 1 to 65535")
             }
             (host, port) = (authority[..<colon], number)
         }
@@ -88,7 +88,9 @@ public struct HTTPURL: Sendable, Hashable, Loggable {
             default: false
             }
         }
-        guard allowed, !inner.isEmpty, inner.utf8.count <= 255 else { throw Self.invalid("the URL has no valid host") }
+        guard allowed, !inner.isEmpty, inner.utf8.count <= 255 else {
+            throw Self.invalid("the URL's host is missing or invalid")
+        }
         return (host.lowercased(), port)
     }
 

@@ -101,7 +101,7 @@ extension OAuthError {
         return switch serverError {
         case .invalidClient, .incorrectClientCredentials, .unauthorizedClient:
             "check the client id and the client secret"
-        case .redirectURIMismatch: "register the redirect address with the server exactly as it is used here"
+        case .redirectURIMismatch: "register the redirect URI at the server exactly as Latchkey uses it"
         case .invalidScope: "check the scopes"
         // Once more with what the server required was not enough.
         case .useDPoPNonce, .invalidDPoPProof: Self.retryHint
@@ -131,7 +131,7 @@ extension OAuthError.Malformation {
         switch self {
         case .notJSON: "it is not valid JSON"
         case .tooLarge: "it is too large"
-        case .missingAccessToken: "there is no access token"
+        case .missingAccessToken: "the access token is missing"
         case .malformedToken: "a token is empty, too long or has forbidden characters"
         case .unknownTokenType: "the token is of an unknown type"
         case .missingIDToken: "there is no ID token"
@@ -142,7 +142,7 @@ extension OAuthError.Malformation {
         case .idTokenNonce: "the ID token is for another sign-in"
         case .idTokenSubject: "the ID token is for another person"
         case .malformedQuery: "the query is malformed"
-        case .duplicateParameter: "a parameter is given twice"
+        case .duplicateParameter: "a parameter appears twice"
         case .neitherCodeNorError: "it holds neither a code nor an error"
         case .notThisRedirect: "it is not the redirect address of this sign-in"
         case .malformedScope: "the granted scopes are malformed"
@@ -179,13 +179,13 @@ extension OAuthError.MetadataProblem {
         case .notJSON: "it is not a valid JSON object"
         case .tooLarge: "it is too large"
         case .missingEndpoint: "an endpoint is missing"
-        case .malformedEndpoint: "an endpoint is no valid URL"
+        case .malformedEndpoint: "an endpoint isn't a valid URL"
         case .endpointNotConfidential: "an endpoint is neither HTTPS nor a loopback address"
         case .withoutS256: "PKCE with S256 is not among its methods"
         case .withoutCodeFlow: "the authorization code flow is not among its response types"
-        case .withoutPushedRequests: "authorization requests must be pushed, and there is no endpoint for it"
-        case .withoutDeviceGrant: "there is no endpoint for a sign-in on another device"
-        case .withoutRegistration: "there is no endpoint to register a client"
+        case .withoutPushedRequests: "the server requires pushed authorization requests but lacks an endpoint for them"
+        case .withoutDeviceGrant: "the server lacks an endpoint for device codes"
+        case .withoutRegistration: "the server lacks an endpoint to register clients"
         case .withoutClientAuthentication: "a client can't prove itself by its secret"
         case .withoutES256: "ES256 is not among its algorithms for DPoP proofs"
         case .reservedParameter: "the authorization endpoint sets a parameter that is ours to set"
@@ -216,10 +216,10 @@ extension OAuthError.ConfigurationProblem {
         case .redirect: "the redirect address is not valid"
         case .redirectScheme: "the redirect address has a scheme that is not a reverse domain name"
         case .redirectLocalhost: "the redirect address names localhost instead of a loopback IP address"
-        case .redirectPort: "the redirect address has no port yet"
+        case .redirectPort: "the redirect URI lacks a port"
         case .reservedParameter: "an extra parameter has a name that is ours to set"
         case .parameter: "an extra parameter is empty, too long or has forbidden characters"
-        case .noRevocationEndpoint: "the server has no revocation endpoint"
+        case .noRevocationEndpoint: "the server lacks a revocation endpoint"
         case .requestTooLarge: "the request is too large"
         case .signingKey: "no key to sign with could be made or used"
         case .authorizationURL:

@@ -168,7 +168,7 @@ public final class InMemoryStore: CredentialStore {
         }
         let byteCount = state.byteCount - (old?.secret.value.byteCount ?? 0) + secret.value.byteCount
         guard byteCount <= limits.byteCount, old != nil || state.entries.count < limits.itemCount else {
-            throw StoreError(.tooLarge, "there is no room for it in memory")
+            throw StoreError(.tooLarge, "out of memory")
         }
         let revision = state.nextRevision()
         let now = UnixTime.now()
@@ -198,7 +198,8 @@ public final class InMemoryStore: CredentialStore {
         guard secret.byteCount <= capabilities.maximumSecretByteCount else {
             throw StoreError(
                 .tooLarge,
-                "the secret has \(secret.byteCount) bytes, and the store takes \(capabilities.maximumSecretByteCount)")
+                "the secret has \(secret.byteCount) bytes; the store takes at most \(capabilities.maximumSecretByteCount)"
+            )
         }
     }
 

@@ -168,7 +168,7 @@ public struct LeaseDirectory: Sendable, Hashable {
         let path = LoggableText(reviewed: "a directory of leases", unredacted: path)
         return StoreError(
             .unavailable, "the lease directory \(path) \(what)",
-            hint: "make it a directory that is this user's own, and that no other user can write to",
+            hint: "use a directory that you own and that other users can't write to",
             platform: .errno(number))
     }
 }

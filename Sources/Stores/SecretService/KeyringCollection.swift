@@ -156,7 +156,7 @@ extension KeyringCollection {
 
 extension StoreError {
     fileprivate static let newCollectionNeedsPrompt = StoreError(
-        .locked, "a new collection needs a password, and nobody may be asked for one",
+        .locked, "a new collection needs a password, and --no-prompt forbids the keyring's question",
         hint: "\(Recovery.allowPrompt), or make it in your keyring application")
 }
 

@@ -71,7 +71,7 @@ extension StoreError {
 
     static func noSessionBus(_ failure: BusFault?) -> StoreError {
         StoreError(
-            .unavailable, "there is no session bus to reach the keyring service on",
+            .unavailable, "no session bus is running to reach a keyring",
             hint:
                 "log in to a desktop session, or start one with `dbus-run-session`, and check DBUS_SESSION_BUS_ADDRESS; \(useVault)",
             platform: failure?.platform)

@@ -17,7 +17,7 @@ public enum StoreChoiceSource: Sendable, Hashable {
     /// What is told of a name that no store has.
     fileprivate var absence: LogMessage {
         switch self {
-        case .argument: "no store has the name that was given"
+        case .argument: "unknown store"
         case .environment: "no store has the name in LATCHKEY_STORE"
         case .configuration: "no store has the name in the configuration"
         case .remembered, .probed: "this program doesn't know the store that was used before"
@@ -117,7 +117,7 @@ public struct StoreSelectionError: RedactedError, Hashable {
         case .noneWorks where isNothingSetUp:
             .init(
                 .unavailable, "selection.no-store",
-                "no secret store is set up: no keyring is available, and there is no vault",
+                "no secret store is set up: no keyring is available, and no vault exists",
                 hint: "\(Recovery.createVault)")
         case .unknownName(let source):
             .init(

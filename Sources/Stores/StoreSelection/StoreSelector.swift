@@ -107,7 +107,7 @@ public struct StoreSelector: Sendable {
         let other: LogMessage = "or \(Recovery.chooseStore); \(Recovery.diagnose)"
         let hint: LogMessage = error.hint.map { "\($0), \(other)" } ?? "start it again, \(other)"
         return StoreError(
-            error.code, "the store that was used before is gone: \(error.cause)", hint: hint, platform: error.platform)
+            error.code, "can't open the store in use: \(error.cause)", hint: hint, platform: error.platform)
     }
 
     // MARK: - Probing
@@ -188,7 +188,7 @@ extension StoreSettings {
     fileprivate init(environment: ProgramEnvironment, log: RedactedLogger) throws(StoreError) {
         guard environment.illegibleNames.allSatisfy({ !ProgramEnvironment.saysWhere($0) }) else {
             throw StoreError(
-                .unavailable, "an environment variable that says where secrets are kept is not valid UTF-8")
+                .unavailable, "an environment variable with a store's place isn't valid UTF-8")
         }
         self.init(
             vaultPath: VaultLocation.of(environment["LATCHKEY_VAULT"] ?? environment.dataDirectory + "/vault"),

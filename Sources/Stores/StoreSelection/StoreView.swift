@@ -57,11 +57,11 @@ package struct StoreView: Sendable {
                 if try await entries.next() != nil { found.append(store) }
             } catch {
                 if error.code == .cancelled || error.code == .corrupted { throw error }
-                logger.info("\(store.identity) can't be asked for \(shown(service)): \(error)")
+                logger.info("can't search \(store.identity) for \(shown(service)): \(error)")
                 refusal = refusal ?? unasked(error, shown(service))
             }
         }
-        if found.count > 1 { throw ambiguous("\(shown(service)) is kept", found) }
+        if found.count > 1 { throw ambiguous("\(shown(service)) is stored", found) }
         if let first = found.first { return first }
         if let refusal { throw refusal }
         return stores[0]
@@ -82,7 +82,7 @@ package struct StoreView: Sendable {
                 if try await store.read(key, as: Password.self, deadline: deadline) != nil { found.append(store) }
             } catch {
                 if error.code == .cancelled || error.code == .corrupted { throw error }
-                logger.info("\(store.identity) can't be asked for \(key): \(error)")
+                logger.info("can't search \(store.identity) for \(key): \(error)")
                 refusal = refusal ?? unasked(error, "\(key)")
             }
         }
@@ -109,7 +109,7 @@ package struct StoreView: Sendable {
 
     private func unasked(_ error: StoreError, _ what: LogMessage) -> StoreError {
         StoreError(
-            error.code, "\(what) was not found, but not every store could be asked: \(error.cause)",
+            error.code, "\(what) was not found, but one store couldn't be searched: \(error.cause)",
             hint: error.hint.map { "\($0), or \(Recovery.chooseStore)" } ?? "\(Recovery.chooseStore)",
             platform: error.platform)
     }

@@ -296,7 +296,7 @@ extension StoreError {
 
     fileprivate static func returnsAnother(_ name: LogMessage, _ store: StoreIdentity) -> StoreError {
         StoreError(
-            .corrupted, "\(store) returns another secret than it was given for \(name)",
+            .corrupted, "\(store) returned another secret for \(name) than was stored",
             hint: "nothing was deleted; \(Recovery.diagnose)")
     }
 }

@@ -33,7 +33,7 @@ package struct VaultKeySearch: Sendable {
     /// A search in which no question is asked.
     package init(credentialsDirectory: String?, keyFiles: RememberedKeyFiles? = nil) {
         self.init(credentialsDirectory: credentialsDirectory, keyFiles: keyFiles) { (_) throws(StoreError) in
-            throw StoreError(.locked, "nobody may be asked for the vault's passphrase")
+            throw StoreError(.locked, "the vault is locked, and --no-prompt forbids asking for its passphrase")
         }
     }
 
@@ -144,7 +144,7 @@ extension StoreError {
     fileprivate static func keyFileIsGone(_ path: String) -> StoreError {
         let shown = LoggableText(reviewed: "the path of a key file, which people name", unredacted: path)
         return StoreError(
-            .locked, "the key file that the vault was made with, \(shown), isn't there any more",
+            .locked, "the vault's key file \(shown) doesn't exist",
             hint: "\(Recovery.chooseKeyFile)")
     }
 
@@ -166,6 +166,6 @@ extension StoreError {
                 "open it with what it was made with"
             }
         return StoreError(
-            .locked, "the vault has no passphrase that could be asked for, and no key was named", hint: hint)
+            .locked, "the vault is locked: it has no passphrase, and no key file is set", hint: hint)
     }
 }

@@ -44,7 +44,7 @@ package struct VaultKeyring: Sendable {
         _ = try await store.save(made, for: Self.item(slot), options: options, deadline: .after(timeout))
         guard try await key(for: slot).matches(made) else {
             throw StoreError(
-                .protocolViolation, "the keyring gave back another key than it was given",
+                .protocolViolation, "the keyring returned another key than was stored",
                 hint: "choose another way to open the vault")
         }
         return .keptKey(made, of: slot)

@@ -17,7 +17,7 @@ extension StoreError {
 
     static func noVault(_ what: LogMessage, _ platform: PlatformCode? = nil) -> StoreError {
         StoreError(
-            .corrupted, "the file is no vault, or was damaged: \(what)",
+            .corrupted, "the file isn't a vault or is damaged: \(what)",
             hint: "check the path; if a vault was there, restore a backup", platform: platform)
     }
 
@@ -33,7 +33,7 @@ extension StoreError {
 
     static func vaultRolledBack(_ rollback: VaultRollback) -> StoreError {
         StoreError(
-            .rolledBack, "the vault was put back to an older state: \(rollback)",
+            .rolledBack, "the vault was replaced with an older copy: \(rollback)",
             hint: """
                 if you restored a backup, check it with `latchkey vault verify`, then go on with \
                 `latchkey vault accept-rollback`
@@ -43,7 +43,7 @@ extension StoreError {
     /// A vault that is open, and whose manifest is no longer under its key.
     static var vaultRekeyed: StoreError {
         StoreError(
-            .wrongKey, "the vault was rekeyed, or its manifest was damaged, and what opened it opens it no longer",
+            .wrongKey, "the key no longer opens the vault: the vault was rekeyed, or its manifest is damaged",
             hint: "open it again; if that fails too, \(Recovery.verifyVault)")
     }
 
@@ -51,13 +51,13 @@ extension StoreError {
     static var vaultExchanged: StoreError {
         StoreError(
             .rolledBack,
-            "the vault was put back to before it was rekeyed, exchanged, or rekeyed too often to be known, while it was open",
+            "while open, the vault was replaced with another vault or with a copy from before a rekey",
             hint: "open it again, and \(Recovery.verifyVault)")
     }
 
     static var vaultWentBack: StoreError {
         StoreError(
-            .rolledBack, "the vault was put back to an older state while it was open",
+            .rolledBack, "while open, the vault was replaced with an older copy",
             hint: "open it again, where a backup was restored on purpose")
     }
 

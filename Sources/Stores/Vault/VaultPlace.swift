@@ -72,7 +72,8 @@ enum VaultPlace: Sendable {
         case .file(let path):
             guard let watch = FileWatch(path: path.file, changed) else {
                 throw StoreError(
-                    .unavailable, "the system has no watch on files left", hint: "raise fs.inotify.max_user_instances")
+                    .unavailable, "the system has reached its limit of file watches",
+                    hint: "raise fs.inotify.max_user_instances")
             }
             return watch
         }

@@ -148,7 +148,8 @@ extension VaultStore: CollectionStore {
                 (old, name) = (present, present.row.name)
             case .attributes(let attributes, let collection, let replacing):
                 guard try Self.collections(in: transaction, change.keys).contains(collection) else {
-                    throw StoreError(.unavailable, "the vault has no such collection", hint: "choose one that it has")
+                    throw StoreError(
+                        .unavailable, "the vault doesn't contain that collection", hint: "choose one that it has")
                 }
                 old = replacing ? try Self.row(with: attributes, in: collection, of: transaction, change) : nil
                 if let old {
@@ -208,7 +209,7 @@ extension VaultStore: CollectionStore {
         guard secretByteCount <= SealedSize.maximumSecretByteCount else {
             throw StoreError(
                 .tooLarge,
-                "the secret has \(secretByteCount) bytes, and a vault takes \(SealedSize.maximumSecretByteCount)")
+                "the secret has \(secretByteCount) bytes; a vault takes at most \(SealedSize.maximumSecretByteCount)")
         }
         guard (label?.utf8.count ?? 0) <= SealedSize.maximumLabelByteCount else {
             throw StoreError(.tooLarge, "the label is longer than \(SealedSize.maximumLabelByteCount) bytes")

@@ -217,7 +217,7 @@ extension VaultStore {
             if let old {
                 guard let replaced = try Self.slot(old, in: transaction, keys) else {
                     throw StoreError(
-                        .conflict, "the vault has no key slot named \(old)", hint: "\(Recovery.listKeySlots)")
+                        .conflict, "the vault doesn't contain a key slot \(old)", hint: "\(Recovery.listKeySlots)")
                 }
                 try transaction.remove(record: replaced.recordName)
             }

@@ -347,7 +347,7 @@ struct Change {
 
 extension StoreError {
     /// For `waiting` alone.
-    fileprivate static var changedMeanwhile: StoreError { StoreError(.busy, "the vault was changed meanwhile") }
+    fileprivate static var changedMeanwhile: StoreError { StoreError(.busy, "another process changed the vault") }
 }
 
 // MARK: - Filling

@@ -310,7 +310,7 @@ extension VaultStore: LeaseSource {
         }
         if keysNow === keys { return lease }
         try table.release(lease, cancellation)
-        throw StoreError(.busy, "the vault was rekeyed meanwhile")
+        throw StoreError(.busy, "another process rekeyed the vault")
     }
 }
 

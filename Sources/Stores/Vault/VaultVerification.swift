@@ -66,11 +66,11 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
         case .damagedItem(let number, .some(let name)): "item \(number), \(name), is damaged or forged"
         case .movedItem(let name): "\(name) was moved to where it isn't found"
         case .duplicateItem(let name): "\(name) is there more than once"
-        case .extraItem(let name): "\(name) had been deleted, and was put back"
+        case .extraItem(let name): "\(name) was deleted before but is in the vault again"
         case .itemCount(let expected, let found): "\(expected) items belong in the vault, and \(found) are there"
         case .replayedItems: "at least one item is not the one that was saved last"
-        case .changedIndex: "the index of attributes is not the one that was saved last, and a search may miss items"
-        case .rolledBack(let rollback): "the whole file was put back to an older state: \(rollback)"
+        case .changedIndex: "the index of attributes isn't the latest, so searches may miss items"
+        case .rolledBack(let rollback): "the whole file was replaced with an older copy: \(rollback)"
         case .changedMemory: "what is remembered of the vault doesn't open with its key"
         }
     }

@@ -67,10 +67,12 @@ import TestServices
         "add the provider again without --dpop, if tokens that work without the key are good enough"
     private static let network = "check the address and the network, then try again"
     private static let elsewhere = "the server redirects, which is not followed; the server's operator has to fix it"
-    private static let issuer = "give the issuer exactly as the server writes it, with or without a slash at its end"
+    private static let issuer = "set the issuer exactly as the server writes it, with or without a final slash"
 
     static let cases = [
-        Case(fault: .metadataNamesAnotherIssuer, status: 76, code: "oauth.issuer-mismatch", hint: issuer),
+        Case(
+            fault: .metadataNamesAnotherIssuer, status: 76, code: "oauth.issuer-mismatch",
+            hint: "if you trust that server, use --issuer "),
         Case(fault: .metadataWithout("token_endpoint"), status: 76, code: "oauth.invalid-metadata", hint: correct),
         Case(
             fault: .hugeBody(byteCount: 100 << 20, .metadata), status: 76, code: "oauth.invalid-metadata",
@@ -143,7 +145,7 @@ import TestServices
             hint: "start the sign-in again, and answer only the browser page that it opens")
         #expect(
             run.errorText.contains(
-                "a response with another state came to the redirect address; it is ignored, and the sign-in still waits"
+                "ignored a response with another state; the sign-in still waits"
             ))
         #expect(try await content() == before)
     }

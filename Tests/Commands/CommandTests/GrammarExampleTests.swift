@@ -94,15 +94,15 @@ import Testing
         #expect(get.operand("SERVICE") == words[0])
     }
 
-    @Test func `the help is short: no line is wider than 120, and a command's fits on a screen`() throws {
+    @Test func `the help is short: no line is wider than 100, and a command's fits on a screen`() throws {
         for words in [["help"]] + grammar.commands.map({ ["help"] + $0.words.map(\.description) }) {
             guard case .help(let help) = try grammar.parse(words.map { Array($0.utf8) }) else {
                 Issue.record("no help for \(words)")
                 continue
             }
-            let lines = help.text.split(separator: "\n", omittingEmptySubsequences: false)
-            #expect(lines.allSatisfy { $0.count <= 120 }, "\(words): \(lines.filter { $0.count > 120 })")
-            #expect(words.count == 1 || lines.count <= 50, "\(words): \(lines.count) lines")
+            let lines = help.text(width: 100).split(separator: "\n", omittingEmptySubsequences: false)
+            #expect(lines.allSatisfy { $0.count <= 100 }, "\(words): \(lines.filter { $0.count > 100 })")
+            #expect(words.count == 1 || lines.count <= 60, "\(words): \(lines.count) lines")
         }
     }
 }

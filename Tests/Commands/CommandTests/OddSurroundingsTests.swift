@@ -40,7 +40,9 @@ internal import TestServices
     }
 
     private static let locales = ["set example.org bob", "get example.org ada", "list", "vault slots"].map {
-        Case("locale: \($0)", "env LC_ALL=xx_YY.nope LANG=$'\\377' timeout 10 $LATCHKEY \($0)", 0, $0.hasPrefix("set") ? "stored the secret for " : nil)
+        Case(
+            "locale: \($0)", "env LC_ALL=xx_YY.nope LANG=$'\\377' timeout 10 $LATCHKEY \($0)", 0,
+            $0.hasPrefix("set") ? "stored the secret for " : nil)
     }
 
     private static let files = [

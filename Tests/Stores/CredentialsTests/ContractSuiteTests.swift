@@ -37,7 +37,7 @@ import Testing
 struct FaultyStore: CredentialStore {
     /// Each with a piece of a statement that it must break.
     enum Fault: String, CaseIterable, Sendable {
-        case ignoresKind = "kinds are kept apart"
+        case ignoresKind = "kinds are separate"
         case foldsCase = "names that differ in case"
         case normalises = "two normal forms"
         case cutsAtNUL = "every byte value, NUL included"

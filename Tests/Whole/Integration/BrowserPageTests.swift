@@ -108,7 +108,7 @@ extension RealBrowser {
                 let second = try await browser.open(try await tab.address())
 
                 let other = try await browser.open(redirect + "?code=forged&state=forged")
-                try await look(at: other, title: "This is not the answer")
+                try await look(at: other, title: "This isn't the response")
                 let start = try #require(try browser.openedAddresses().last)
                 try await other.visit(start)
                 try await look(at: other, title: "This link was used already")

@@ -69,7 +69,7 @@ extension RealBrowser {
                 let redirect = try await Self.redirect(tab)
                 for forged in ["?code=forged&state=forged", "?code=forged", "?error=access_denied&state=forged", ""] {
                     let other = try await browser.open(redirect + forged)
-                    try await other.wait(forTitle: "This is not the answer")
+                    try await other.wait(forTitle: "This isn't the response")
                     try await other.close()
                 }
                 #expect(running.isRunning)
@@ -88,7 +88,7 @@ extension RealBrowser {
             try await session.signIn(in: browser) { tab, running in
                 let address = try await tab.address()
                 try await tab.click("button[value=allow]")
-                try await tab.wait(forTitle: "This is not the answer")
+                try await tab.wait(forTitle: "This isn't the response")
                 #expect(try await tab.text().contains("nothing was done with it"))
                 #expect(running.isRunning)
                 #expect(session.server.record.requests[.token] == nil)

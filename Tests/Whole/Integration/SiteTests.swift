@@ -60,7 +60,9 @@ extension RealBrowser {
             #expect(help.listedCommands.count > 30)
             for command in help.listedCommands {
                 let words = command.split(separator: " ").map(String.init)
-                let said = try await BuiltProducts.latchkey().run(words + ["--help"], environment: ["COLUMNS": "10000"]).successful(command).outputText
+                let help = BuiltProducts.latchkey
+                let said = try await help().run(words + ["--help"], environment: ["COLUMNS": "10000"])
+                    .successful(command).outputText
                 let shown = try site.text("documentation/latchkey/command-\(words.joined(separator: "-"))")
                 let usage = try #require(said.split(separator: "\n\n", maxSplits: 1).last)
                 #expect(shown.contains(usage.trimmingCharacters(in: .newlines)), "\(command)")

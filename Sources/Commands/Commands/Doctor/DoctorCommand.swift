@@ -9,17 +9,14 @@ internal import LatchkeyVault
 /// `latchkey doctor [--json] [--repair-duplicates]`.
 enum DoctorCommand {
     private static let repair = CommandOption.flag(
-        "--repair-duplicates", help: "first delete the keyring's items that another one makes superfluous")
+        "--repair-duplicates", help: "first delete duplicate items in the keyring")
 
     static let command = Command(
         "doctor", topic: .stores, summary: "check stores and configuration, and report problems",
         options: [repair],
         details: """
-            Nobody is asked for anything, and nothing is changed but for a throw-away secret that is saved, read
-            and deleted in the store that is used. Every line can be pasted into a public issue. A configuration that can't be
-            read is a problem of its own, and the other checks go on without it.
-
-            Exit status 0: nothing is wrong; otherwise the status that the first problem has in other commands.
+            doctor asks no question. It stores, reads and deletes a test secret in the store in use, and changes nothing else. You can
+            paste every line into a public issue. Exits with 0 if everything is fine, otherwise with the status of the first problem.
             """,
         examples: ["latchkey doctor", "latchkey doctor --json"]
     ) { arguments, context in

@@ -80,7 +80,7 @@ extension [Finding] {
         var table = TextTable("STATE", "ABOUT", "FOUND", wrapping: true)
         for finding in self {
             table.append("\(finding.stateName)", "\(finding.topic)", finding.text)
-            if let remedy = finding.remedy { table.append("", "", "to mend it: \(remedy)") }
+            if let remedy = finding.remedy { table.append("", "", "to fix it: \(remedy)") }
         }
         return table
     }

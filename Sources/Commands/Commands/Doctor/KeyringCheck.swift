@@ -79,8 +79,8 @@ struct KeyringCheck {
         case .missing:
             let remedy: LogMessage = "latchkey set --create-collection makes it"
             return matters
-                ? .problem("collection", .unavailable, "there is none of that name", remedy: remedy)
-                : .note("collection", "there is none of that name", remedy: remedy)
+                ? .problem("collection", .unavailable, "no collection has that name", remedy: remedy)
+                : .note("collection", "no collection has that name", remedy: remedy)
         }
     }
 
@@ -89,7 +89,7 @@ struct KeyringCheck {
     ) async throws(StoreError) -> [Finding] {
         guard case .open = report.collection else { return [] }
         let found = try await store.duplicates(deadline: settings.deadline)
-        guard !found.isEmpty else { return [.good("duplicates", "no credential is kept twice")] }
+        guard !found.isEmpty else { return [.good("duplicates", "no duplicates")] }
         let credentials = LogMessage.counted(found.count, "credential is", "credentials are")
         return [
             .note(
@@ -138,7 +138,7 @@ struct RoundTrip {
         guard isSame, isGone else {
             return .problem(
                 "round trip", .badData,
-                isSame ? "a deleted secret is still there" : "the store gave back another secret than it was given",
+                isSame ? "a deleted secret is still there" : "the store returned another secret than was stored",
                 remedy: "use another store, and report this with the name of the keyring's program")
         }
         return .good("round trip", "a secret was saved, read back and deleted in the store that is used")

@@ -123,6 +123,6 @@ struct ChoiceCheck {
         if let error = await failure(StoreError.self, awaiting: try await backend.probe(settings)) {
             return .note("choice", "not \(backend.name): \(error.cause) [\(error.codeName)]")
         }
-        return .note("choice", "not \(backend.name): it works, but another one was named or comes before it")
+        return .note("choice", "\(backend.name) works, but another store is set or comes first")
     }
 }

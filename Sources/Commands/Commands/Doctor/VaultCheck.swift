@@ -14,7 +14,7 @@ struct VaultCheck {
     func findings() async throws(StoreError) -> (findings: [Finding], vault: VaultStore?) {
         let path = LoggableText(reviewed: "the path of the vault", unredacted: settings.vaultPath)
         guard matters || (StoreCatalogue.standard["vault"]?.exists(settings) ?? false) else {
-            return ([.note("vault", "there is none at \(path)")], nil)
+            return ([.note("vault", "no vault at \(path)")], nil)
         }
         let locked: LockedVault
         do throws(StoreError) {
@@ -52,7 +52,7 @@ struct VaultCheck {
                     [
                         file,
                         .note(
-                            "integrity", "not checked: no key was given, and the doctor asks for none",
+                            "integrity", "not checked: the vault is locked, and doctor asks for no passphrase",
                             remedy: "latchkey vault verify"),
                     ], nil
                 )
@@ -83,7 +83,7 @@ extension DatabaseState {
             findings.append(
                 .problem(
                     "database", .configuration,
-                    "reached over the network \(connection), and nobody checks that it is the right one",
+                    "reached over the network \(connection), without a check that it is the right server",
                     remedy:
                         "add sslmode=verify-full to the vault's URI, and sslrootcert where its authority isn't known"))
         }

@@ -9,11 +9,11 @@ internal import LatchkeyCommandLine
 enum AWSHelper {
     static let command = Command(
         "helper", "aws", summary: "answer the AWS tools with an access key",
-        operands: [.required("PROFILE", help: "a profile's name")],
+        operands: [.required("PROFILE", help: "name of the AWS profile")],
         details: """
-            For AWS's configuration: credential_process = latchkey helper aws PROFILE. The key is kept under aws:PROFILE; its
-            id is the account, and the secret access key the secret. Where there are several, the one that was changed last
-            is the answer.
+            Write `credential_process = latchkey helper aws PROFILE` into AWS's configuration, or run `latchkey setup aws`. Store the key
+            under the service aws:PROFILE: its ID is the account, and the secret access key is the secret. If there are several keys,
+            the helper returns the most recently changed one.
             """,
         examples: ["latchkey helper aws default"], reportsError: reportInOneLine
     ) { arguments, context in
@@ -24,7 +24,7 @@ enum AWSHelper {
         else {
             let shown = LoggableText(reviewed: "a service name is what a listing shows", unredacted: service)
             throw CommandFailure(
-                .notFound, "credential.not-found", "there is no access key for \(shown)",
+                .notFound, "credential.not-found", "no access key is stored for \(shown)",
                 hint: "latchkey set \(shown) ACCESS-KEY-ID saves one, and asks for the secret")
         }
         var answer = JSONWriter()

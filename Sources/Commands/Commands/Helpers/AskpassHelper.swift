@@ -12,10 +12,10 @@ enum AskpassHelper {
 
     static let command = Command(
         "helper", "askpass", summary: "answer ssh for the passphrase of a key, as latchkey-askpass",
-        operands: [.required("QUESTION", help: "what ssh, ssh-add or ssh-keygen asks")],
+        operands: [.required("QUESTION", help: "question of ssh, ssh-add or ssh-keygen")],
         details: """
-            For SSH_ASKPASS. The passphrase of the key PATH is kept under ssh:PATH, with the account passphrase. Any other
-            question, such as a server's or sudo's, gets no answer, with exit status 1: nothing else may ask for these.
+            For SSH_ASKPASS. The passphrase of the key file PATH is stored under the service ssh:PATH, with the account passphrase. The
+            helper refuses any other question, such as sudo's, with exit status 1.
             """,
         examples: ["latchkey helper askpass QUESTION"],
         calledAs: "latchkey-askpass", reportsError: reportInOneLine

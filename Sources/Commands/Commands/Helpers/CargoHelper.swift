@@ -10,14 +10,14 @@ internal import Synchronization
 /// `latchkey helper cargo`, also as `cargo-credential-latchkey`: cargo's Credential Provider Protocol, version 1.
 enum CargoHelper {
     private static let cargoPlugin = CommandOption.flag(
-        "--cargo-plugin", help: "given by cargo; makes no difference")
+        "--cargo-plugin", help: "passed by cargo; ignored")
 
     static let command = Command(
         "helper", "cargo", summary: "answer cargo, as cargo-credential-latchkey", options: [cargoPlugin],
         details: """
-            A credential provider of cargo 1.74 and above: cargo login, publish and fetches from private registries call
-            it. Tokens are kept under cargo:INDEX-URL, with the account token. What cargo:libsecret saved in the desktop's
-            keyring, or in a vault that was served as one, is found as well. Errors are answers too, with exit status 0.
+            A credential provider for cargo 1.74 and later: `cargo login`, `cargo publish` and fetches from private registries run it.
+            Tokens are stored under the service cargo:INDEX-URL, with the account token. The helper also finds the tokens that
+            cargo:libsecret stored. It reports errors in its answer, with exit status 0.
             """,
         examples: ["latchkey helper cargo"],
         calledAs: "cargo-credential-latchkey", reportsError: report
@@ -78,7 +78,7 @@ enum CargoHelper {
     }
 
     private static let notFound = CommandFailure(
-        .notFound, "cargo.not-found", "there is no token for this registry", hint: "cargo login stores one")
+        .notFound, "cargo.not-found", "no token is stored for this registry", hint: "cargo login stores one")
 
     /// A registry has one token.
     private static let account = "token"
@@ -154,7 +154,7 @@ struct CargoRequest: ~Copyable {
 
     init(_ line: consuming Secret<MessageBody>) throws(CommandFailure) {
         let malformed = CommandFailure(
-            .badData, "cargo.malformed", "what stands on standard input is no request of cargo's",
+            .badData, "cargo.malformed", "standard input isn't a request of cargo",
             hint: "cargo starts this itself, where its configuration names it as a credential provider")
         guard let document = try? JSONDocument(line) else { throw malformed }
         func text(_ member: LatchkeyJSON.JSONValue?) -> String? {

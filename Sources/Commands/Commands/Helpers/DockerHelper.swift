@@ -13,14 +13,13 @@ enum DockerHelper {
         "helper", "docker", summary: "answer docker and podman, as docker-credential-latchkey",
         operands: [.required("VERB", help: "get, store, erase, list or version")],
         details: """
-            A credential store of docker's configuration, where \"credsStore\": \"latchkey\" has docker and buildx call it;
-            podman, skopeo and buildah call it by credential-helpers in a registries.conf. latchkey setup docker and
-            latchkey setup podman write these. What they store is kept under docker:SERVER. Where nothing is stored for a
-            registry, and a session's token may go there, that is the answer. Last comes what docker-credential-secretservice
-            saved in the desktop's keyring, or in a vault that was served as one. What goes wrong stands on standard output,
-            as docker wants it.
+            A credential store for docker and buildx ("credsStore": "latchkey"), and for podman, skopeo and buildah
+            (credential-helpers in registries.conf). Run `latchkey setup docker` or `latchkey setup podman` to configure it. Logins are
+            stored under the service docker:SERVER.
 
-            Exit status 1: there is nothing, or something went wrong.
+            For a registry without a login, the helper returns a session's token if the session may be used there. It also finds the
+            logins that docker-credential-secretservice stored. It prints errors on standard output, as docker expects. Exits with 1 if
+            nothing is found or something fails.
             """,
         examples: ["latchkey helper docker list"],
         calledAs: "docker-credential-latchkey", reportsError: report
@@ -34,7 +33,7 @@ enum DockerHelper {
             try context.output.write("docker-credential-latchkey (latchkey) \(LatchkeyGrammar.version)")
         default:
             throw CommandFailure(
-                .usage, "helper.unknown-verb", "there is no such verb",
+                .usage, "helper.unknown-verb", "unknown verb",
                 hint: "the verbs are get, store, erase, list and version")
         }
         return .success
@@ -99,7 +98,7 @@ enum DockerHelper {
         let input = try SecretInput.readAll(as: MessageBody.self, limit: 256 << 10)
         guard let document = try? JSONDocument(input) else {
             throw CommandFailure(
-                .badData, "helper.malformed", "what stands on standard input is no request of docker's",
+                .badData, "helper.malformed", "standard input isn't a request of docker",
                 hint: "an object with ServerURL, Username and Secret")
         }
         func text(_ name: StaticString) -> String? {

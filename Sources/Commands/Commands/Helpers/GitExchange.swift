@@ -100,7 +100,7 @@ struct GitExchange: ~Copyable {
 
     private static var malformed: CommandFailure {
         CommandFailure(
-            .badData, "helper.malformed", "what stands on standard input is no request of git's",
+            .badData, "helper.malformed", "standard input isn't a request of git",
             hint: "lines KEY=VALUE of at most \(maximumLineByteCount) bytes; gitcredentials(7)")
     }
 }

@@ -11,13 +11,12 @@ enum GitHelper {
         "helper", "git", summary: "answer git, as git-credential-latchkey",
         operands: [.optional("VERB", help: "get, store, erase or capability")],
         details: """
-            A credential helper of gitcredentials(7); latchkey setup git has git call it. What git stores is kept under
-            git:PROTOCOL://HOST, as latchkey import --from git has it. Where nothing is stored for a host, and a session's
-            token may go there, that is the answer, refreshed when it has expired. A session is never erased by it. Last
-            comes what git-credential-libsecret or Git Credential Manager saved in the desktop's keyring, or in a vault that
-            was served as one.
+            A credential helper as gitcredentials(7) describes. Run `latchkey setup git` to configure it. Passwords are stored under the
+            service git:PROTOCOL://HOST.
 
-            Exit status 0: answered, or there is nothing.
+            For a host without a password, the helper returns a session's token if the session may be used there. It refreshes the
+            token if needed, and never erases a session. It also finds the passwords that git-credential-libsecret and Git Credential
+            Manager stored. Exits with 0 even if nothing is found.
             """,
         examples: ["latchkey helper git get"],
         calledAs: "git-credential-latchkey", reportsError: reportInOneLine

@@ -7,10 +7,10 @@ internal import LatchkeyCommandLine
 enum GoHelper {
     static let command = Command(
         "helper", "go", summary: "answer Go for private modules",
-        operands: [.optional("URL", help: "what was refused; without it there is no answer")],
+        operands: [.optional("URL", help: "address that the server refused (default: none, without an answer)")],
         details: """
-            A command of GOAUTH, for Go 1.24 and above. What git has for the host is what Go gets: a stored password, the
-            one with the longest path, or a session's token.
+            A GOAUTH command for Go 1.24 and later. Go gets the credential that git would get: the stored password with the longest path,
+            or a session's token.
             """,
         examples: ["latchkey helper go https://example.org/module"], reportsError: reportInOneLine
     ) { arguments, context in

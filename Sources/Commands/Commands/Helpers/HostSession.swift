@@ -103,7 +103,7 @@ extension CommandContext {
         case ExitStatus.unavailable.rawValue, ExitStatus.tryAgain.rawValue:
             throw CommandFailure(
                 .unavailable, "helper.not-refreshed",
-                "the session at \(provider) has to be refreshed, and its server can't be reached",
+                "can't refresh the session at \(provider): the server can't be reached",
                 hint: "try again when it can; `latchkey token \(provider)` says more")
         default:
             throw CommandFailure(

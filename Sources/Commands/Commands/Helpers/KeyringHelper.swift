@@ -10,27 +10,25 @@ internal import LatchkeyCommandLine
 /// there is nothing, it says nothing, with exit status 1: they ask for several names in a row.
 enum KeyringHelper {
     private static let mode = CommandOption.value(
-        "--mode", "MODE", form: .choice(["password", "creds"]), help: "password, or creds: the user's name too")
+        "--mode", "MODE", form: .choice(["password", "creds"]), help: "password, or creds for the user name too")
     private static let output = CommandOption.value(
-        "--output", "FORMAT", form: .choice(["plain", "json"]), help: "plain or json (plain)")
+        "--output", "FORMAT", form: .choice(["plain", "json"]), help: "plain or json (default: plain)")
 
     static let command = Command(
         "helper", "keyring", summary: "answer pip, uv and twine, as keyring",
         operands: [
             .choice("VERB", ["get", "set", "del"], help: "get, set or del"),
-            .required("SERVICE", help: "an index's address, or any other service"),
-            .optional("USER", help: "the user's name; get --mode creds finds it"),
+            .required("SERVICE", help: "address of an index, or another service"),
+            .optional("USER", help: "user name; get --mode creds finds it"),
         ],
         options: [mode, output],
         details: """
-            As much of Python keyring's command as others call. get looks for the address, then for each path above it,
-            then for the host, but not for an http address that leaves this machine. A secret to set comes from standard
-            input; one line break at its end is no part of it.
+            Implements the parts of Python keyring's command that other programs run. get looks for the address, then for each path above
+            it, then for the host. It answers an http address only for this machine. set reads the secret from standard input, without
+            a final newline.
 
-            Python's package has a command of this name, so the link for pip, uv and twine that the Debian package brings is
-            /usr/lib/latchkey/helpers/keyring.
-
-            Exit status 1: there is nothing, which is not said, or something went wrong.
+            The Debian package installs a link for pip, uv and twine at /usr/lib/latchkey/helpers/keyring. Exits with 1, without a
+            message, if nothing is found.
             """,
         examples: ["latchkey helper keyring get --mode creds https://pypi.example.org/simple"],
         calledAs: "keyring", reportsError: report

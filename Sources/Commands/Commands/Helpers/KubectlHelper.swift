@@ -9,11 +9,11 @@ internal import LatchkeyCommandLine
 enum KubectlHelper {
     static let command = Command(
         "helper", "kubectl", summary: "answer kubectl with a session's token",
-        operands: [.required("PROVIDER", help: "a name from latchkey provider list")],
+        operands: [.required("PROVIDER", help: "provider's name from latchkey provider list")],
         options: [SignInOptions.account],
         details: """
-            A plugin of client.authentication.k8s.io, for the exec section of a kubeconfig's user: kubectl and other clients
-            of Kubernetes call it. The server has to take the access tokens of PROVIDER.
+            A client.authentication.k8s.io plugin, for the exec section of a user in a kubeconfig. Run `latchkey setup kubectl` to
+            configure it. The cluster must accept the access tokens of PROVIDER.
             """,
         examples: ["latchkey helper kubectl work"], reportsError: reportInOneLine
     ) { arguments, context in
@@ -23,7 +23,7 @@ enum KubectlHelper {
         guard let session = try await context.session(ofProvider: name, user: account, view) else {
             let shown = LoggableText(reviewed: "a provider's name stands in listings", unredacted: name)
             throw CommandFailure(
-                .notFound, "sign-in.not-signed-in", "nobody is signed in at \(shown)",
+                .notFound, "sign-in.not-signed-in", "no account is signed in at \(shown)",
                 hint: "latchkey sign-in \(shown)")
         }
         var status = JSONWriter()

@@ -10,11 +10,11 @@ enum SystemdHelper {
     static let command = Command(
         "helper", "systemd", summary: "answer a unit's LoadCredential= on a socket",
         details: """
-            Standard input and output are a connection that systemd made for a unit, which systemd's address names. The file
-            systemd-credentials in the configuration's folder has a line for each: UNIT CREDENTIAL SERVICE ACCOUNT. Only root
-            is answered. A unit that gets nothing has an empty credential: the journal says why.
+            systemd connects standard input and output to the unit that loads a credential. The file systemd-credentials in the
+            configuration's folder maps credentials to secrets, with lines of UNIT CREDENTIAL SERVICE ACCOUNT. The helper answers root
+            only. If it finds nothing, the unit gets an empty credential, and the journal has the reason.
 
-            The Debian package has a socket, latchkey-credentials.socket: enabled, it starts this for each connection to
+            The Debian package installs latchkey-credentials.socket. Once enabled, it runs the helper for each connection to
             /run/latchkey-credentials, with the vault /var/lib/latchkey/vault and the configuration in /etc/latchkey.
             """,
         examples: ["latchkey helper systemd"], reportsError: reportInOneLine
@@ -32,7 +32,7 @@ enum SystemdHelper {
             services: [key.service], account: key.account, deadline: context.deadline)
         guard let record else {
             throw CommandFailure(
-                .notFound, "credential.not-found", "there is no secret for \(key), which \(request.shown) wants",
+                .notFound, "credential.not-found", "no secret for \(key), which \(request.shown) needs",
                 hint: "save one, as the user that this runs as: latchkey set SERVICE ACCOUNT")
         }
         try context.output.write(secret: record.takeSecret())
@@ -53,7 +53,7 @@ struct UnitRequest: Sendable {
         // ucred of unix(7): process, user, group.
         guard unsafe getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0, peer[1] == 0 else {
             throw CommandFailure(
-                .refused, "systemd.not-root", "standard input is no connection of root's",
+                .refused, "systemd.not-root", "standard input isn't a connection from root",
                 hint: "start it for each connection of a socket, as latchkey-credentials.socket does")
         }
         var address = sockaddr_un()
@@ -98,7 +98,7 @@ struct UnitCredentials: Sendable {
         {
             throw CommandFailure(
                 .refused, "systemd.not-own", "\(shown) is a link, another user's, or one that others may write",
-                hint: "see that it says what you want, then make it your own: chmod go-w")
+                hint: "check the file's content, then run chmod go-w on the file")
         }
         let bytes = try mapError(
             { (error: PrivateFile.Failure) in

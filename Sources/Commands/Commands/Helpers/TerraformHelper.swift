@@ -13,12 +13,12 @@ enum TerraformHelper {
         "helper", "terraform", summary: "answer Terraform and OpenTofu, as terraform-credentials-latchkey",
         operands: [
             .choice("VERB", ["get", "store", "forget"], help: "get, store or forget"),
-            .required("HOST", help: "a host, such as app.terraform.io"),
+            .required("HOST", help: "host, such as app.terraform.io"),
         ],
         details: """
-            A credentials helper: terraform-credentials-latchkey, a link to this program, has to be in ~/.terraform.d/plugins,
-            and credentials_helper "latchkey" {} in ~/.terraformrc. A host's token is kept under terraform:HOST, with the account
-            token. Where nothing is stored, and a session's token may go there, that is the answer.
+            ~/.terraform.d/plugins needs a link to this program named terraform-credentials-latchkey. ~/.terraformrc needs a line
+            credentials_helper "latchkey" {}. The token of a host is stored under the service terraform:HOST, with the account token. For a host
+            without a token, the helper returns a session's token if the session may be used there.
             """,
         examples: ["latchkey helper terraform get app.terraform.io"],
         calledAs: "terraform-credentials-latchkey", reportsError: reportInOneLine
@@ -67,7 +67,7 @@ enum TerraformHelper {
             let token = try? document.secret(member, as: Password.self)
         else {
             throw CommandFailure(
-                .badData, "helper.malformed", "what stands on standard input is no object with a token alone",
+                .badData, "helper.malformed", "standard input isn't a JSON object with a token alone",
                 hint: "{\"token\": …}, as terraform login writes it")
         }
         return token

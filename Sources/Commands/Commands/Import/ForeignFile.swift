@@ -8,7 +8,7 @@ package struct ImportError: RedactedError, Hashable {
     package enum Problem: Sendable, Hashable {
         /// There is none, or it can't be read; with the errno.
         case unreadable(Int32)
-        /// It is no regular file.
+        /// It isn't a regular file.
         case notAFile
         /// It has more than 16 MiB.
         case tooLarge

@@ -27,8 +27,8 @@ extension ImportCommand {
         let vault = try await context.openStoreToCopyInto()
         guard vault.collections != nil else {
             throw CommandFailure(
-                .usage, "usage.not-a-vault", "only a vault has items with attributes of their own",
-                hint: "--store vault names it")
+                .usage, "usage.not-a-vault", "--items needs a vault",
+                hint: "add --store vault")
         }
         let isRehearsal = arguments.has(TransferCommand.dryRun)
         var rows: [Row] = []
@@ -61,8 +61,8 @@ extension ImportCommand {
         if skippedCount > 0 {
             context.output.note(
                 LogMessage.counted(
-                    skippedCount, "item has more attributes than a vault takes, and was left out",
-                    "items have more attributes than a vault takes, and were left out"))
+                    skippedCount, "item was skipped because a vault can't take so many attributes",
+                    "items were skipped because a vault can't take so many attributes"))
         }
         return try tell(rows, isRehearsal: isRehearsal, vault, arguments, context)
     }
@@ -73,7 +73,7 @@ extension ImportCommand {
     ) throws -> ExitStatus {
         guard !rows.isEmpty else {
             throw CommandFailure(
-                .notFound, "credential.not-found", "there is nothing to import", hint: "the collection has no items")
+                .notFound, "credential.not-found", "nothing to import", hint: "the collection is empty")
         }
         func result(_ row: Row) -> LogMessage {
             switch row.outcome {
@@ -102,8 +102,8 @@ extension ImportCommand {
         guard differing == 0 else {
             throw CommandFailure(
                 .cannotWrite, "transfer.differs",
-                "\(vault.identity) has other secrets for \(differing) of \(rows.count) items, left alone",
-                hint: "look at them, then give --replace to overwrite the target's")
+                "\(vault.identity) has other secrets for \(differing) of \(rows.count) items, which stay unchanged",
+                hint: "compare them, then add --replace to overwrite the secrets in the vault")
         }
         return .success
     }

@@ -77,8 +77,8 @@ enum ImportCommand {
         }
         guard !keys.isEmpty else {
             throw CommandFailure(
-                .notFound, "credential.not-found", "there is nothing to import",
-                hint: "give the file's path: latchkey import \(source.name) FILE")
+                .notFound, "credential.not-found", "nothing to import",
+                hint: "pass the file's path: latchkey import \(source.name) FILE")
         }
         let transfer = Transfer(
             from: read.store, to: try await context.openStoreToCopyInto(), mode: .copy,
@@ -182,7 +182,7 @@ enum ImportCommand {
                 let shown = LoggableText(reviewed: "the path of a file to import", unredacted: path)
                 throw CommandFailure(
                     error, "can't read \"\(shown)\": \(SystemErrorNumber(number))",
-                    hint: "give the file's path: latchkey import \(name) FILE")
+                    hint: "pass the file's path: latchkey import \(name) FILE")
             }
         }
 
@@ -209,7 +209,7 @@ enum ImportCommand {
                 return try PassphraseFile.read(descriptor: descriptor.number, deadline: context.deadline)
             }
             return try context.prompt.askForPassphrase(
-                "Passphrase of the file to import", otherwise: "give \(ImportCommand.passphraseDescriptor.name)")
+                "Passphrase of the file to import", otherwise: "add \(ImportCommand.passphraseDescriptor.name)")
         }
 
         /// Everything in a collection: what is the store's own goes before what another program calls the same.
@@ -228,8 +228,8 @@ enum ImportCommand {
         func keyringCollection(_ name: String?, _ context: CommandContext) throws -> SecretServiceStore {
             guard let name else {
                 throw CommandFailure(
-                    .usage, "usage.missing-operand", "which collection is missing",
-                    hint: "give its label, or its path: latchkey import gnome-keyring-collection Login")
+                    .usage, "usage.missing-operand", "the collection is missing",
+                    hint: "pass the collection's label or path: latchkey import gnome-keyring-collection Login")
             }
             return SecretServiceStore(
                 SecretServiceConfiguration(

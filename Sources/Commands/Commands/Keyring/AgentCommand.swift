@@ -7,17 +7,17 @@ internal import LatchkeyCommandLine
 enum AgentCommand {
     static let command = Command(
         "keyring", "agent",
-        summary: "ask for the passphrase at this terminal when a program wants the keyring unlocked",
+        summary: "ask for the passphrase at this terminal when a program needs the keyring",
         details: """
-            Goes on until a signal ends it, or the keyring does. What is typed goes to the keyring alone, and not over the bus.
-            Without such a terminal the keyring stays locked until latchkey vault unlock, and programs are told so at once.
+            agent runs until a signal or the end of the keyring stops it. The passphrase goes to the keyring directly, not over the bus.
+            Without an agent or a terminal, the keyring stays locked until `latchkey vault unlock`, and programs get an error at once.
             """,
         examples: ["latchkey keyring agent"], runs: { _ in .pool }
     ) { _, context in
         guard let address = context.sessionBus else { throw CommandFailure.noBus }
         guard context.prompt.isPossible else {
             throw CommandFailure(
-                .refused, "keyring.no-terminal", "there is no terminal to ask at", hint: "start it at one")
+                .refused, "keyring.no-terminal", "no terminal to ask at", hint: "start it at one")
         }
         let prompt = context.prompt
         let agent = try await context.bus { () async throws(BusFault) in

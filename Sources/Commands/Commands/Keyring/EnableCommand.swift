@@ -9,11 +9,14 @@ internal import LatchkeyCommandLine
 /// `latchkey keyring enable` and `disable`.
 enum EnableCommand {
     static let enable = Command(
-        "keyring", "enable", summary: "have the session bus start the served keyring when a program asks for one",
+        "keyring", "enable", summary: "start the keyring when a program asks for one",
         details: """
-            Writes two files of yours: $XDG_DATA_HOME/dbus-1/services/org.freedesktop.secrets.service for the session bus, which
-            goes before the system's, and $XDG_CONFIG_HOME/systemd/user/latchkey-keyring.service for systemd's user manager,
-            which is used where that runs. --vault goes into them. What others wrote stays: it is an error.
+            enable writes two files:
+
+              $XDG_DATA_HOME/dbus-1/services/org.freedesktop.secrets.service  for the session bus
+              $XDG_CONFIG_HOME/systemd/user/latchkey-keyring.service          for systemd's user manager
+
+            They contain the path of --vault. enable doesn't replace files that another program wrote.
             """,
         examples: ["latchkey keyring enable"]
     ) { _, context in
@@ -25,8 +28,8 @@ enum EnableCommand {
     }
 
     static let disable = Command(
-        "keyring", "disable", summary: "take away what keyring enable wrote, and nothing else",
-        details: "A keyring that is being served goes on until it ends.",
+        "keyring", "disable", summary: "remove the files that keyring enable wrote",
+        details: "A running keyring isn't stopped.",
         examples: ["latchkey keyring disable"]
     ) { _, context in
         let paths = try units(context).remove()
@@ -36,7 +39,7 @@ enum EnableCommand {
                 hint: "latchkey keyring status shows who serves the keyring")
         }
         await reload(context)
-        try tell(context, "disabled", paths, "the session bus doesn't start the keyring any more")
+        try tell(context, "disabled", paths, "the session bus no longer starts the keyring")
         return .success
     }
 

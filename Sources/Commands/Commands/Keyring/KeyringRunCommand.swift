@@ -16,24 +16,22 @@ internal import LatchkeySystem
 enum KeyringRunCommand {
     private static let only = CommandOption.value(
         "--only", "SERVICE[/ACCOUNT]", repeats: true,
-        help: "serve what this names, and nothing else; can only be read")
-    private static let writable = CommandOption.flag("--writable", help: "let what --only names be changed, too")
+        help: "serve these items only, and read-only")
+    private static let writable = CommandOption.flag("--writable", help: "allow changes to the items of --only")
     private static let addressVariable = "DBUS_SESSION_BUS_ADDRESS"
 
     static let command = Command(
-        "keyring", "run", summary: "run a program with the vault as its keyring, on a bus of its own",
-        operands: [.rest("COMMAND", help: "the program and its arguments; write -- before it")],
+        "keyring", "run", summary: "run a program with the vault as its keyring",
+        operands: [.rest("COMMAND", help: "program and its arguments; write -- before them")],
         options: [only, writable],
         details: """
-            Needs dbus-daemon, and neither a desktop nor systemd: in a container, in CI, over SSH. The program replaces latchkey,
-            and has its terminal, signals and exit status. The bus and the keyring end when it does; what it leaves in the
-            background has neither. A passphrase is asked for before it starts. DBUS_SESSION_BUS_ADDRESS names the bus. No
-            other program is started on it on demand.
+            keyring run needs dbus-daemon, but no desktop and no systemd, so it works in containers, in CI and over SSH. COMMAND gets the
+            terminal, signals and exit status of latchkey. The bus and the keyring end with COMMAND. If the vault has a passphrase,
+            Latchkey asks for it first.
 
-            --only: the program finds the items whose service is SERVICE, or only ACCOUNT's, and no others. That keeps it from
-            what it doesn't look for. A program of yours could still open the vault itself, or ask on another bus, unless it
-            can't see these: bubblewrap or a container makes a boundary of it. Latchkey's variables and CREDENTIALS_DIRECTORY are
-            not handed on then.
+            With --only, COMMAND finds the items of SERVICE, or of ACCOUNT alone, and no others, and it doesn't get Latchkey's variables
+            and CREDENTIALS_DIRECTORY. That prevents accidents, not attacks: a program of yours could still open the vault itself. To
+            confine it, use a container or bubblewrap.
             """,
         examples: [
             "latchkey keyring run -- gh auth login",
@@ -53,7 +51,7 @@ enum KeyringRunCommand {
         let isWritable = arguments.has(writable)
         guard !isWritable || !names.isEmpty else {
             throw CommandFailure(
-                .usage, "usage.missing-operand", "--writable is for what --only names, and nothing is named",
+                .usage, "usage.missing-operand", "--writable needs --only",
                 hint: "leave it out: all of a keyring can be changed, or add --only SERVICE")
         }
         try context.requireVault()

@@ -123,7 +123,7 @@ struct KeyringUnits {
 
     private func othersFile(_ path: String) -> CommandFailure {
         CommandFailure(
-            .refused, "keyring.other-file", "\(shown(path)) was written by somebody else, and was left alone",
+            .refused, "keyring.other-file", "\(shown(path)) was written by another program and wasn't changed",
             hint: "take it away if this keyring is to be started in its place")
     }
 

@@ -28,7 +28,7 @@ struct PrivateBus: ~Copyable {
     ) throws(CommandFailure) -> PrivateBus {
         guard let daemon = DetachedProgram.path(of: "dbus-daemon", in: environment["PATH"]) else {
             throw CommandFailure(
-                .unavailable, "keyring.no-dbus-daemon", "there is no dbus-daemon on PATH, which a bus is made with",
+                .unavailable, "keyring.no-dbus-daemon", "dbus-daemon isn't on PATH",
                 hint: "install it: apt-get install dbus-daemon")
         }
         // Of another user, or not there: as after su(1), or in a container. The folder itself is this user's alone anyhow.

@@ -13,21 +13,20 @@ internal import Synchronization
 /// `latchkey keyring serve`: the vault as the keyring of the session bus.
 enum ServeCommand {
     private static let replace = CommandOption.flag(
-        "--replace", help: "take the name over from the program that has it, if that allows it")
+        "--replace", help: "replace a running keyring, if that keyring allows it")
     static let command = Command(
-        "keyring", "serve", summary: "serve the vault as the desktop's keyring, until a signal ends it",
+        "keyring", "serve", summary: "serve the vault as the desktop's keyring until a signal stops it",
         options: [replace],
         details: """
-            Any program that speaks the Secret Service (org.freedesktop.secrets on the session bus) has the vault for its
-            keyring then: secret-tool, gh, Chromium, Python keyring, git's and docker's helpers. Everyone on the bus of this
-            user can read and change all of it; sessions and keys of latchkey's own are never served.
+            Programs that use the Secret Service (secret-tool, gh, Chromium, Python keyring, the helpers of git and docker) then store
+            their secrets in the vault. Every program on your session bus can read and change them. Sessions and keys of Latchkey are
+            never served.
 
-            A vault that opens without a question is open at once. Otherwise its passphrase is asked for at the terminal, if
-            there is one; else the keyring is locked until latchkey vault unlock. A key that a keyring keeps doesn't count, as
-            this one might keep it. While it is locked, programs are told so; it isn't empty to them. Once open it stays open
-            after latchkey vault lock, until a program asks for it to be locked, such as secret-tool lock, or it ends.
+            If the vault opens without a question, it is open at once. Otherwise serve asks for the passphrase at a terminal; without a
+            terminal, the keyring is locked until `latchkey vault unlock`. Keys stored in a keyring are ignored: this may be that
+            keyring. Once open, the keyring stays open until a program locks it, such as `secret-tool lock`, or serve ends.
 
-            --log-level info shows who read which item: its label, and the program's unit or path.
+            --log-level info logs which program read which item.
             """,
         examples: ["latchkey keyring serve", "latchkey keyring serve --replace --log-level info"],
         runs: { _ in .service }
@@ -118,7 +117,7 @@ extension CommandContext {
                 return CommandFailure(
                     .unavailable, "keyring.bus-refused",
                     "the session bus refused: \(LoggableText(reviewed: "the name of a D-Bus error", unredacted: error.name))",
-                    hint: "see whether it runs, and is yours")
+                    hint: "check that it is running and belongs to you")
             }, body)
     }
 }
@@ -126,7 +125,7 @@ extension CommandContext {
 extension CommandFailure {
     static var noBus: CommandFailure {
         CommandFailure(
-            .unavailable, "keyring.no-bus", "there is no session bus to connect to",
+            .unavailable, "keyring.no-bus", "no session bus to connect to",
             hint: "latchkey keyring run -- COMMAND brings one of its own")
     }
 }

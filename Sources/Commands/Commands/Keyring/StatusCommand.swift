@@ -6,8 +6,10 @@ internal import LatchkeyCommandLine
 /// `latchkey keyring status`.
 enum StatusCommand {
     static let command = Command(
-        "keyring", "status", summary: "show which program serves the keyring, from which vault, to whom",
-        details: "It asks nobody and starts nothing. Exit status 1: no program serves a keyring on this bus.",
+        "keyring", "status", summary: "show which program serves the keyring, and its vault and clients",
+        details: """
+            status asks no question and starts no program. Exits with 1 if no program serves a keyring on this bus.
+            """,
         examples: ["latchkey keyring status"]
     ) { _, context in
         guard let address = context.sessionBus else { throw CommandFailure.noBus }
@@ -38,7 +40,7 @@ enum StatusCommand {
             table.append(
                 "served by", found.description == nil ? "\(owner)" : named("latchkey", owner.processID))
         } else {
-            table.append("served by", found.isActivatable ? "nobody yet; the bus starts one" : "nobody")
+            table.append("served by", found.isActivatable ? "none yet; the bus starts one on demand" : "nobody")
         }
         if let description = found.description {
             table.append("vault", "\(path(description.place))")

@@ -208,10 +208,11 @@ extension SecretPrompt {
     ///   - attempt: from 1; a later one says first that the one before was wrong.
     ///   - otherwise: how to give it where nobody can be asked.
     package func askForPassphrase(
-        _ question: LogMessage, attempt: Int = 1, otherwise: LogMessage = "name its file in LATCHKEY_PASSPHRASE_FILE"
+        _ question: LogMessage, attempt: Int = 1,
+        otherwise: LogMessage = "set LATCHKEY_PASSPHRASE_FILE to the path of a passphrase file"
     ) throws(StoreError) -> Secret<Passphrase> {
         if attempt > 1 {
-            try? show("It doesn't open with that. Attempt \(attempt) of \(VaultKeySearch.attemptCount):")
+            try? show("Wrong passphrase. Try again (\(attempt) of \(VaultKeySearch.attemptCount)).")
         }
         return try mapError(
             { (error: PromptError) in StoreError(prompt: error, otherwise: otherwise) },

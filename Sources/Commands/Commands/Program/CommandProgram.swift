@@ -177,7 +177,7 @@ private struct CommandRun: Sendable {
         }
         Interruption.onFirst { [logger = context.logger] in
             task.cancel()
-            logger.debug("asked to stop; what is under way is put in order first")
+            logger.debug("stopping after the current step")
         }
         begins.finish()
         return try await task.value

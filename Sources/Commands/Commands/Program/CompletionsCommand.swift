@@ -7,10 +7,12 @@ enum CompletionsCommand {
         "completions", topic: .program, summary: "write a shell's completions of commands, options and names",
         operands: [.choice("SHELL", ["bash", "zsh", "fish"], help: "bash, zsh or fish")],
         details: """
-            Put source <(latchkey completions bash) into ~/.bashrc, what zsh gets into a file _latchkey in a folder of its
-            fpath, and what fish gets into ~/.config/fish/completions/latchkey.fish. What a shell offers comes from
-            latchkey itself: names of providers, services and accounts as far as the store can be read without
-            a prompt or a passphrase, and never a secret.
+              bash  put `source <(latchkey completions bash)` into ~/.bashrc
+              zsh   write the output to a file _latchkey in a folder of fpath
+              fish  write the output to ~/.config/fish/completions/latchkey.fish
+
+            The shell then completes commands, options, and the names of providers, services and accounts, as far as the store opens
+            without a question. It never shows a secret.
             """,
         examples: [
             "source <(latchkey completions bash)", "latchkey completions zsh > ~/.zfunc/_latchkey",

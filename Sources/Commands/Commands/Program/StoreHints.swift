@@ -25,14 +25,14 @@ extension StoreSettings {
     private func hint(for error: StoreError, wasUsed: Bool) -> LogMessage? {
         // A vault that was named, or was there before, may have been moved or lost: a new one has nothing in it.
         if error.code == .unavailable, error.recoveries.contains(.createVault) {
-            let restore: LogMessage = "`latchkey vault import` brings a backup into it"
+            let restore: LogMessage = "`latchkey vault import` restores a backup"
             if places["vault"] != nil {
                 let path = LoggableText(reviewed: "the path of the vault", unredacted: vaultPath)
                 // A shell takes `&` for itself.
                 let place: LogMessage = VaultLocation.isDatabase(vaultPath) ? "'\(path)'" : "\(path)"
-                return "check the path, or make a vault with `latchkey vault init --vault \(place)`; \(restore)"
+                return "check the path, or create a vault with `latchkey vault init --vault \(place)`; \(restore)"
             }
-            return wasUsed ? "put it back, or make a vault with `latchkey vault init`; \(restore)" : nil
+            return wasUsed ? "restore the vault, or create one with `latchkey vault init`; \(restore)" : nil
         }
         let isLockedKeyring = [.keyringLocked, .keyringStaysLocked, .keyringPromptDismissed].contains(error)
         return isLockedKeyring && !hasDisplay ? Self.unlockingWithoutDisplay : nil
@@ -41,8 +41,7 @@ extension StoreSettings {
     /// How a keyring is unlocked where nothing can ask for its password.
     static let unlockingWithoutDisplay: LogMessage =
         """
-        unlock it without a display with `gnome-keyring-daemon --unlock`, which reads the password from standard input; \
-        or use a vault: --store vault
+        without a display, run `gnome-keyring-daemon --unlock` and type the password; or use a vault with --store vault
         """
 }
 
@@ -55,7 +54,7 @@ extension CommandContext {
         let shown = LoggableText(reviewed: "the usual path of a key file", unredacted: keyFile)
         let failure = CommandFailure(error, hint: "run `latchkey vault init --key-file \(shown)`")
         guard offersVault, prompt.isPossible else { throw failure }
-        try prompt.show("No secret store is set up: no keyring is available, and there is no vault.")
+        try prompt.show("No secret store is set up: no keyring is available, and no vault exists.")
         let question: LogMessage = "Create an encrypted vault, opened by a key file (k) or a passphrase (p)? [k/p/N]"
         let answer = try prompt.ask(question, as: MessageBody.self, limit: 64, isShown: true)
         func isAnswer(_ letters: String...) -> Bool { letters.contains { answer.matches($0.utf8.span) } }
@@ -117,7 +116,7 @@ struct UnlockHint: Sendable {
         guard isOfUse, prompt.isPossible, unsafe access(mark, F_OK) != 0,
             (try? VaultStore.checkUnlocking()) != nil
         else { return }
-        try? prompt.show("`latchkey vault unlock` asks once, and then the vault opens for a while without asking.")
+        try? prompt.show("To be asked less often, run `latchkey vault unlock`.")
         try? PrivateFile.replace(mark, with: "")
     }
 }

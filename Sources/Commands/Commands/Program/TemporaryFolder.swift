@@ -14,7 +14,7 @@ package struct TemporaryFolder: ~Copyable {
             let shown = LoggableText(reviewed: "a directory of the environment", unredacted: parent)
             throw CommandFailure(
                 .cannotWrite, "folder.not-made", "can't make a folder in \"\(shown)\": \(SystemErrorNumber(number))",
-                hint: "see that it can be written to, and that its disk has room")
+                hint: "make sure that you can write to it and that its disk has room")
         }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -7,47 +7,39 @@ internal import LatchkeyCommandLine
 enum RunCommand {
     static let variable = CommandOption.value(
         "--env", "NAME[=SERVICE/ACCOUNT]", form: .variable, repeats: true,
-        help: "a variable with a stored secret; NAME alone is for PROVIDER's token")
+        help: "variable for a stored secret; NAME alone sets the variable of PROVIDER's token")
     static let environmentFile = CommandOption.value(
         "--env-file", "FILE", repeats: true,
-        help: "variables in lines NAME=VALUE; a VALUE latchkey://SERVICE/ACCOUNT is a stored secret")
+        help: "file of NAME=VALUE lines; a VALUE of latchkey://SERVICE/ACCOUNT is a stored secret")
     static let file = CommandOption.value(
         "--file", "NAME=SERVICE/ACCOUNT", form: .assignment, repeats: true,
-        help: "a variable with the path of a file in memory that has a stored secret")
+        help: "variable for the path of a file in memory that contains a stored secret")
     static let mask = CommandOption.flag(
-        "--mask", help: "show the program's output with these secrets replaced by ***")
+        "--mask", help: "replace the secrets in the program's output with ***")
 
     static let command = Command(
         "run", topic: .programs, summary: "run a program with secrets in its environment only",
         operands: [
-            .optional("PROVIDER", help: "whose access token it gets: a name from latchkey provider list"),
-            .rest("COMMAND", help: "the program and its arguments; write -- before it"),
+            .optional("PROVIDER", help: "provider whose access token the program gets"),
+            .rest("COMMAND", help: "program and its arguments; write -- before them"),
         ],
         options: [
             variable, environmentFile, file, mask, SignInOptions.account, SignInOptions.certificateAuthority,
         ],
         details: """
-            With --env NAME=..., --env-file or --file, COMMAND stands behind --, and PROVIDER before it, if at all; else the
-            first word is PROVIDER. The token's variable is GITHUB_TOKEN for github, GITLAB_TOKEN for gitlab, else
-            LATCHKEY_TOKEN. The last slash divides SERVICE/ACCOUNT: %2F is a slash in ACCOUNT, %25 a percent sign. When a
-            secret isn't there, nothing is started. Of variables given twice the later one counts: files, then the token,
-            then --env, then --file.
+            Put `--` before COMMAND. PROVIDER, if given, comes before `--`. The token's variable is GITHUB_TOKEN for github, GITLAB_TOKEN
+            for gitlab, otherwise LATCHKEY_TOKEN. Without ACCOUNT, run takes the service's only account. The last slash divides SERVICE
+            and ACCOUNT: write %2F for a slash in ACCOUNT, and %25 for a percent sign.
 
-            The program replaces latchkey: it has its terminal and signals, and its exit status is the program's. A token is
-            refreshed first when it has expired, and not again while the program runs. You and root can read the program's
-            environment. Latchkey's own variables, which lead to other keys, are not handed on.
+            If a secret is missing, run doesn't start COMMAND. If a variable is set twice, --file wins over --env, --env over the token,
+            and the token over --env-file.
 
-            --env-file: UTF-8, up to 1 MiB, with lines NAME=VALUE or export NAME=VALUE, and comments behind #. A value stands
-            as it is, as 'it is', or in double quotes with \\n, \\r, \\t, \\", \\\\ and \\$. Nothing is expanded.
+            COMMAND replaces Latchkey and keeps its terminal, signals and exit status. run refreshes an expired token before the start,
+            but not later. You and root can read the environment of COMMAND. Latchkey's own variables aren't passed on.
 
-            --file: readable, any number of times, by the program and what it starts, while it runs; not in a container. It is
-            never on a disk, but memory may be swapped out. Secrets with NUL bytes or of more than 128 KiB need it.
-
-            --mask: Latchkey replaces the secrets that it passes on in the program's output: line by line (lines of 4 bytes
-            or more), in base64 with or without line breaks, in hexadecimal, percent-encoded and in JSON. Other forms are
-            shown. At a terminal the program has a terminal of its own; pipes stay pipes. If output pauses in the middle of
-            what may become a secret, up to half of the secret is shown, at most 16 characters. Output of background
-            programs isn't shown after the program's end.
+              --env-file  UTF-8, up to 1 MiB, with lines NAME=VALUE or export NAME=VALUE, and comments after #. Values are verbatim, in single quotes, or in double quotes with \\n, \\r, \\t, \\", \\\\ and \\$. Nothing is expanded.
+              --file      COMMAND and its children can read the file until COMMAND ends; not in a container. The file is in memory, which may be swapped out. Use --file for secrets with NUL bytes or above 128 KiB.
+              --mask      replaces the secrets in the output of COMMAND: plain (lines of 4 bytes or more), in base64, in hexadecimal, percent-encoded and in JSON. Other encodings aren't masked. If the output pauses inside a secret, up to half of it, at most 16 characters, may be shown.
             """,
         examples: [
             "latchkey run --env PGPASSWORD=db.example.org/ada -- psql -h db.example.org",

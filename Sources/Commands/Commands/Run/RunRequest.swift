@@ -31,7 +31,7 @@ package struct RunRequest: Sendable {
         if let name = names.first, provider == nil {
             throw CommandFailure(
                 .usage, "usage.missing-operand",
-                "--env\(Self.shown(name.name).map { " \($0)" as LogMessage } ?? "") has no secret",
+                "--env\(Self.shown(name.name).map { " \($0)" as LogMessage } ?? "") lacks a secret",
                 hint: "write --env NAME=SERVICE/ACCOUNT, or PROVIDER before --")
         }
         for option in [SignInOptions.account, SignInOptions.certificateAuthority] where provider == nil {
@@ -103,7 +103,7 @@ package struct RunRequest: Sendable {
         guard let name = SecretReference.name(of: assignment.value ?? "") else {
             throw CommandFailure(
                 .usage, "usage.bad-value",
-                "\(option)\(shown(assignment.name).map { " \($0)" as LogMessage } ?? "") names no stored secret",
+                "\(option)\(shown(assignment.name).map { " \($0)" as LogMessage } ?? "")doesn't name a stored secret",
                 hint: "write NAME=SERVICE/ACCOUNT, with %2F for a slash in ACCOUNT, and %25 for a percent sign")
         }
         return ChildVariable(String(assignment.name), kind(name))

@@ -50,7 +50,7 @@ struct Clipboard {
             throw CommandFailure(
                 .unavailable, "clipboard.none",
                 lacksDisplay
-                    ? "there is no clipboard: WAYLAND_DISPLAY and DISPLAY name no display"
+                    ? "no clipboard: WAYLAND_DISPLAY and DISPLAY aren't set to a display"
                     : "no clipboard can be reached from here",
                 hint: lacksDisplay
                     ? "run it in the desktop's session, or in a terminal"
@@ -69,7 +69,7 @@ struct Clipboard {
         case .program(let name, let arguments):
             try start(arguments, name, secret)
             context.output.note(
-                "copied; unless something else is copied before, it is taken away in \(Self.time) seconds")
+                "copied; the secret is removed in \(Self.time) seconds")
         case .terminal:
             try context.prompt.copyToTerminal(secret)
             waitForPerson()
@@ -93,7 +93,7 @@ struct Clipboard {
         // Our reading end is open: there is no SIGPIPE, and the pipe has room for all.
         var sink = FileDescriptorSecretSink(descriptor: ends[1])
         if failure(FileDescriptorSecretSink.WriteFailure.self, of: try secret.pour(into: &sink)) != nil {
-            throw refused(name, "can't be given the secret")
+            throw refused(name, "doesn't take the secret")
         }
         close(ends[1])
         ends[1] = -1
@@ -108,7 +108,8 @@ struct Clipboard {
 
     private func refused(_ name: StaticString, _ what: LogMessage) -> CommandFailure {
         CommandFailure(
-            .unavailable, "clipboard.refused", "\(name) \(what)", hint: "see that `\(name)` works in this session")
+            .unavailable, "clipboard.refused", "\(name) \(what)", hint: "make sure that `\(name)` works in this session"
+        )
     }
 
     /// Nothing may write to the terminal later, in the midst of what other programs show.

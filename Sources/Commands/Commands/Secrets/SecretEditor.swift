@@ -22,13 +22,14 @@ struct SecretEditor {
         let usual = ["editor", "vi"].first { DetachedProgram.path(of: $0, in: environment["PATH"]) != nil }
         guard let command = environment["VISUAL"] ?? environment["EDITOR"] ?? usual else {
             throw CommandFailure(
-                .configuration, "editor.none", "no editor is named, and there is neither editor nor vi",
+                .configuration, "editor.none",
+                "no editor: VISUAL and EDITOR aren't set, and neither editor nor vi is installed",
                 hint: "set EDITOR, as in: EDITOR=nano latchkey edit …")
         }
         let folders = [environment.runtimeDirectory, "/dev/shm"].compactMap { $0 }
         guard let folder = folders.first(where: Self.isInMemory) else {
             throw CommandFailure(
-                .unavailable, "editor.no-memory", "there is no file system in memory to edit a secret in",
+                .unavailable, "editor.no-memory", "no file system in memory to edit a secret in",
                 hint: "mount a tmpfs at /dev/shm, or set XDG_RUNTIME_DIR to one")
         }
         self.command = command + Self.options(for: command, environment)
@@ -45,7 +46,7 @@ struct SecretEditor {
         guard status == 0 else {
             throw CommandFailure(
                 .unavailable, "editor.failed", "the editor ended with an error, and nothing was saved",
-                hint: "see that EDITOR names a program that waits until the file is closed")
+                hint: "set EDITOR to a program that waits until the file is closed")
         }
         // It may be another file of that name by now.
         let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
@@ -85,7 +86,7 @@ struct SecretEditor {
     private func unusable(_ number: Int32) -> CommandFailure {
         CommandFailure(
             .cannotWrite, "editor.file", "can't use the edited file: \(SystemErrorNumber(number))",
-            hint: "see that the editor leaves a file of yours in its place")
+            hint: "use an editor that keeps the file yours")
     }
 
     // MARK: - The program
@@ -107,7 +108,7 @@ struct SecretEditor {
             { (error: SystemErrorNumber) in
                 CommandFailure(
                     .unavailable, "editor.failed", "can't start the editor: \(error)",
-                    hint: "see that EDITOR names a program")
+                    hint: "set EDITOR to a program")
             }, of: unsafe ChildProcess("/bin/sh", ["sh", "-c", command + " \"$1\"", "sh", path], settings))
     }
 }

@@ -69,8 +69,8 @@ package enum TransferCommand {
         let keys = try await keys(of: source, besides: items, arguments, context)
         guard !keys.isEmpty || !items.isEmpty else {
             throw CommandFailure(
-                .notFound, "credential.not-found", "there is no such credential in \(source.identity)",
-                hint: "latchkey list --store \(ends.0.backend.name) shows what there is")
+                .notFound, "credential.not-found", "no matching credential in \(source.identity)",
+                hint: "run `latchkey list --store \(ends.0.backend.name)` to see the stored secrets")
         }
         let run = TransferRun(
             transfer: transfer, work: mode == .copy ? "copying" : "moving", isRehearsal: arguments.has(dryRun),
@@ -94,8 +94,8 @@ package enum TransferCommand {
 
     private static func sameStore() -> CommandFailure {
         CommandFailure(
-            .usage, "transfer.same-store", "--from and --to name the same store",
-            hint: "name another one, such as a vault by its path; latchkey keyring status shows which vault is served")
+            .usage, "transfer.same-store", "--from and --to are the same store",
+            hint: "use another store, such as a vault by its path; `latchkey keyring status` shows the served vault")
     }
 
     /// Another store gets credentials alone: what other programs keep in the vault stays there.
@@ -106,7 +106,7 @@ package enum TransferCommand {
             let count = try? await vault.unnamedItems(deadline: context.deadline).count, count > 0
         else { return }
         let items = LogMessage.counted(
-            count, "item with other attributes is left alone", "items with other attributes are left alone")
+            count, "item with other attributes was skipped", "items with other attributes were skipped")
         context.output.note("\(items): latchkey list --items")
     }
 
@@ -171,7 +171,7 @@ struct TransferEnd {
         guard let name = arguments.value(option) else {
             throw CommandFailure(
                 .usage, "usage.missing-option", "\(option.name) is missing",
-                hint: "name both stores, such as --from secret-service --to vault")
+                hint: "add both stores, such as --from secret-service --to vault")
         }
         var settings = context.settings
         // Nothing is to be deleted on the word of a damaged vault.

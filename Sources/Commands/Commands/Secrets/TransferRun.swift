@@ -49,8 +49,8 @@ package struct TransferRun {
                 .cannotWrite, "transfer.differs",
                 """
                 \(transfer.target.identity) has other secrets for \(differing) of \(LogMessage.credentials(rows.count + itemRows.count)), \
-                left alone
-                """, hint: "look at them, then give --replace to overwrite the target's")
+                which stay unchanged
+                """, hint: "compare them, then add --replace to overwrite the secrets in the target")
         }
         return .success
     }

@@ -13,7 +13,7 @@ struct ConfigurationFile: Sendable {
 
     var shown: LoggableText { LoggableText(reviewed: "the path of a tool's configuration", unredacted: path) }
 
-    /// The content; empty where there is no file. Throws for one that another user may write, or that is no file.
+    /// The content; empty where there isn't a file. Throws for one that another user may write, or that isn't a file.
     func read() throws(CommandFailure) -> Secret<MessageBody> {
         var status = stat()
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -27,7 +27,7 @@ struct ConfigurationFile: Sendable {
         }
         defer { close(descriptor) }
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw unusable("is no file")
+            throw unusable("isn't a file")
         }
         guard status.st_uid == geteuid() else { throw unusable("is another user's") }
         return try mapError(
@@ -63,7 +63,7 @@ struct ConfigurationFile: Sendable {
 
     private func unusable(_ what: LogMessage) -> CommandFailure {
         CommandFailure(
-            .refused, "setup.unusable", "\(shown) \(what), and was left alone",
+            .refused, "setup.unusable", "\(shown) \(what), so it wasn't changed",
             hint: "change it yourself: --print shows how")
     }
 }

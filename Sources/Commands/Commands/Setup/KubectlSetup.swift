@@ -42,7 +42,7 @@ struct KubectlSetup {
         }
         if isUndone && !isThere {
             throw CommandFailure(
-                .notFound, "setup.not-done", "\(file.shown) has no user \(shown(provider))",
+                .notFound, "setup.not-done", "\(file.shown) doesn't contain a user \(shown(provider))",
                 hint: "latchkey setup shows what is set up")
         }
         if isOurs && !isUndone {
@@ -56,11 +56,11 @@ struct KubectlSetup {
         try callKubectl(["config"] + words + ["--kubeconfig", file.path])
         context.output.note(
             isUndone
-                ? "kubectl doesn't ask Latchkey any more"
+                ? "kubectl no longer uses Latchkey"
                 : "kubectl config set-context --current --user=\(shown(provider)) makes it the user of your context")
         if !isUndone, try !context.providers.hasOne(named: provider) {
             context.output.warn(
-                "there is no provider \(shown(provider)) yet",
+                "unknown provider \(shown(provider))",
                 hint: "latchkey sign-in \(shown(provider)) --issuer URL --client-id ID adds it")
         }
         return .success
@@ -69,7 +69,7 @@ struct KubectlSetup {
     private func callKubectl(_ words: [String]) throws {
         guard let path = DetachedProgram.path(of: "kubectl", in: context.environment["PATH"]) else {
             throw CommandFailure(
-                .unavailable, "setup.no-kubectl", "there is no kubectl on PATH",
+                .unavailable, "setup.no-kubectl", "kubectl isn't on PATH",
                 hint: "run the command shown where it is")
         }
         guard (try? unsafe ChildProcess(path, [path] + words, .quiet))?.wait() == 0 else {

@@ -7,27 +7,25 @@ internal import LatchkeyCommandLine
 
 /// `latchkey setup [TOOL]`: has a tool ask Latchkey, and takes that back.
 enum SetupCommand {
-    static let undo = CommandOption.flag("--undo", help: "take away what setup wrote, and nothing else")
-    static let printing = CommandOption.flag("--print", help: "show what would be written, and write nothing")
+    static let undo = CommandOption.flag("--undo", help: "remove what setup wrote")
+    static let printing = CommandOption.flag("--print", help: "show the change without writing it")
 
     static let command = Command(
         "setup", topic: .helpers, summary: "make git, docker, pip and other tools fetch secrets from Latchkey",
         operands: [
-            .optional("TOOL", help: "git, docker, podman, cargo, pip, uv, kubectl, aws or go; without it, a list"),
-            .optional("NAME", help: "aws: the profile (default); kubectl: the provider"),
+            .optional("TOOL", help: "git, docker, podman, cargo, pip, uv, kubectl, aws or go (default: list all)"),
+            .optional("NAME", help: "profile for aws (default: default), or provider for kubectl"),
         ],
         options: [.yes, undo, printing],
         details: """
-            Shows the change to the tool's configuration and asks before it writes. What was there stays, but for another
-            credsStore of docker's, which --undo puts back; where something else stands in the way, nothing is written, and
-            --print shows what to write by hand. --store and --vault go into the helper's command line for git, aws and go.
-            docker, podman, cargo, pip and uv look for the helper on PATH: where it isn't, a link is made in ~/.local/bin.
-            podman is for skopeo and buildah, too.
+            setup shows the change to the tool's configuration and asks before it writes. Existing settings are kept. docker's credsStore
+            is replaced; --undo restores it. If another setting conflicts, setup writes nothing; --print shows what to write by hand.
 
-            Without TOOL: which tools ask Latchkey, and which files keep secrets in clear, with the command that moves them.
+            For git, aws and go, setup adds --store and --vault to the helper's command line. docker, podman, cargo, pip and uv need the
+            helper on PATH: if it isn't there, setup makes a link in ~/.local/bin. podman covers skopeo and buildah.
 
-            A helper asks nobody anything: where a store is locked, the error on standard error says what unlocks it. Some are
-            called by a name of their own, which is a link to latchkey.
+            Without TOOL, setup lists the tools that use Latchkey, and files that contain secrets in plain text. Helpers never ask a
+            question: if the store is locked, their error says how to unlock it.
             """,
         examples: [
             "latchkey setup", "latchkey setup git", "latchkey setup podman --print", "latchkey setup git --undo",
@@ -37,7 +35,7 @@ enum SetupCommand {
             for option in [CommandOption.yes, undo, printing]
             where arguments.has(option) {
                 throw CommandFailure(
-                    .usage, "usage.missing-operand", "\(option.name) is for one tool, and none is named",
+                    .usage, "usage.missing-operand", "\(option.name) needs TOOL",
                     hint: "latchkey setup lists them")
             }
             try SetupOverview(context).write()
@@ -46,7 +44,7 @@ enum SetupCommand {
         if word == "kubectl" { return try KubectlSetup(arguments, context).run(arguments) }
         guard let setup = ToolSetup.named(word) else {
             throw CommandFailure(
-                .usage, "setup.unknown-tool", "there is no set-up for such a tool",
+                .usage, "setup.unknown-tool", "unknown tool",
                 hint: "the tools are \(LogMessage.joined(ToolSetup.all.map { "\($0.tool)" })), kubectl")
         }
         let run = try SetupRun(setup, arguments, context)
@@ -69,7 +67,7 @@ enum SetupCommand {
             named: context.namedStore, settings: context.settings.askingNobody, remembers: false)
         if choice?.backend.exists(context.settings) == true { return }
         context.output.warn(
-            "there is no store yet, so that \(setup.tool) finds nothing",
+            "no store exists yet, so \(setup.tool) finds nothing",
             hint: "latchkey vault init makes a vault; latchkey doctor says more")
     }
 }
@@ -95,7 +93,7 @@ private struct SetupRun {
         guard options.isEmpty || setup.link == nil else {
             throw CommandFailure(
                 .usage, "setup.no-store",
-                "\(setup.tool) calls its helper without options, so that it can't be told a store",
+                "\(setup.tool) runs its helper without options, so --store and --vault have no effect",
                 hint: "name the store in LATCHKEY_STORE, or as store in the configuration")
         }
         // Where the tool looks for a name, its configuration has no path.
@@ -200,7 +198,7 @@ private struct SetupRun {
 
     private var changedMeanwhile: CommandFailure {
         CommandFailure(
-            .refused, "setup.changed", "\(file.shown) was changed meanwhile, and was left alone",
+            .refused, "setup.changed", "another program changed \(file.shown), so setup didn't",
             hint: "give the same command again")
     }
 
@@ -248,8 +246,8 @@ private struct SetupRun {
         let change = content.withExposedBytes { setup.undoing(record, in: $0) }
         guard change != nil || content.withExposedBytes({ setup.isGone(record, from: $0) }) else {
             throw CommandFailure(
-                .refused, "setup.changed", "\(file.shown) was changed meanwhile, and was left alone",
-                hint: "take the lines out that name latchkey, and then \(shown(records.path(name)))")
+                .refused, "setup.changed", "another program changed \(file.shown), so setup didn't",
+                hint: "remove the lines that contain latchkey, then remove \(shown(records.path(name)))")
         }
         try show(change, isLinkShown: false)
         if printsOnly { return context.output.isJSON ? try tell("", "shown") : .success }
@@ -265,7 +263,7 @@ private struct SetupRun {
             }
             records.remove(name)
         }
-        return try tell("\(setup.tool) doesn't ask Latchkey any more", "undone")
+        return try tell("\(setup.tool) no longer uses Latchkey", "undone")
     }
 
     private func shown(_ text: String) -> LoggableText {
@@ -279,12 +277,12 @@ extension CommandContext {
         if isGiven { return }
         guard prompt.isPossible else {
             throw CommandFailure(
-                .refused, "setup.not-asked", "nobody can be asked whether to write this",
+                .refused, "setup.not-asked", "no terminal to confirm the change",
                 hint: "give --yes to have it written")
         }
         guard try prompt.confirm("Write this?") else {
             throw CommandFailure(
-                .refused, "setup.kept", "everything was left as it is", hint: "--print shows it without a question")
+                .refused, "setup.kept", "nothing was changed", hint: "--print shows it without a question")
         }
     }
 }

@@ -213,7 +213,7 @@ struct ToolSetup: Sendable {
 
     static func notUnderstood(_ tool: StaticString, _ what: LogMessage) -> CommandFailure {
         CommandFailure(
-            .refused, "setup.other", "the configuration of \(tool) \(what), and was left alone",
+            .refused, "setup.other", "the configuration of \(tool) \(what), so it wasn't changed",
             hint: "change it yourself: latchkey setup \(tool) --print shows what it needs")
     }
 }
@@ -233,7 +233,7 @@ extension ToolSetup {
             let own = ConfigurationFile(path: place.environment.home + "/.config/containers/registries.conf")
             guard try !own.read().withExposedBytes({ $0.namesHelpers }) else {
                 throw CommandFailure(
-                    .refused, "setup.other", "\(own.shown) has credential-helpers of its own, and was left alone",
+                    .refused, "setup.other", "\(own.shown) already sets credential-helpers, so it wasn't changed",
                     hint: "put \"latchkey\" before the others there")
             }
             guard !text.namesHelpers else { throw notUnderstood("podman", "has other credential-helpers") }

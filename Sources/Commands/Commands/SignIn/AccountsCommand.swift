@@ -49,8 +49,8 @@ enum AccountsCommand {
         "accounts", topic: .signIns, summary: "list the accounts that are signed in",
         operands: [.optional("PROVIDER", help: "provider to list (default: all)")],
         details: """
-            It says when the token or the session ends, in local time. A session that its server has ended is marked until
-            the next sign-in or sign-out.
+            accounts also shows when the token or the session ends, in local time. A session that its server has ended stays in the list,
+            marked as ended, until the next sign-in or sign-out.
             """,
         examples: ["latchkey accounts", "latchkey accounts github --json"]
     ) { arguments, context in
@@ -60,7 +60,7 @@ enum AccountsCommand {
         } else {
             try context.output.write(
                 table(rows.all, namesStore: context.usesAllStores),
-                orNote: "no account is signed in; to sign in, run `latchkey sign-in PROVIDER`")
+                orNote: "no account is signed in; `latchkey help sign-in` says how to sign in")
         }
         // What can't be seen may be there all the same.
         if let (name, error) = rows.refusals.first { throw CommandFailure(notListed: name, error) }

@@ -31,18 +31,18 @@ extension CommandContext {
         case .refreshLost:
             return CommandFailure(
                 ended: configuration, account, error,
-                ": an earlier refresh was cut off before its tokens could be stored")
+                ": an earlier refresh was interrupted before it could store its tokens")
         case .oauth(let cause) where cause.code == .exchangeFailed(statusCode: 400) && cause.saysNoMore:
             // Some servers say nothing more of a refresh token that they don't know any more.
             return CommandFailure(
                 error,
                 "your session at \(name) has probably ended: the server refused to refresh it (status 400)",
-                hint: "latchkey sign-in \(name)")
+                hint: "run `latchkey sign-in \(name)`")
         case .notSignedIn: return await absence(error, configuration, account)
         case .noCurrentAccount:
             return CommandFailure(
                 error,
-                hint: "choose one with --account, or latchkey use \(name): \(await names(configuration))")
+                hint: "add --account, or run `latchkey use \(name) ACCOUNT`: \(await names(configuration))")
         default: return CommandFailure(error, hint: error.hint?.worded(provider: "\(name)"))
         }
     }
@@ -52,18 +52,18 @@ extension CommandContext {
         _ error: SignInError, _ configuration: ProviderConfiguration, _ account: String?
     ) async -> CommandFailure {
         let name = configuration.name
-        let hint: LogMessage = "sign in first: latchkey sign-in \(name)"
+        let hint: LogMessage = "to sign in, run `latchkey sign-in \(name)`"
         let ended = (try? await sessions(configuration).endedSessions()) ?? []
         if ended.contains(where: { account == nil || $0.account.hasSameOctets(as: account ?? "") }) {
             return CommandFailure(ended: configuration, account, SignInError.ended, "")
         }
         guard let account else {
             return CommandFailure(
-                error, "nobody is signed in at \(name)", hint: hint)
+                error, "no account is signed in at \(name)", hint: hint)
         }
         let names = await names(configuration)
         return CommandFailure(
-            error, "\(Account(account)) is not signed in at \(name)",
+            error, "account \"\(Account(account))\" isn't signed in at \"\(name)\"",
             hint: names.text.isEmpty ? hint : "signed in there: \(names)")
     }
 
@@ -100,6 +100,7 @@ extension CommandFailure {
         let name = configuration.name
         self.init(
             error, "your session at \(name) has ended\(why)",
-            hint: account.map { "latchkey sign-in \(name) --account \(Account($0))" } ?? "latchkey sign-in \(name)")
+            hint: account.map { "run `latchkey sign-in \(name) --account \(Account($0))`" }
+                ?? "run `latchkey sign-in \(name)`")
     }
 }

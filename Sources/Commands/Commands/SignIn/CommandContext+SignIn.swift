@@ -36,7 +36,7 @@ extension CommandContext {
         let builtIn = BuiltInProvider.named(name.text)
         if let builtIn, builtIn.host != .required, builtIn.standardClientID == nil {
             throw CommandFailure(
-                .notFound, "provider.not-found", "there is no client id for \(name) yet",
+                .notFound, "provider.not-found", "\(name) needs a client ID",
                 hint: Self.registrationAdvice(
                     for: ProviderConfiguration(
                         name: name, server: .builtIn(name.text, host: nil),
@@ -45,13 +45,13 @@ extension CommandContext {
         let hint: LogMessage =
             switch builtIn?.host {
             case nil:
-                "latchkey provider list shows those there are; a new one: latchkey provider add \(name) --issuer URL --client-id ID"
-            case .required: "sign in first: latchkey sign-in \(name) --host HOST"
+                "run `latchkey provider list` to see the providers, or add one: `latchkey sign-in \(name) --issuer URL --client-id ID`"
+            case .required: "to sign in, run `latchkey sign-in \(name) --host HOST`"
             case _ where builtIn?.findsServerByAccount == true:
-                "sign in first: latchkey sign-in \(name) --account HANDLE"
-            case .fixed, .standard: "sign in first: latchkey sign-in \(name)"
+                "to sign in, run `latchkey sign-in \(name) --account HANDLE`"
+            case .fixed, .standard: "to sign in, run `latchkey sign-in \(name)`"
             }
-        throw CommandFailure(.notFound, "provider.not-found", "there is no provider \(name)", hint: hint)
+        throw CommandFailure(.notFound, "provider.not-found", "unknown provider \"\(name)\"", hint: hint)
     }
 
     /// The service for PROVIDER, over the chosen store.
@@ -113,8 +113,8 @@ extension ProviderName {
     init(checking text: String) throws {
         guard let name = ProviderName(text) else {
             throw CommandFailure(
-                .usage, "provider.name", "a provider's name is 1 to 64 lower-case letters, digits, dots and hyphens",
-                hint: "see latchkey provider list")
+                .usage, "provider.name", "a provider's name has 1 to 64 lower-case letters, digits, dots and hyphens",
+                hint: "run `latchkey provider list` to see the providers")
         }
         self = name
     }

@@ -100,7 +100,7 @@ final class TerminalDevicePrompt: DevicePrompt {
                 let left = max(0, ContinuousClock.now.duration(to: end).components.seconds)
                 prompt.showStatus(
                     Self.line(seconds: left, isShort: isShort),
-                    orShort: "This ends in \(Self.time(left)); Control-C gives up.")
+                    orShort: "This ends in \(Self.time(left)); Control-C to give up.")
                 guard left > 0, (try? await ticking.sleep(for: .seconds(1))) != nil else { return }
             }
         }
@@ -123,8 +123,8 @@ final class TerminalDevicePrompt: DevicePrompt {
     /// - Parameter isShort: whether the command gives up before the code has expired.
     static func line(seconds: Int64, isShort: Bool) -> LogMessage {
         let time = Self.time(seconds)
-        let end: LogMessage = isShort ? "this ends in \(time)" : "the code is good for \(time) more"
-        return "Waiting for you; \(end). Control-C gives up."
+        let end: LogMessage = isShort ? "this ends in \(time)" : "the code is valid for \(time)"
+        return "Waiting for you; \(end). Press Control-C to give up."
     }
 
     private static func time(_ seconds: Int64) -> LogMessage {

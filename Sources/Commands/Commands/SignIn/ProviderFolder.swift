@@ -101,15 +101,15 @@ struct ProviderFolder: Sendable {
     private func notOwn(_ name: ProviderName) -> CommandFailure {
         CommandFailure(
             .refused, "provider.not-own",
-            "the file of the provider \(name) is a link, another user's, or one that others may write",
-            hint: "see that \(shown(file(name))) says what you want, then make it and its folder your own: chmod go-w")
+            "the file of the provider \(name) is a link, belongs to another user, or can be changed by other users",
+            hint: "check \(shown(file(name))), then run chmod go-w on the file and its folder")
     }
 
     private func unreadable(_ number: Int32) -> CommandFailure {
         CommandFailure(
             .configuration, "provider.unusable",
             "can't read the providers' folder \"\(shown(path))\": \(SystemErrorNumber(number))",
-            hint: "make it a folder of your own with mode 0700")
+            hint: "use a folder that you own, with mode 0700")
     }
 
     private func unusable(_ number: Int32) -> CommandFailure {
@@ -117,8 +117,8 @@ struct ProviderFolder: Sendable {
             .cannotWrite, "provider.unusable",
             "can't write to the providers' folder \"\(shown(path))\": \(SystemErrorNumber(number))",
             hint: number == EROFS
-                ? "name a folder that can be written in LATCHKEY_CONFIG, or set HOME to one"
-                : "make it a folder of your own with mode 0700")
+                ? "set LATCHKEY_CONFIG or HOME to a folder that you can write to"
+                : "use a folder that you own, with mode 0700")
     }
 
     private func shown(_ path: String) -> LoggableText {

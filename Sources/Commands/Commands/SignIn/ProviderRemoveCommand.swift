@@ -16,7 +16,7 @@ enum ProviderRemoveCommand {
             throw CommandFailure(
                 .refused, "provider.in-use",
                 "\(LogMessage.counted(accounts.count, "account is", "accounts are")) signed in at \(configuration.name)",
-                hint: "sign out first: latchkey sign-out \(configuration.name)")
+                hint: "to sign out, run `latchkey sign-out \(configuration.name) --everywhere`")
         }
         try await service.sessions.store.delete(
             SignInService.clientSecretKey(of: service.provider), condition: .none, deadline: context.deadline)

@@ -24,13 +24,13 @@ final class RequestBody: Sendable {
         case (nil, let json?): content = try Self.json(json)
         case (_?, _?):
             throw CommandFailure(
-                .usage, "request.data", "--data and --json-body can't be used together", hint: "leave one of them out")
+                .usage, "request.data", "--data and --json-body can't be combined", hint: "remove one of them")
         }
         if !fields.contains(where: { $0.name.lowercased() == "content-type" }) {
             let type = arguments.value(RequestCommand.contentType) ?? "application/json"
             guard let field = HeaderField("Content-Type", type) else {
                 throw CommandFailure(
-                    .usage, "request.content-type", "--content-type is no media type",
+                    .usage, "request.content-type", "--content-type isn't a media type",
                     hint: "write --content-type text/plain")
             }
             fields.append(field)
@@ -67,7 +67,7 @@ final class RequestBody: Sendable {
             let shown = LoggableText(reviewed: "the path after --data @", unredacted: path)
             throw CommandFailure(
                 .badData, "request.data", "can't read \"\(shown)\": \(SystemErrorNumber(errno))",
-                hint: "see that the path after --data @ is right")
+                hint: "check the path after --data @")
         }
         defer { close(descriptor) }
         return try SecretInput.readAll(from: descriptor, as: MessageBody.self, limit: limit)

@@ -95,7 +95,7 @@ enum RequestCommand {
         let (word, option) = (arguments.optionalOperand("METHOD"), arguments.value(method))
         guard word == nil || option == nil else {
             throw CommandFailure(
-                .usage, "request.method", "METHOD and --method are both given", hint: "leave one of them out")
+                .usage, "request.method", "METHOD and --method can't be combined", hint: "remove one of them")
         }
         guard let name = word ?? option else {
             let hasBody =
@@ -105,7 +105,7 @@ enum RequestCommand {
         guard let method = GuardedRequest.Method(rawValue: name) else {
             throw CommandFailure(
                 .usage, "request.method", "METHOD is GET, HEAD, POST, PUT, PATCH or DELETE",
-                hint: "see latchkey request --help")
+                hint: "run `latchkey help request`")
         }
         return method
     }
@@ -121,8 +121,8 @@ enum RequestCommand {
         }
         guard !HeaderField.transportNames.contains(field.name.lowercased()) else {
             throw CommandFailure(
-                .usage, "request.header", "that header field is written by latchkey itself",
-                hint: "leave that --header out")
+                .usage, "request.header", "Latchkey sets that header field itself",
+                hint: "remove that --header")
         }
         return field
     }
@@ -153,7 +153,7 @@ enum RequestCommand {
         } catch  where error.code == .otherOrigin {
             throw CommandFailure(
                 error,
-                hint: "give --origin here or at latchkey provider add, if that server is to have the token")
+                hint: "if that server may get the token, add --origin here or in `latchkey provider add`")
         } catch {
             await service.finishRefreshes()
             throw error
@@ -169,13 +169,13 @@ enum RequestCommand {
         var exitStatus: ExitStatus?
         switch status {
         case 200...299: return .success
-        case 401: hint = "the session may have ended: latchkey sign-in \(configuration.name)"
-        case 403: hint = "the token may lack a scope: latchkey sign-in \(configuration.name) --scope SCOPE"
+        case 401: hint = "the session may have ended; run `latchkey sign-in \(configuration.name)`"
+        case 403: hint = "the token may lack a scope; run `latchkey sign-in \(configuration.name) --scope SCOPE`"
         case 408, 425, 429, 503: kind = .tryAgain
         case 500...: kind = .unavailable
         case 300...399:
             exitStatus = .otherStatus
-            hint = "redirects are not followed; --include shows where this one leads"
+            hint = "request follows no redirects; add --include to see the target"
         default: exitStatus = .otherStatus
         }
         throw CommandFailure(

@@ -5,17 +5,17 @@ internal import LatchkeyCommandLine
 
 /// `latchkey scheme add|list|remove|receive`.
 enum SchemeCommand {
-    private static let schemeName = CommandOperand.required("SCHEME", help: "such as com.example.app")
+    private static let schemeName = CommandOperand.required("SCHEME", help: "scheme, such as com.example.app")
 
     static let add = Command(
-        "scheme", "add", summary: "have the desktop hand over responses at a private-use scheme",
+        "scheme", "add", summary: "let the desktop pass on responses for a private-use scheme",
         operands: [schemeName], options: [SignInOptions.anyScheme],
         details: """
-            By a private-use scheme the browser hands over the response of a sign-in where no loopback address is possible.
-            This writes a desktop entry of this user's alone, and makes it the scheme's default in mimeapps.list. A
-            sign-in whose redirect has the scheme then gets its response by it. Such a response stands on the command
-            lines of the browser's helpers for a moment, and is useless without the verifier that only the sign-in has; a
-            loopback redirect, which needs no entry, keeps it off them.
+            With a private-use scheme, the browser passes the response of a sign-in on to Latchkey where a loopback redirect isn't
+            possible. scheme add writes a desktop entry for your user, and makes it the default for SCHEME in mimeapps.list.
+
+            Other users can see the response on command lines for a moment. It is useless without the verifier, which only the sign-in
+            has. A loopback redirect avoids that and needs no entry.
             """,
         examples: ["latchkey scheme add com.example.app"]
     ) { arguments, context in
@@ -32,7 +32,7 @@ enum SchemeCommand {
     }
 
     static let list = Command(
-        "scheme", "list", summary: "list the schemes that have an entry",
+        "scheme", "list", summary: "list schemes with a desktop entry",
         examples: ["latchkey scheme list"]
     ) { arguments, context in
         let schemes = SchemeEntries(environment: context.environment).schemes
@@ -47,24 +47,26 @@ enum SchemeCommand {
     }
 
     static let remove = Command(
-        "scheme", "remove", summary: "take the desktop entry of a scheme away", operands: [schemeName],
+        "scheme", "remove", summary: "remove the desktop entry of a scheme", operands: [schemeName],
         examples: ["latchkey scheme remove com.example.app"]
     ) { arguments, context in
         let scheme = arguments.operand("SCHEME")
         try SchemeEntries.check(scheme, allowingAny: true)
         guard try SchemeEntries(environment: context.environment).remove(scheme) else {
             throw CommandFailure(
-                .notFound, "scheme.not-found", "there is no entry for \(shown(scheme))",
-                hint: "see latchkey scheme list")
+                .notFound, "scheme.not-found", "no desktop entry for \(shown(scheme))",
+                hint: "run `latchkey scheme list` to see the schemes")
         }
         context.output.note("removed the entry for \(shown(scheme))")
         return .success
     }
 
     static let receive = Command(
-        "scheme", "receive", summary: "hand a response to the sign-in that waits for it",
-        operands: [.required("URL", help: "where the browser ended")],
-        details: "For the desktop entry, which starts it. Exit status 1: no sign-in waits for that response.",
+        "scheme", "receive", summary: "pass a response on to the sign-in that waits for it",
+        operands: [.required("URL", help: "address of the response")],
+        details: """
+            The desktop entry runs this command. Exits with 1 if no sign-in waits for the response.
+            """,
         examples: ["latchkey scheme receive 'com.example.app:/callback?code=CODE&state=STATE'"]
     ) { arguments, context in
         let address = Secret<MessageBody>(copying: arguments.operand("URL").utf8.span)

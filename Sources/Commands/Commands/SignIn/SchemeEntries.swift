@@ -68,7 +68,7 @@ struct SchemeEntries {
         return CommandFailure(
             .cannotWrite, "scheme.associations",
             "can't change the desktop's list of defaults \"\(shown)\": \(SystemErrorNumber(number))",
-            hint: "make it a file of your own, or a link to one, in UTF-8")
+            hint: "replace it with a UTF-8 file that you own, or a link to one")
     }
 
     private static func unwritable(_ number: Int32) -> CommandFailure {
@@ -92,7 +92,7 @@ struct SchemeEntries {
             }
         }
         throw CommandFailure(
-            .usage, "scheme.malformed", "that is no private-use scheme",
+            .usage, "scheme.malformed", "not a private-use scheme",
             hint: "lower-case letters, digits, dots, hyphens and plus signs, such as com.example.app")
     }
 

@@ -40,7 +40,7 @@ enum SignInCommand {
             A session holds an access token and usually a refresh token. Latchkey refreshes the session when a command needs a
             token. Many servers issue a refresh token for the scope offline_access only.
 
-            By default latchkey picks a method and tells you why:
+            By default Latchkey picks a method and tells you why:
 
               browser          if there is a display, or BROWSER is set
               browser + paste  over SSH, in WSL and in containers: whichever comes first

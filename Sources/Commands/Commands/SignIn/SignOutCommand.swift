@@ -4,15 +4,15 @@ internal import LatchkeyCommandLine
 
 /// `latchkey sign-out PROVIDER` and `latchkey sign-out --everywhere`.
 enum SignOutCommand {
-    private static let everywhere = CommandOption.flag("--everywhere", help: "all accounts, at all providers or at one")
+    private static let everywhere = CommandOption.flag(
+        "--everywhere", help: "all accounts at PROVIDER, or at all providers")
 
     static let command = Command(
         "sign-out", topic: .signIns, summary: "sign out: revoke the session's tokens and delete the session",
-        operands: [.optional("PROVIDER", help: "a name from latchkey provider list")],
+        operands: [.optional("PROVIDER", help: "provider's name from latchkey provider list")],
         options: [SignInOptions.account, everywhere, SignInOptions.certificateAuthority],
         details: """
-            --everywhere: each account at PROVIDER, or without PROVIDER each account there is. One that fails keeps no other
-            from being signed out.
+            --everywhere signs out each account at PROVIDER, or at all providers. If one account fails, the others are signed out anyway.
             """,
         examples: ["latchkey sign-out github", "latchkey sign-out --everywhere"], runs: { _ in .worker },
         usesNetwork: true
@@ -21,7 +21,7 @@ enum SignOutCommand {
             guard arguments.optionalOperand("PROVIDER") != nil else {
                 throw CommandFailure(
                     .usage, "usage.missing-operand", "PROVIDER is missing",
-                    hint: "name one from latchkey provider list, or give --everywhere")
+                    hint: "add a name from `latchkey provider list`, or --everywhere")
             }
             let configuration = try context.configuration(arguments)
             let done = try await signOut(
@@ -32,8 +32,8 @@ enum SignOutCommand {
         }
         guard arguments.value(SignInOptions.account) == nil else {
             throw CommandFailure(
-                .usage, "sign-out.one-or-all", "--account and --everywhere can't be used together",
-                hint: "leave one of them out")
+                .usage, "sign-out.one-or-all", "--account and --everywhere can't be combined",
+                hint: "remove one of them")
         }
         try await signOutEverywhere(arguments, context)
         return .success
@@ -78,8 +78,8 @@ enum SignOutCommand {
                     account: name, message: "the session of \(Account(name)) was deleted", tokens: "failed",
                     failure: CommandFailure(
                         error,
-                        "the tokens were not revoked, and may still be good: \(error.cause)",
-                        hint: "end it at the server, on its page of connected applications"))
+                        "the tokens weren't revoked and may still work: \(error.cause)",
+                        hint: "end the session on the server's page of connected applications"))
             }
         }
     }
@@ -143,7 +143,8 @@ enum SignOutCommand {
         if let failure { throw failure }
         guard count > 0 else {
             throw CommandFailure(
-                .notFound, "sign-in.not-signed-in", "nobody is signed in", hint: "latchkey accounts lists who is")
+                .notFound, "sign-in.not-signed-in", "no account is signed in",
+                hint: "run `latchkey accounts` to see the accounts")
         }
     }
 }

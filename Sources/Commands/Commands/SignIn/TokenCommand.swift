@@ -10,8 +10,7 @@ enum TokenCommand {
         "token", topic: .signIns, summary: "write a valid access token to standard output",
         operands: [SignInOptions.provider], options: [SignInOptions.account, SignInOptions.certificateAuthority],
         details: """
-            The token's bytes are written as they are, without a line break. Processes that ask at the same time make one
-            refresh.
+            The token is written without a newline. If it has expired, token refreshes it first; concurrent processes share one refresh.
             """,
         examples: ["latchkey token github | wl-copy"],
         // Which descriptor holds is read once.
@@ -29,7 +28,7 @@ enum TokenCommand {
         try context.output.write(secret: session.accessToken)
         if session.keyThumbprint != nil {
             context.output.note(
-                "the token is of no use without its key, which only the store has; see latchkey request")
+                "the token works only with its key, which stays in the store; use `latchkey request`")
         }
         return .success
     }

@@ -21,9 +21,9 @@ struct NewVaultKey: ~Copyable {
     }
 
     static let credential = CommandOption.value(
-        "--credential", "NAME", help: "open it with this credential, which systemd passes to its unit")
+        "--credential", "NAME", help: "name of a systemd credential that opens the vault")
     static let secretService = CommandOption.flag(
-        "--secret-service", help: "open it with a key that the desktop's keyring keeps from now on")
+        "--secret-service", help: "store a key that opens the vault in the desktop's keyring")
 
     /// Throws what taking the named key would throw, before anybody is asked for another one; makes nothing.
     static func check(keyFile: String?, _ arguments: ParsedArguments, _ environment: ProgramEnvironment) throws {
@@ -46,13 +46,13 @@ struct NewVaultKey: ~Copyable {
     init(credential text: String, _ environment: ProgramEnvironment) throws {
         guard let name = SystemCredentialName(text) else {
             throw CommandFailure(
-                .usage, "credential.bad-name", "this can't be the name of a credential from systemd",
-                hint: "give the name in LoadCredentialEncrypted=NAME:FILE, without a path")
+                .usage, "credential.bad-name", "not a valid name of a systemd credential",
+                hint: "use the NAME of LoadCredentialEncrypted=NAME:FILE, without a path")
         }
         guard let directory = environment["CREDENTIALS_DIRECTORY"] else {
             throw StoreError(
-                .locked, "systemd passes no credentials to this process: CREDENTIALS_DIRECTORY is not set",
-                hint: "run it in a unit, as in: systemd-run -P -p LoadCredentialEncrypted=\(name):FILE latchkey …")
+                .locked, "systemd passes no credentials to this process: CREDENTIALS_DIRECTORY isn't set",
+                hint: "run the command in a unit: systemd-run -P -p LoadCredentialEncrypted=\(name):FILE latchkey …")
         }
         source = .systemCredential(SystemCredential(name: name, directory: directory))
         made = .nothing
@@ -68,13 +68,13 @@ struct NewVaultKey: ~Copyable {
     ///
     /// - Parameter otherwise: how to give it where nobody can be asked.
     init(
-        asking prompt: SecretPrompt, _ question: LogMessage, otherwise: LogMessage = "give --new-passphrase-fd"
+        asking prompt: SecretPrompt, _ question: LogMessage, otherwise: LogMessage = "add --new-passphrase-fd"
     ) throws {
         var passphrase = try Self.ask(prompt, question, otherwise)
         while try passphrase.byteCount < Self.minimumByteCount && !Self.confirmsShort(prompt) {
             passphrase = try Self.ask(prompt, question, otherwise)
         }
-        guard try prompt.ask("The same again", as: Passphrase.self).matches(passphrase) else {
+        guard try prompt.ask("Repeat it", as: Passphrase.self).matches(passphrase) else {
             throw PromptError(problem: .different, question: question)
         }
         source = .passphrase(passphrase)
@@ -88,7 +88,8 @@ struct NewVaultKey: ~Copyable {
             { (error: PromptError) in CommandFailure(error, otherwise: otherwise) },
             of: prompt.ask(question, as: Passphrase.self))
         guard !passphrase.isEmpty else {
-            throw CommandFailure(.badData, "passphrase.empty", "the passphrase is empty", hint: "choose a longer one")
+            throw CommandFailure(
+                .badData, "passphrase.empty", "the passphrase is empty", hint: "choose a longer passphrase")
         }
         return passphrase
     }
@@ -98,7 +99,7 @@ struct NewVaultKey: ~Copyable {
 
     private static func confirmsShort(_ prompt: SecretPrompt) throws -> Bool {
         try prompt.show(
-            "A passphrase with fewer than \(minimumByteCount) characters is easy to guess. Take this one instead:")
+            "A passphrase with fewer than \(minimumByteCount) characters is easy to guess. Consider this one:")
         var screen = try prompt.screen(indentedBy: 2)
         try SecretGenerator.words(5).pour(into: &screen)
         // A person who expects to repeat the passphrase types it here.
@@ -127,7 +128,7 @@ struct NewVaultKey: ~Copyable {
         case .nothing: break
         case .file(let path):
             output.note("made the key file \(LoggableText(reviewed: "the path of a key file", unredacted: path))")
-        case .item: output.note("put a key into the desktop's keyring")
+        case .item: output.note("stored a key in the desktop's keyring")
         }
     }
 }
@@ -138,8 +139,8 @@ extension ParsedArguments {
         let given = options.filter(has)
         guard given.count > 1 else { return }
         throw CommandFailure(
-            .usage, "slot.contradiction", "\(given[0].name) and \(given[1].name) name two \(what)",
-            hint: "leave one of them out")
+            .usage, "slot.contradiction", "\(given[0].name) and \(given[1].name) set two \(what)",
+            hint: "remove one of the two options")
     }
 }
 
@@ -168,7 +169,8 @@ extension CommandContext {
         case .keyFile(let path): return try NewVaultKey(keyFile: path)
         case .search:
             return try NewVaultKey(
-                asking: prompt, "New passphrase of the vault", otherwise: "name its file in LATCHKEY_PASSPHRASE_FILE")
+                asking: prompt, "New passphrase of the vault",
+                otherwise: "set LATCHKEY_PASSPHRASE_FILE to the path of a passphrase file")
         default: return try NewVaultKey(reading: settings.vaultKey)
         }
     }
@@ -195,11 +197,11 @@ extension CommandContext {
     private func remember(_ file: String, for vault: VaultStore) {
         do throws(StoreError) {
             try RememberedKeyFiles(environment).remember(file, for: vault)
-            output.note("the key file opens it from now on, unless another key is named")
+            output.note("remembered the key file: later commands open the vault with it")
         } catch {
             output.warn(
                 "\(error)",
-                hint: "write `key-file = \(shown(file))` into \(shown(configurationFolder + "/config"))")
+                hint: "run `latchkey config set key-file \(shown(file))`")
         }
     }
 

@@ -8,22 +8,22 @@ internal import LatchkeyVault
 /// `latchkey vault add-slot NAME`.
 enum VaultAddSlotCommand {
     private static let keyFile = CommandOption.value(
-        "--key-file", "PATH", help: "open it with this file too; it is made when it is missing")
+        "--key-file", "PATH", help: "key file that opens the vault; created if it doesn't exist")
     private static let newPassphrase = CommandOption.value(
-        "--new-passphrase-fd", "N", form: .descriptor, help: "read the new passphrase from this descriptor")
+        "--new-passphrase-fd", "N", form: .descriptor, help: "file descriptor to read the new passphrase from")
     private static let replace = CommandOption.value(
-        "--replace", "OLD", help: "remove the slot OLD in the same step")
+        "--replace", "OLD", help: "slot to remove in the same step")
 
     static let command = Command(
         "vault", "add-slot", summary: "add another way to open a vault",
-        operands: [.required("NAME", help: "what to call it; shown only to who can open the vault")],
+        operands: [.required("NAME", help: "name of the new slot; only visible with a key")],
         options: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService, replace],
         details: """
-            Without an option the new passphrase is asked for, twice. What trying one costs is measured on this machine: some
-            0.75 s, over 256 MiB of memory or less. To change a passphrase: latchkey vault passwd. A vault has at most 128 slots.
+            Without an option, add-slot asks for a new passphrase twice. Trying a passphrase takes about 0.75 s and up to 256 MiB of
+            memory on this machine. To change the passphrase, run `latchkey vault passwd`. A vault has at most 128 slots.
 
-            Whoever kept a copy of the vault from before, and what was replaced, can open what is saved later too:
-            latchkey vault rekey locks them out.
+            Latchkey remembers the key file, so later commands need no option. Old copies of the vault still open with a replaced key,
+            and so do later ones: run `latchkey vault rekey` to stop that.
             """,
         examples: [
             "latchkey vault add-slot laptop --key-file laptop.key",
@@ -85,7 +85,7 @@ enum VaultAddSlotCommand {
 extension CommandFailure {
     init(absentSlot name: KeySlotName, in vault: VaultStore) {
         self.init(
-            .notFound, "slot.not-found", "there is no key slot \(name) in \(vault.identity)",
+            .notFound, "slot.not-found", "\(vault.identity) doesn't contain a key slot \(name)",
             hint: "latchkey vault slots shows what there is")
     }
 }

@@ -8,27 +8,27 @@ internal import LatchkeyVault
 /// `latchkey vault export FILE`.
 enum VaultExportCommand {
     private static let keyFile = CommandOption.value(
-        "--key-file", "PATH", help: "open the export with this file; it is made when it is missing")
+        "--key-file", "PATH", help: "key file that opens the export; created if it doesn't exist")
     private static let newPassphrase = CommandOption.value(
-        "--new-passphrase-fd", "N", form: .descriptor, help: "read the export's passphrase from this descriptor")
+        "--new-passphrase-fd", "N", form: .descriptor, help: "file descriptor to read the export's passphrase from")
 
     private static let leaveOutDamaged = CommandOption.flag(
-        "--leave-out-damaged", help: "export what can still be read of a damaged vault, and say how many are missing")
+        "--leave-out-damaged", help: "skip secrets that can't be read, and count them")
 
     static let command = Command(
-        "vault", "export", summary: "write everything in a vault into a new one with a key of its own",
-        operands: [.required("FILE", help: "the new vault, in a folder that nobody else can change")],
+        "vault", "export", summary: "export a vault to a new vault with a separate key",
+        operands: [.required("FILE", help: "new vault, in a folder that other users can't change")],
         options: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService, leaveOutDamaged],
         details: """
-            Without an option a passphrase for it is asked for, twice. The file appears whole or not at all, after
-            everything was read back from it. It is one moment's state; others use the vault meanwhile. For that a
-            large vault is first copied as it is, sealed, and takes its size twice on the disk for as long.
-            FILE may be the URI of a database whose tables are empty. Else its folder has to be there. It may be where others see
-            it, such as /tmp or a home that they can read: it shows nothing without its key. Where they could change it, it is
-            refused. To use it as a vault, move it into a folder of its own with mode 700.
+            The export is a vault of its own, with everything at one moment. Without an option, export asks for a passphrase for it
+            twice. The file appears complete or not at all, after export has verified it. Other programs can use the vault during the
+            export; a large vault needs space for a second copy until then.
 
-            With --leave-out-damaged the vault isn't compared with what was saved last: an older password that someone
-            without its key put back is exported as it is. `latchkey vault verify` tells before.
+            FILE may also be the URI of a database with empty tables. Other users may read FILE's folder, but must not be able to change
+            it. To use the export as a vault, move it to a folder of its own with mode 700.
+
+            --leave-out-damaged exports a damaged vault without the check against the last saved state, so someone may have replaced a
+            secret with an older one. Run `latchkey vault verify` first.
             """,
         examples: ["latchkey vault export ~/backup.vault"]
     ) { arguments, context in
@@ -74,8 +74,8 @@ enum VaultExportCommand {
         if done.missingCount > 0 {
             context.output.warn(
                 LogMessage.counted(
-                    done.missingCount, "credential could not be read, and is not in it",
-                    "credentials could not be read, and are not in it"),
+                    done.missingCount, "credential couldn't be read and is missing in the export",
+                    "credentials couldn't be read and are missing in the export"),
                 hint: "a backup may have them")
         }
         return .success

@@ -8,30 +8,29 @@ internal import LatchkeyVault
 
 /// `latchkey vault import FILE`.
 enum VaultImportCommand {
-    private static let keyFile = CommandOption.value("--key-file", "PATH", help: "open FILE with this file")
+    private static let keyFile = CommandOption.value("--key-file", "PATH", help: "key file that opens FILE")
     private static let passphrase = CommandOption.value(
-        "--import-passphrase-fd", "N", form: .descriptor, help: "read FILE's passphrase from this descriptor")
+        "--import-passphrase-fd", "N", form: .descriptor, help: "file descriptor to read FILE's passphrase from")
     private static let newKeyFile = CommandOption.value(
         "--new-key-file", "PATH",
-        help: "where there is no vault yet, make one that this file opens; it is made when it is missing")
+        help: "create the vault if none exists, with this key file")
     private static let conflict = CommandOption.value(
         "--on-conflict", "CHOICE", form: .choice(["refuse", "keep", "replace"]),
-        help: "what to do where another secret is there: refuse, keep or replace (refuse)")
+        help: "handling of secrets that differ: refuse, keep or replace (default: refuse)")
 
     static let command = Command(
         "vault", "import", summary: "import everything from another vault, such as an export",
-        operands: [.required("FILE", help: "the other vault; it is not changed")],
+        operands: [.required("FILE", help: "vault to import; import doesn't change it")],
         options: [keyFile, passphrase, newKeyFile, conflict],
         details: """
-            Without an option FILE opens with a credential from systemd or a keyring's key that it has a slot for;
-            else its passphrase is asked for. Where there is no vault yet, a question at a terminal makes one, with
-            the key that latchkey vault init would take; --new-key-file makes one without a question.
+            Without an option, import opens FILE with a systemd credential or with a key from the keyring; otherwise it asks for FILE's
+            passphrase. If there is no vault to import into, import offers at a terminal to create one; --new-key-file creates one
+            without a question.
 
-            All of FILE is checked first: what is refused changes nothing. A thousand credentials at a time, or 8 MiB, are
-            imported as a whole, each read back, and other programs have their turn in between. When it is cut off,
-            nothing is lost or half there: the next run imports the rest.
+            import checks all of FILE first. It then imports up to a thousand credentials or 8 MiB at a time, and verifies each copy. If
+            interrupted, run the command again: nothing is lost or stored in part.
 
-            FILE must be yours, where nobody else can change it, or the URI of a database.
+            FILE must be your own file, in a folder that other users can't change, or the URI of a database.
             """,
         examples: [
             "latchkey vault import ~/backup.vault", "latchkey vault import old.vault --on-conflict keep",
@@ -90,12 +89,12 @@ enum VaultImportCommand {
         guard try await context.lacksVault else { return false }
         try VaultStore.checkPlace(forNewVaultAt: path, for: .daily)
         let shown = LoggableText(reviewed: "the path of a vault", unredacted: path)
-        if context.prompt.isPossible, try context.prompt.confirm("There is no vault \(shown) yet. Make it?") {
+        if context.prompt.isPossible, try context.prompt.confirm("The vault \(shown) doesn't exist yet. Create it?") {
             return true
         }
         throw StoreError(
-            .unavailable, "there is no vault \(shown)",
-            hint: "make it in the same step with --new-key-file, or before with `latchkey vault init`")
+            .unavailable, "no vault at \(shown)",
+            hint: "add --new-key-file to create the vault, or run `latchkey vault init`")
     }
 
     /// A missing file is not a vault to be made.
@@ -103,7 +102,7 @@ enum VaultImportCommand {
         guard unsafe access(path, F_OK) != 0, errno == ENOENT || errno == ENOTDIR else { return }
         let shown = LoggableText(reviewed: "the path of a vault to import", unredacted: path)
         throw StoreError(
-            .unavailable, "there is no vault \(shown)", hint: "check the path of the vault to import",
+            .unavailable, "no vault at \(shown)", hint: "check the path of the vault to import",
             platform: .errno(errno))
     }
 

@@ -9,21 +9,17 @@ internal import LatchkeyVault
 /// `latchkey vault init`.
 enum VaultInitCommand {
     private static let keyFile = CommandOption.value(
-        "--key-file", "PATH", help: "open it with this file; it is made when it is missing")
+        "--key-file", "PATH", help: "key file that opens the vault; created if it doesn't exist")
 
     static let command = Command(
-        "vault", "init", summary: "make an empty vault",
+        "vault", "init", summary: "create an empty vault",
         options: [keyFile, NewVaultKey.credential, NewVaultKey.secretService],
         details: """
-            A vault is a file, or a schema of a PostgreSQL database, that holds secrets, encrypted: the store of machines without
-            a desktop. Its key is random, and sealed to each of its slots: a key file, a passphrase, a credential from
-            systemd or a key in the desktop's keyring.
+            Without an option, init takes the key from --passphrase-fd, LATCHKEY_KEY_FILE or LATCHKEY_PASSPHRASE_FILE. Otherwise it asks
+            for a new passphrase twice, and proposes a better one if yours has fewer than 15 characters.
 
-            Without an option, --passphrase-fd, LATCHKEY_KEY_FILE or LATCHKEY_PASSPHRASE_FILE name the key. If none of them is
-            given, Latchkey asks for a passphrase twice. If the passphrase has fewer than 15 characters, Latchkey proposes a
-            generated one, and asks before it takes the short one. Commands that open the vault ask for the passphrase up to
-            three times. Latchkey remembers the path of --key-file, so later commands need no option. Nobody can open the vault
-            without its key: keep a copy of a key file elsewhere.
+            Latchkey remembers the key file, so later commands need no option. Without a key, the vault can't be opened: keep a copy of
+            the key file elsewhere.
             """,
         examples: [
             "latchkey vault init", "latchkey vault init --key-file ~/.config/latchkey/vault.key",
@@ -55,12 +51,12 @@ enum VaultInitCommand {
     }
 
     static func refuseExisting(
-        _ path: String, hint: LogMessage = "name another place with --vault, or move it away yourself"
+        _ path: String, hint: LogMessage = "choose another path with --vault, or move the file away"
     ) throws {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return }
         throw StoreError(
-            .conflict, "there is something at \(shown(path)) already",
+            .conflict, "\(shown(path)) already exists",
             hint: hint)
     }
 

@@ -6,10 +6,9 @@ internal import LatchkeyVault
 /// `latchkey vault lock`.
 enum VaultLockCommand {
     static let command = Command(
-        "vault", "lock", summary: "take away what latchkey vault unlock left",
+        "vault", "lock", summary: "lock the vault again after latchkey vault unlock",
         details: """
-            Processes that have the vault open go on. What opens it without asking, such as its key file, still does:
-            that is said.
+            Processes that have opened the vault aren't affected. If a key file or another key still opens the vault, lock says so.
             """,
         examples: ["latchkey vault lock"]
     ) { _, context in

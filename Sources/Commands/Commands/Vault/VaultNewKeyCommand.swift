@@ -10,7 +10,7 @@ enum VaultNewKeyCommand {
     static let command = Command(
         "vault", "new-key", summary: "write a new random key to a pipe, for systemd-creds",
         details: """
-            It is 32 bytes, and only goes into a pipe, so that it is on no screen and no disk in the open.
+            The key has 32 bytes. new-key writes it to a pipe only, so that it appears on no screen and on no disk.
             """,
         examples: ["latchkey vault new-key | systemd-creds encrypt --name=latchkey - latchkey.cred"]
     ) { _, context in
@@ -29,7 +29,7 @@ enum VaultNewKeyCommand {
         let kind = unsafe fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
         guard kind == S_IFIFO || kind == S_IFSOCK else {
             throw CommandFailure(
-                .refused, "key.no-pipe", "standard output is no pipe, and a key is shown or kept nowhere else",
+                .refused, "key.no-pipe", "standard output isn't a pipe",
                 hint: "pipe it on: latchkey vault new-key | systemd-creds encrypt --name=NAME - FILE")
         }
     }

@@ -7,16 +7,14 @@ internal import LatchkeyVault
 /// `latchkey vault passwd`.
 enum VaultPasswdCommand {
     private static let newPassphrase = CommandOption.value(
-        "--new-passphrase-fd", "N", form: .descriptor, help: "read the new passphrase from this descriptor")
+        "--new-passphrase-fd", "N", form: .descriptor, help: "file descriptor to read the new passphrase from")
 
     static let command = Command(
         "vault", "passwd", summary: "change a vault's passphrase", options: [newPassphrase],
         details: """
-            The old passphrase is asked for, also when the vault is unlocked, and then the new one, twice. The slot keeps its
-            name, and other slots stay as they are. Whoever kept a copy of the vault from before, and knows the old passphrase,
-            can open what is saved later too: latchkey vault rekey locks them out.
-
-            Exit status 1: the vault has no passphrase.
+            passwd asks for the old passphrase, even if the vault is unlocked, and then for the new one twice. Other slots don't change.
+            Old copies of the vault still open with the old passphrase, and so do later ones: run `latchkey vault rekey` to stop that.
+            Exits with 1 if the vault has no passphrase.
             """,
         examples: ["latchkey vault passwd"]
     ) { arguments, context in
@@ -24,12 +22,12 @@ enum VaultPasswdCommand {
         let locked = try await context.settings.lockedVault()
         guard locked.slots.contains(where: { $0.kind == .passphrase }) else {
             throw CommandFailure(
-                .notFound, "slot.not-found", "the vault has no passphrase",
+                .notFound, "slot.not-found", "the vault doesn't have a passphrase",
                 hint: "latchkey vault add-slot passphrase gives it one")
         }
         let vault = try await unlock(locked, context)
         guard let old = try await vault.openedSlot(deadline: context.deadline) else {
-            throw StoreError(.busy, "the vault's key slots were changed meanwhile", hint: "try again")
+            throw StoreError(.busy, "another process changed the vault's key slots", hint: "try again")
         }
         let key =
             if let descriptor {

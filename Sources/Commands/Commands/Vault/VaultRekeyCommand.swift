@@ -5,15 +5,14 @@ internal import LatchkeyVault
 /// `latchkey vault rekey`.
 enum VaultRekeyCommand {
     static let command = Command(
-        "vault", "rekey", summary: "give a vault a new key, so that what opened it before opens it no longer",
+        "vault", "rekey", summary: "encrypt a vault with a new key, to shut out removed keys",
         details: """
-            After latchkey vault remove-slot, or latchkey vault add-slot --replace, this locks out whoever kept a copy of
-            the vault and what opened it. All slots that are there open it as before, and nobody's passphrase or key is needed for
-            that. It takes away what latchkey vault unlock left. What was in a copy from before can still be read there:
-            change those secrets where they are used. It is one step: when it is cut off, the vault is as it was. Other programs
-            wait meanwhile.
+            Run rekey after `latchkey vault remove-slot` or `latchkey vault passwd`, or after add-slot replaced a slot. Old copies of the vault still
+            open with the removed key, but later copies don't. All current slots keep working, and rekey needs none of their keys.
 
-            Exit status 65: something is damaged or isn't what was saved last; nothing was changed.
+            Secrets in an old copy can still be read there: change those secrets. rekey is one step: if interrupted, the vault is
+            unchanged. Other programs wait until it ends, and the vault is locked afterwards. Exits with 65 if the vault is damaged;
+            then nothing was changed.
             """,
         examples: ["latchkey vault rekey"]
     ) { arguments, context in

@@ -9,13 +9,11 @@ internal import LatchkeyVault
 enum VaultRemoveSlotCommand {
     static let command = Command(
         "vault", "remove-slot", summary: "remove a way to open a vault",
-        operands: [.required("NAME", help: "the slot's name")],
+        operands: [.required("NAME", help: "slot to remove")],
         details: """
-            The last slot can't be removed. The slot's key in the desktop's keyring is deleted afterwards; one that an
-            interruption leaves there opens nothing. Whoever kept a copy of the vault from before, and what opened it there, can
-            open what is saved later too: latchkey vault rekey locks them out.
-
-            Exit status 1: there is no such slot.
+            The last slot can't be removed. If the slot has a key in the desktop's keyring, remove-slot deletes that key too. Old copies
+            of the vault still open with the removed key, and so do later ones: run `latchkey vault rekey` to stop that. Exits with 1 if
+            the vault has no such slot.
             """,
         examples: ["latchkey vault remove-slot laptop"]
     ) { arguments, context in

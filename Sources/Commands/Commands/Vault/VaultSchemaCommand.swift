@@ -5,16 +5,16 @@ internal import LatchkeyVault
 /// `latchkey vault schema`.
 enum VaultSchemaCommand {
     private static let schema = CommandOption.value(
-        "--schema", "NAME", help: "the schema that the tables are in; without it `latchkey`")
+        "--schema", "NAME", help: "schema for the tables (default: latchkey)")
 
     static let command = Command(
-        "vault", "schema", summary: "print the statements that give a database the tables of a vault",
-        operands: [.required("ROLE", help: "the role of the database that works with the vault")],
+        "vault", "schema", summary: "print the SQL that creates a vault's tables in PostgreSQL",
+        operands: [.required("ROLE", help: "role of the database that uses the vault")],
         options: [schema],
         details: """
-            Nothing is run: the administrator of a PostgreSQL database (14 or later) reads the statements and gives them
-            to psql. The role may work with the vault's rows and do nothing else; it has to be there. Each vault is in a
-            schema of its own, which the vault's URI names: postgresql://HOST/DATABASE?schema=NAME.
+            schema prints SQL and runs nothing. The administrator of a PostgreSQL database (14 or later) reads the statements and passes
+            them to psql. ROLE must exist; it may read and write the vault's rows and nothing else. Each vault has a schema of its own,
+            which the vault's URI names: postgresql://HOST/DATABASE?schema=NAME.
             """,
         examples: [
             "latchkey vault schema orders", "latchkey vault schema orders --schema orders | psql secrets",
@@ -32,7 +32,7 @@ enum VaultSchemaCommand {
     private static func name(_ text: String, of what: StaticString) throws -> PostgreSQLSchemaName {
         guard let name = PostgreSQLSchemaName(text) else {
             throw CommandFailure(
-                .usage, "usage.bad-value", "that is no name of a \(what)",
+                .usage, "usage.bad-value", "not a valid name of a \(what)",
                 hint: "use small letters, digits and `_`, 63 at most, with a letter or `_` first")
         }
         return name

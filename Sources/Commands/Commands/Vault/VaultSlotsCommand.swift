@@ -8,7 +8,9 @@ internal import LatchkeyVault
 enum VaultSlotsCommand {
     static let command = Command(
         "vault", "slots", summary: "list the ways to open a vault",
-        details: "The vault's key is sealed to each slot: what opens one of them opens the whole vault.",
+        details: """
+            Each slot contains the vault's key, encrypted with a passphrase or another key. Any slot opens the whole vault.
+            """,
         examples: ["latchkey vault slots"]
     ) { arguments, context in
         let slots = try await context.openVault().slots(deadline: context.deadline)

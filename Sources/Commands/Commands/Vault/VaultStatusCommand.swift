@@ -7,11 +7,11 @@ internal import LatchkeyVault
 /// `latchkey vault status`.
 enum VaultStatusCommand {
     static let command = Command(
-        "vault", "status", summary: "show whether a vault is unlocked, and what opens it",
+        "vault", "status", summary: "show whether a vault is unlocked, and its keys",
         details: """
-            It asks for nothing. What only a key shows is shown where the vault opens without asking: the slots' names,
-            how many credentials there are, and the generation, which each change counts up. What was named and
-            doesn't open it is an error after the rest.
+            status asks no question. If the vault opens without one, status also shows the names of the slots, the number of
+            credentials, and the generation, which counts changes. If a key that you specified doesn't fit, status reports that last
+            and fails.
             """,
         examples: ["latchkey vault status"]
     ) { arguments, context in

@@ -6,17 +6,16 @@ internal import LatchkeyVault
 /// `latchkey vault unlock [--for TIME]`.
 enum VaultUnlockCommand {
     private static let time = CommandOption.value(
-        "--for", "TIME", form: .timeSpan, help: "how long, from 1s to 7d, such as 90s, 15m, 8h or 1d (15m)")
+        "--for", "TIME", form: .timeSpan, help: "time from 1s to 7d, such as 90s, 15m, 8h or 1d (default: 15m)")
     private static let standard = Duration.seconds(15 * 60)
 
     static let command = Command(
-        "vault", "unlock", summary: "let this user's processes open a vault for a while without asking",
+        "vault", "unlock", summary: "keep the vault unlocked for a while",
         options: [time],
         details: """
-            Its key stays in the kernel's keyring of this user, where every process of the user can read it, until the
-            time is over or latchkey vault lock takes it away. It is no use where another key is named. Exit status 69:
-            the kernel refuses, as in many containers; everything else works without. To prolong the time, run it again: it
-            takes the key again.
+            unlock stores the vault's key in the kernel's keyring of your user, where each of your processes can read it, until the
+            time is over or you run `latchkey vault lock`. To prolong the time, run unlock again. Exits with 69 if the kernel refuses,
+            as in many containers.
             """,
         examples: ["latchkey vault unlock --for 8h"]
     ) { arguments, context in

@@ -7,21 +7,18 @@ internal import LatchkeyVault
 /// `latchkey vault verify`.
 enum VaultVerifyCommand {
     private static let accept = CommandOption.flag(
-        "--accept", help: "go on with what is there: drop what is damaged or there twice, take the rest as it is")
+        "--accept", help: "make a damaged vault usable: delete what is damaged, keep the rest")
 
     static let command = Command(
-        "vault", "verify", summary: "check every credential of a vault, and that none was taken away",
+        "vault", "verify", summary: "check a vault for damage, and for missing or replaced secrets",
         options: [accept],
         details: """
-            A vault whose credentials someone changed without its key is refused by every command. --accept makes it
-            usable again, and says what was dropped and what is lost; what was moved is put back, and the index of attributes
-            made anew. Keep a copy first, and restore a backup instead if there is one.
+            Latchkey refuses to use a vault that someone has changed without its key. --accept makes the vault usable again: it deletes
+            what is damaged, restores what was moved, rebuilds the index, and lists what is lost. Copy the file first, or restore a
+            backup instead.
 
-            Others use the vault meanwhile. For that a large one is first copied as it is, sealed, and takes its
-            size twice on the disk for as long.
-
-            Exit status 65: something is damaged or was changed by someone without the key; 77: all is sound, but the file is an
-            older copy than was seen before, such as a backup.
+            Other programs can use the vault during the check; a large vault needs space for a second copy until then. Exits with 65 if
+            something is damaged, and with 77 if the vault is intact but older than the last seen state, such as a backup.
             """,
         examples: ["latchkey vault verify"]
     ) { arguments, context in
@@ -82,9 +79,9 @@ enum VaultVerifyCommand {
                 hint: "compare it with latchkey list, and change what may be an old password where it is used")
         }
         if done.dropped.isEmpty && done.restored.isEmpty && done.lost == nil && !done.hasNewIndex {
-            context.output.note("there is nothing to accept")
+            context.output.note("nothing to accept")
         } else {
-            context.logger.info("accepted \(vault.identity) as it is")
+            context.logger.info("accepted \(vault.identity)")
         }
         return done
     }
@@ -95,7 +92,7 @@ enum VaultVerifyCommand {
         case .firstSeen:
             output.note("this is the first look at this vault from here: an older copy would not have been noticed")
         case .unavailable(let error):
-            output.note("whether the whole file was put back to an older state can't be told: \(error)")
+            output.note("can't check whether the vault was replaced with an older copy: \(error)")
         case .notAsked, .current, .rolledBack, .unreadable: break
         }
     }

@@ -38,7 +38,7 @@ public struct NameLookupError: RedactedError, Hashable {
         switch code {
         case .tryAgain:
             .init(.tryAgain, "dns.try-again", "no name server responded", hint: "check the network, then try again")
-        case .failed: .init(.unavailable, "dns.failed", "the name can't be looked up")
+        case .failed: .init(.unavailable, "dns.failed", "can't look up the name")
         case .malformedResponse:
             .init(.protocolError, "dns.malformed-answer", "the name server's response is malformed")
         case .cancelled: .init(.interrupted, "dns.cancelled", "the lookup was cancelled")

@@ -70,12 +70,12 @@ extension OAuthAuthenticator {
             case .loginRequired:
                 .init(
                     .refused, "authenticator.login-required",
-                    "no account is signed in, and this authenticator never asks without being told to",
+                    "no account is signed in, and this authenticator asks only if the program tells it to",
                     hint: "call authenticate() when the person is ready")
             case .noUserAuthenticator:
                 .init(
                     .configuration, "authenticator.no-user-authenticator",
-                    "no account is signed in, and the configuration has no way to ask the person",
+                    "no account is signed in, and the configuration lacks a way to ask the user",
                     hint: "add a user authenticator to the configuration")
             case .otherOrigin:
                 .init(

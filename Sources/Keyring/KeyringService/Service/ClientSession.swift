@@ -89,7 +89,7 @@ final class ClientSession: Sendable {
     func opened(_ value: BusValue) throws(BusFault) -> Secret<ItemContent> {
         let parameters = value[1].publicBytes
         guard key != nil else {
-            guard parameters.isEmpty else { throw BusFault.invalid("a plain secret has no parameters") }
+            guard parameters.isEmpty else { throw BusFault.invalid("a plain secret must not have parameters") }
             return value[2].withBytes { Secret<ItemContent>(copying: $0) }
         }
         guard let secret = decrypted(value[2].publicBytes, parameters) else {

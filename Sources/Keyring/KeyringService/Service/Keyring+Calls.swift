@@ -25,7 +25,7 @@ extension Keyring {
             let (session, publicValue) = try ClientSession.agreeing(on: input.publicBytes, at: path, of: sender)
             sessions[path] = session
             return .tuple([.boxed(.bytes(publicValue)), .path(path)])
-        default: throw BusFault(.notSupported, "there is no such algorithm")
+        default: throw BusFault(.notSupported, "unknown algorithm")
         }
     }
 
@@ -69,7 +69,7 @@ extension Keyring {
         }
         if let target, isInMemory(target) {
             if alias == Self.sessionCollection { return .none }
-            throw BusFault(.notSupported, "what is in memory alone can't stand for another collection")
+            throw BusFault(.notSupported, "the session collection can't be an alias of another collection")
         }
         let vault = try await openVault()
         let isDone = try await use(vault) { (store, deadline) async throws(StoreError) in
@@ -332,8 +332,8 @@ extension Keyring {
 
     func retrieveSecret(_ call: BusCall) async throws(BusFault) -> BusValue {
         let application = call[1].text
-        guard (1...255).contains(application.utf8.count) else { throw .invalid("there is no application's id") }
-        guard let descriptor = call.message.descriptor else { throw .invalid("there is no descriptor") }
+        guard (1...255).contains(application.utf8.count) else { throw .invalid("the application's ID is missing") }
+        guard let descriptor = call.message.descriptor else { throw .invalid("the descriptor is missing") }
         defer { Glibc.close(descriptor) }
         let key = try await portalKey(of: application)
         var sink = PortalSink(descriptor: descriptor)
@@ -351,7 +351,7 @@ extension Keyring {
                 .init(name: "app_id", value: application),
                 .init(name: "xdg:schema", value: "org.freedesktop.portal.Secret"),
             ])
-        else { throw .invalid("the application's id can't be kept") }
+        else { throw .invalid("can't store the application's ID") }
         let found = try await use(store) { (store, deadline) async throws(StoreError) in
             try await store.search(attributes, in: name, deadline: deadline)
         }

@@ -91,7 +91,7 @@ extension Keyring {
     func respond(to call: BusCall) async throws(BusFault) -> BusValue? {
         let object = try await object(at: call.path)
         let offered = object.interfaces.filter { call.interface == nil || $0.name.description == call.interface }
-        guard !offered.isEmpty else { throw BusFault(.unknownInterface, "the object has no such interface") }
+        guard !offered.isEmpty else { throw BusFault(.unknownInterface, "unknown interface") }
         for interface in offered {
             guard let method = interface.method(call.member) else { continue }
             guard call.arguments.type == method.type else { throw .invalid("the arguments have other types") }
@@ -146,7 +146,7 @@ extension Keyring {
 
     func attributes(_ value: BusValue) throws(BusFault) -> ItemAttributes {
         guard let attributes = value.attributes else {
-            throw .invalid("the attributes are too many or too large, or one has no name")
+            throw .invalid("too many attributes, or one is too large or lacks a name")
         }
         return attributes
     }
@@ -207,7 +207,7 @@ extension Keyring {
     /// The interface with properties of an object, where that is the one that is asked for, or one that has none.
     private func own(_ name: String, of object: Object) throws(BusFault) -> BusInterface? {
         guard name.isEmpty || object.interfaces.contains(where: { $0.name.description == name }) else {
-            throw BusFault(.unknownInterface, "the object has no such interface")
+            throw BusFault(.unknownInterface, "unknown interface")
         }
         return object.interfaces.first { !$0.properties.isEmpty && (name.isEmpty || $0.name.description == name) }
     }
@@ -313,10 +313,10 @@ extension Keyring {
 
 extension BusFault {
     static let noSession = BusFault(.noSession, "the session isn't one of this connection's")
-    static let noSuchObject = BusFault(.noSuchObject, "there is no such object")
-    static let unknownObject = BusFault(.unknownObject, "there is no such object")
-    static let unknownMethod = BusFault(.unknownMethod, "the object has no such method")
-    static let unknownProperty = BusFault(.unknownProperty, "the object has no such property")
+    static let noSuchObject = BusFault(.noSuchObject, "unknown object")
+    static let unknownObject = BusFault(.unknownObject, "unknown object")
+    static let unknownMethod = BusFault(.unknownMethod, "unknown method")
+    static let unknownProperty = BusFault(.unknownProperty, "unknown property")
     static let collectionIsLocked = BusFault(.isLocked, "the collection is locked")
     static let unreadResponses = BusFault(.limitsExceeded, "this connection doesn't read its responses")
     static let tooManyCalls = BusFault(.limitsExceeded, "too many calls of this connection are waiting")

@@ -268,7 +268,7 @@ extension Keyring {
             }
             if Task.isCancelled { break }
         }
-        return .failure(StoreError(.promptDismissed, "nobody gave the passphrase"))
+        return .failure(StoreError(.promptDismissed, "the passphrase was not entered"))
     }
 
     private static func passphrase(

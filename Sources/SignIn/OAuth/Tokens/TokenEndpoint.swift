@@ -176,7 +176,7 @@ extension TokenEndpoint {
             guard let authentication = proof.take() else { return }
             if let revokes { return await revokes(tokens, authentication) }
             guard let revocation else {
-                return log.warning("they could not be revoked: the server has no endpoint for it")
+                return log.warning("can't revoke them: the server lacks an endpoint for revocation")
             }
             do throws(OAuthError) {
                 try await revocation.revoke(tokens, authentication: authentication)

@@ -36,7 +36,7 @@ extension SignInService {
             }
             throw SignInError(.otherPerson)
         } catch {
-            log.warning("the session could not be kept, so its tokens are revoked: \(error)")
+            log.warning("can't store the session, so its tokens are revoked:  \(error)")
             let outcome = await revoke(
                 IssuedTokens(tokens), server: server, secret: secret?.duplicate(), basicForm: tokens.acceptedBasicForm,
                 dpop: signer, timeout: TokenEndpoint.timeoutOfRevocation)
@@ -216,7 +216,7 @@ extension SignInService {
         switch outcome {
         case .revoked: log.info("the tokens of the session before are revoked")
         case .failed(let error): log.warning("the tokens of the session before could not be revoked: \(error)")
-        case .unsupported, .notNeeded: log.info("the server has no way to revoke the tokens of the session before")
+        case .unsupported, .notNeeded: log.info("the server can't revoke the tokens of the previous session")
         }
     }
 
@@ -241,7 +241,7 @@ extension SignInService {
                 }
                 if let thumbprint { try await sessions.deleteKey(thumbprint) }
             } catch {
-                log.warning("the store could not be put back as it was: \(error)")
+                log.warning("can't restore the store:  \(error)")
             }
         }
         await undoing.value

@@ -219,7 +219,7 @@ extension SignInService {
             case .invalidResponse(.idTokenSignature), .invalidResponse(.idTokenAlgorithm): break
             default:
                 log.warning(
-                    "the signature of the refreshed ID token could not be checked, so the connection stands for it: \(error)"
+                    "can't check the signature of the refreshed ID token, so the connection alone proves its origin:  \(error)"
                 )
                 return
             }

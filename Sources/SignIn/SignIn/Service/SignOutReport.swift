@@ -63,7 +63,7 @@ public struct SignOutReport: Sendable, Hashable, Loggable {
         let deletion: LogMessage =
             switch deletion {
             case .deleted: "the session was deleted"
-            case .absent: "there was no session"
+            case .absent: "no session was stored"
             case .failed(let error): "the session was not deleted: \(error)"
             }
         return "\(revocation); \(deletion)"
@@ -114,7 +114,7 @@ struct TokenRevoker: Sendable {
             let secret = authentication.duplicateSecret()
             switch try await revoke(tokens, authentication: authentication, secret: secret) {
             case .revoked: log.info("they are revoked")
-            default: log.warning("they could not be revoked: the server has no way for it")
+            default: log.warning("can't revoke them: the server doesn't support revocation")
             }
         } catch {
             log.warning("they could not be revoked: \(error)")

@@ -124,7 +124,7 @@ struct ResponsePage: Sendable {
     }
 
     static let foreign = ResponsePage(
-        status: 400, title: "This is not the answer",
+        status: 400, title: "This isn't the response",
         lines: [
             "The address does not belong to the sign-in that is going on, so nothing was done with it.",
             "The sign-in still waits. Answer it on the page that it opened, or start it again.",

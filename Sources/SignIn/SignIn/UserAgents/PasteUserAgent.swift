@@ -93,14 +93,14 @@ struct PasteDialog: Sendable {
                 text = try await terminal.ask(
                     "Address (it stays hidden)", limit: AuthorizationResponse.maximumByteCount, deadline: deadline)
             } catch .tooLong {
-                try await terminal.show("That is too long for a response.")
+                try await terminal.show("The response is too long.")
                 continue
             }
             if text.isEmpty { continue }
             guard let response = try? AuthorizationResponse(pasted: text, redirect: redirect) else {
                 log.info("what was pasted is not a response")
                 try await terminal.show(
-                    "That is not the whole address the browser ended at, which starts with \(redirect)?")
+                    "Copy the whole address from the browser; it starts with \(redirect)?")
                 continue
             }
             switch gate.admit(response) {

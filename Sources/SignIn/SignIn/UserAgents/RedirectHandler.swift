@@ -123,7 +123,7 @@ final class RedirectHandler: Sendable {
             }
             log.log(
                 isTold ? .info : .warning,
-                "a response with another state came to the redirect address; it is ignored, and the sign-in still waits"
+                "ignored a response with another state; the sign-in still waits"
             )
             return ResponsePage.foreign.response()
         case .repeated:

@@ -130,13 +130,13 @@ extension SignInChoice.Reason: Loggable {
     /// Safe: words of ours.
     package var logMessage: LogMessage {
         switch self {
-        case .asked: "it was asked for"
+        case .asked: "you asked for it"
         case .namedBrowser: "BROWSER names one"
         case .display: "there is a display"
         case .browserMayBeElsewhere: "the browser may run on another machine"
-        case .noDisplay: "there is no display"
-        case .noDisplayNoDeviceGrant: "there is no display, and the server can't sign in on another device"
-        case .namedRedirect: "there is no display, and the redirect address was named"
+        case .noDisplay: "no display"
+        case .noDisplayNoDeviceGrant: "no display, and the server doesn't support device codes"
+        case .namedRedirect: "no display, and --redirect is set"
         case .handler: "the redirect's scheme has its handler"
         case .noHandler: "nothing here takes the redirect's scheme"
         case .webRedirect: "the redirect is a page on the web"

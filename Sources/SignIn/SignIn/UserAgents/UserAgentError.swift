@@ -102,7 +102,7 @@ extension UserAgentError.Reason {
         switch self {
         case .noWay: "this process has neither a display for a browser nor a terminal"
         case .noHandler: "no handler is installed for the scheme of the redirect address"
-        case .noDisplay: "this process has no display for a browser"
+        case .noDisplay: "no display for a browser"
         case .noBrowser(let number): "can't start a browser: \(SystemErrorNumber(number))"
         case .browserFailed(let status): "the browser ended with status \(status) before it showed the page"
         case .malformedBrowser: "the variable BROWSER is malformed"
@@ -110,9 +110,9 @@ extension UserAgentError.Reason {
         case .cannotListen(let problem): problem.error.cause
         case .cannotWaitForHandler(let number):
             "can't use the folder for the scheme handler's response: \(SystemErrorNumber(number))"
-        case .noPrivateScheme: "the redirect address has no private-use scheme for the desktop to hand over"
+        case .noPrivateScheme: "the redirect URI lacks a private-use scheme"
         case .unsupportedRedirect: "this way to sign in can't receive a response at that redirect address"
-        case .noTerminal: "this process has no terminal to ask on"
+        case .noTerminal: "no terminal to ask on"
         case .noRandomOctets(let number): "the system returned no random bytes: \(SystemErrorNumber(number))"
         case .pageFailed: "the sign-in page did not lead back to the redirect address"
         }

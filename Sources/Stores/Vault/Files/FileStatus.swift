@@ -47,7 +47,7 @@ struct FileStatus {
     func requireOwnFile(_ what: StaticString, _ path: String) throws(StoreError) {
         if isSymbolicLink { throw FileProblem.refuse(what, path, "is a symbolic link", hint: "name the file itself") }
         if isDirectory { throw FileProblem.refuse(what, path, "is a directory", hint: "name a file in it") }
-        guard isRegularFile else { throw FileProblem.refuse(what, path, "is no regular file") }
+        guard isRegularFile else { throw FileProblem.refuse(what, path, "isn't a regular file") }
         guard owner == geteuid() else { throw FileProblem.refuse(what, path, "belongs to another user") }
         guard !isWritableByOthers else {
             throw FileProblem.refuse(

@@ -49,7 +49,7 @@ public enum VaultKeyFile {
         // It is not the file that is missing, which is to be made.
         if number == ENOENT || number == ENOTDIR {
             return StoreError(
-                .unavailable, "there is no directory for the key file \(FileProblem.loggable(path))",
+                .unavailable, "the directory of the key file \(FileProblem.loggable(path)) doesn't exist",
                 hint: "make the directory first, or choose another path", platform: .errno(number))
         }
         return FileProblem.system("key file", path, number: number, hint: "choose another path")
@@ -79,7 +79,7 @@ public enum VaultKeyFile {
 
     private static func wrongLength(_ path: String) -> StoreError {
         StoreError(
-            .wrongKey, "\(FileProblem.loggable(path)) is no key file: it must have exactly \(byteCount) bytes",
+            .wrongKey, "\(FileProblem.loggable(path)) isn't a key file: a key file has exactly \(byteCount) bytes",
             hint: "name the file that was made with the vault")
     }
 }

@@ -17,7 +17,7 @@ struct VaultPath {
 
     private static func openHint(_ number: Int32) -> LogMessage {
         number == ENOENT || number == ENOTDIR
-            ? "\(Recovery.createVault)" : "see that you own the file and its folders, with modes 600 and 700"
+            ? "\(Recovery.createVault)" : "make sure that you own the file and its folders, with modes 600 and 700"
     }
 
     // MARK: - Finding
@@ -57,7 +57,7 @@ struct VaultPath {
             return
         }
         throw FileProblem.refuse(
-            "journal of the vault", file + "-journal", "is no regular file",
+            "journal of the vault", file + "-journal", "isn't a regular file",
             hint: "take it away: what SQLite leaves there is a file")
     }
 
@@ -138,7 +138,8 @@ struct VaultPath {
         guard !path.utf8.contains(0), let last = path.split(separator: "/").last, !path.hasSuffix("/"),
             last != ".", last != ".."
         else {
-            throw StoreError(.unavailable, "\(FileProblem.loggable(path)) names no file", hint: "give a vault's path")
+            throw StoreError(
+                .unavailable, "\(FileProblem.loggable(path)) isn't the path of a file", hint: "give a vault's path")
         }
         let directory = String(path.dropLast(last.count))
         return (directory.isEmpty ? "." : directory, String(last))
@@ -161,7 +162,7 @@ struct VaultPath {
         var isInnermost = use == .daily
         while true {
             guard case .success(let status) = FileStatus.ofLink(at: path) else {
-                throw FileProblem.refuse("directory", path, "can't be looked at")
+                throw FileProblem.refuse("directory", path, "can't be read")
             }
             guard status.isDirectory else { throw FileProblem.refuse("directory", path, "is no directory") }
             if isInnermost {
@@ -181,7 +182,7 @@ struct VaultPath {
                 guard !status.isWritableByOthers || status.mode & S_ISVTX != 0 else {
                     throw FileProblem.refuse(
                         "directory", path, "can be changed by other users, who could exchange the vault",
-                        hint: "take away their permission to write there")
+                        hint: "remove their permission to write there")
                 }
             }
             if path == "/" { return }

@@ -119,7 +119,8 @@ struct CollectionsRecord: Sendable, Equatable {
 
     private static func check(label: String) throws(StoreError) {
         guard label.utf8.count <= maximumLabelByteCount, !label.utf8.contains(0) else {
-            throw StoreError(.tooLarge, "a collection's label has up to \(maximumLabelByteCount) bytes, and no NUL")
+            throw StoreError(
+                .tooLarge, "a collection's label is longer than \(maximumLabelByteCount) bytes or contains NUL")
         }
     }
 

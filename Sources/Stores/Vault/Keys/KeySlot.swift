@@ -163,7 +163,7 @@ final class NewKeySlot: Sendable {
         _ source: borrowing VaultKeySource, name: KeySlotName, cost: PassphraseCost?, created: UnixTime, vault: VaultID
     ) throws(StoreError) {
         if let reference = source.reference, reference.vault != vault {
-            throw StoreError(.unsupported, "the key is kept for another vault", hint: "name a slot of this vault")
+            throw StoreError(.unsupported, "the key belongs to another vault", hint: "name a slot of this vault")
         }
         let id = if let reference = source.reference { reference.slot } else { try Sealing.randomOctets(16) }
         let cost = source.kind == .passphrase ? cost ?? .calibrated() : nil

@@ -68,7 +68,7 @@ struct SlotBox: Sendable {
         ephemeral = pair.withExposedBytes { X25519.publicKey(of: $0) }
         guard
             let key = Self.key(pair, head.publicKey, ephemeral: ephemeral, head, preShared: preShared, vault: vault)
-        else { throw .vaultCorrupted("a key slot has no sound public key") }
+        else { throw .vaultCorrupted("the public key of a key slot is invalid") }
         sealedRoot = try root.withExposedBytes { (bytes) throws(StoreError) in
             try Sealing.seal(bytes, associatedData: KeySlot.associatedData("box", vault, head), key: key)
         }

@@ -46,7 +46,7 @@ package struct SystemCredential: Sendable, Hashable {
     /// systemd makes them, and `wrongKey` for another length.
     func read() throws(StoreError) -> Secret<Key> {
         guard directory.hasPrefix("/") else {
-            throw StoreError(.locked, "CREDENTIALS_DIRECTORY is no absolute path", hint: Self.hint)
+            throw StoreError(.locked, "CREDENTIALS_DIRECTORY isn't an absolute path", hint: Self.hint)
         }
         let folder = try opened(AT_FDCWD, directory, O_DIRECTORY, shown: directory)
         defer { close(folder) }
@@ -67,7 +67,7 @@ package struct SystemCredential: Sendable, Hashable {
         guard descriptor >= 0 else {
             if errno == ENOENT {
                 throw StoreError(
-                    .locked, "there is no credential \(FileProblem.loggable(shown))", hint: Self.hint,
+                    .locked, "the credential \(FileProblem.loggable(shown)) doesn't exist", hint: Self.hint,
                     platform: .errno(errno))
             }
             if errno == ELOOP { throw FileProblem.refuse("credential", shown, "is a symbolic link", hint: Self.hint) }
@@ -85,7 +85,7 @@ package struct SystemCredential: Sendable, Hashable {
 
     private var wrongLength: StoreError {
         .wrongKey(
-            "the credential \(name) is no key: it must have exactly \(Self.byteCount) bytes",
+            "the credential \(name) isn't a key: a key has exactly \(Self.byteCount) bytes",
             hint: "\(Recovery.createSystemCredential)")
     }
 
@@ -101,7 +101,7 @@ extension FileStatus {
     fileprivate func requireMadeBySystemd(_ what: StaticString, _ path: String) throws(StoreError) {
         let hint: LogMessage = "let systemd make it, with LoadCredentialEncrypted= in the unit"
         guard isDirectory || isRegularFile else {
-            throw FileProblem.refuse(what, path, "is no regular file", hint: hint)
+            throw FileProblem.refuse(what, path, "isn't a regular file", hint: hint)
         }
         guard owner == geteuid() || owner == 0 else {
             throw FileProblem.refuse(what, path, "belongs to another user", hint: hint)

@@ -199,7 +199,7 @@ extension VaultKeySource {
             case .some(let key) where key.byteCount == 32: return Self.hashed("kept key", key, salt, vault)
             default:
                 throw .wrongKey(
-                    "what the keyring keeps for the vault is no key of 32 bytes",
+                    "the vault's key in the keyring doesn't have 32 bytes",
                     hint: "open the vault in another way, and replace that slot")
             }
         case .kernelKeyring:
@@ -218,7 +218,7 @@ extension VaultKeySource {
     }
 
     private borrowing func derived(_ cost: PassphraseCost?, _ salt: [UInt8]) throws(StoreError) -> Secret<SlotSecret> {
-        guard let cost else { throw .vaultCorrupted("a passphrase slot has no costs") }
+        guard let cost else { throw .vaultCorrupted("a passphrase slot lacks its costs") }
         var isDerived = false
         let key = Secret<SlotSecret>(byteCount: 32) { out in
             switch passphrase {
@@ -233,7 +233,7 @@ extension VaultKeySource {
         }
         guard isDerived else {
             throw StoreError(
-                .unavailable, "there is no memory to try the passphrase: it takes \(cost.memoryByteCount) bytes",
+                .unavailable, "not enough memory to try the passphrase, which needs \(cost.memoryByteCount) bytes",
                 hint: "free some memory, or use a key file")
         }
         return key

@@ -75,10 +75,10 @@ enum IdentityRecord {
     static func encode(_ vault: VaultID) -> [UInt8] { [layout] + vault.bytes }
 
     static func decode(_ record: [UInt8]?) throws(StoreError) -> VaultID {
-        guard let record, let first = record.first else { throw .vaultCorrupted("it has no identity") }
+        guard let record, let first = record.first else { throw .vaultCorrupted("its identity is missing") }
         guard first == layout else {
             throw StoreError(
-                .unsupported, "the vault has format \(Int(first)), and this Latchkey knows \(Int(layout))",
+                .unsupported, "the vault has format \(Int(first)); this Latchkey supports \(Int(layout))",
                 hint: first > layout
                     ? "use a newer Latchkey"
                     : "use the Latchkey that made it, or make a new vault at another path")

@@ -77,7 +77,9 @@ struct GenerationFile: Sendable {
             guard status.isDirectory, status.owner == geteuid(), status.isPrivate else {
                 throw FileProblem.refuse(
                     "directory", directory, "is not a directory of this user alone",
-                    hint: "make it one: what is kept there shows whether a vault was put back to an older state")
+                    hint:
+                        "replace it with a directory; Latchkey uses it to detect that a vault was replaced with an older copy"
+                )
             }
         case .failure(let error) where error.number == ENOENT || error.number == ENOTDIR: return nil
         case .failure(let error): throw FileProblem.system("directory", directory, number: error.number)

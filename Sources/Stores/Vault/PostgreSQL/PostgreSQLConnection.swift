@@ -312,7 +312,7 @@ struct PostgreSQLHandshake {
                 throw error
             }
             guard !deadline.hasPassed, PostgreSQLConnection.receivedByteCount(socket) <= Self.maximumByteCount else {
-                return "\(unsafe Self.host(connection)) doesn't let anybody in in time"
+                return "\(unsafe Self.host(connection)) didn't accept the connection in time"
             }
             if !isReady { continue }
             step = unsafe PQconnectPoll(connection)

@@ -30,7 +30,7 @@ extension StoreError {
         switch state.prefix(2) {
         case "08": return (.connectionLost, true)
         case "22", "23": return error(.corrupted, "the database's rows are not those of a vault")
-        case "53": return error(.unavailable, "the database has no room for another connection or statement")
+        case "53": return error(.unavailable, "the database can't take another connection or statement")
         default: return error(.unavailable, "the database refused a statement")
         }
     }
@@ -41,7 +41,7 @@ extension StoreError {
     static func noTables(in address: PostgreSQLAddress) -> StoreError {
         let name = LoggableText(reviewed: "a schema's name", unredacted: address.schema.name)
         return StoreError(
-            .unavailable, "the database has no tables of a vault in the schema \(name)",
+            .unavailable, "the database's schema \(name) doesn't contain a vault's tables",
             hint: "\(Recovery.printSchema), for the database's administrator")
     }
 

@@ -57,7 +57,7 @@ internal import LatchkeyLog
 
     func text(_ row: Int, _ column: Int) throws(StoreError) -> String {
         guard let text = String(validating: try bytes(row, column), as: UTF8.self) else {
-            throw .vaultCorrupted("a name in it is no text")
+            throw .vaultCorrupted("a name in it isn't text")
         }
         return text
     }

@@ -74,7 +74,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
         let before = mark
         try readRecords()
         guard before == nil || before == mark else {
-            throw StoreError(.busy, "the vault was changed meanwhile")
+            throw StoreError(.busy, "another process changed the vault")
         }
     }
 
@@ -371,7 +371,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
 extension StoreError {
     static var leaseLost: StoreError {
         StoreError(
-            .conflict, "this process waited too long, and another one has taken its lease over; nothing was changed",
+            .conflict, "nothing was changed: this process waited too long, so another process took over its lease",
             hint: "read what the other one has saved")
     }
 
@@ -383,6 +383,6 @@ extension StoreError {
     }
 
     static var noVaultRecords: StoreError {
-        StoreError(.unavailable, "the database's tables have no vault yet", hint: "\(Recovery.createVault)")
+        StoreError(.unavailable, "the database's tables don't contain a vault yet", hint: "\(Recovery.createVault)")
     }
 }

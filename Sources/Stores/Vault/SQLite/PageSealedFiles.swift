@@ -20,7 +20,7 @@ enum PageSealedFiles {
     private static let headerByteCount = 100
 
     /// Makes the file system known to SQLite, once; not as its default.
-    static func register() { precondition(registered, "SQLite has no file system") }
+    static func register() { precondition(registered, "SQLite lacks its file system") }
 
     // MARK: - Checksums
 

@@ -33,11 +33,11 @@ extension StoreError {
         case SQLITE_IOERR:
             return error(
                 .cannotWrite, "the system could not write the vault; the old content stays",
-                hint: "see that its disk has room, and that files may grow (`ulimit -f`)")
+                hint: "make sure that the disk has room and that files may grow (`ulimit -f`)")
         case SQLITE_READONLY:
             return error(
                 .cannotWrite, "the vault can't be written",
-                hint: "see that its mode is 600, and that its file system isn't mounted read-only"
+                hint: "make sure that the file's mode is 600 and that its file system isn't mounted read-only"
             )
         case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
             return error(

@@ -41,7 +41,7 @@ struct Manifest: Sendable, Equatable {
     }
 
     static func open(_ record: [UInt8]?, _ keys: VaultKeys) throws(StoreError) -> Manifest {
-        guard let record else { throw .vaultCorrupted("it has no manifest") }
+        guard let record else { throw .vaultCorrupted("its manifest is missing") }
         guard record.count == byteCount + Sealing.overheadByteCount,
             let plaintext = Sealing.openPublic(record.span, associatedData: context(keys.vault), key: keys.manifest)
         else { throw .vaultCorrupted("its manifest doesn't open") }

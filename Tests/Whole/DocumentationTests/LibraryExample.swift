@@ -1,7 +1,7 @@
 import Testing
 import TestServices
 
-// The README shows this import and this function word for word.
+// Docs/HowTo/secrets-in-swift.md shows these functions word for word.
 
 import Latchkey
 
@@ -13,8 +13,19 @@ func keep(_ password: borrowing Secret<Password>, in environment: ProgramEnviron
     return record.secret.matches(password)  // "\(password)" does not compile, here or anywhere
 }
 
+func connect(with text: String, _ driver: (Span<UInt8>) throws -> Void) throws {
+    let password = Secret<Password>(copying: Array(text.utf8).span)
+    try password.withExposedBytes { try driver($0) }  // the span can't outlive the call
+}
+
 struct LibraryExampleTests {
-    @Test func `the README's library example keeps a password where the environment says`() async throws {
+    @Test func `a secret is lent to a driver`() throws {
+        var lent: [UInt8] = []
+        try connect(with: "s3cret") { span in for index in span.indices { lent.append(span[index]) } }
+        #expect(lent == Array("s3cret".utf8))
+    }
+
+    @Test func `the library example keeps a password where the environment says`() async throws {
         let directory = try TestDirectory()
         let (vault, keyFile) = (directory / "v/vault", directory / "key")
         try VaultKeyFile.create(at: keyFile)

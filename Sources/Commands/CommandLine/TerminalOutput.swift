@@ -13,6 +13,8 @@ package struct TerminalOutput: Sendable {
     private let standardOutput: Int32
     private let standardError: Int32
     private let errorsAreColoured: Bool
+    /// Whether the terminal can't move its cursor.
+    private let isDumb: Bool
     private let secrets: LiveSecrets?
     /// Whether a program reads, which asked for JSON: then messages are objects, one a line (Docs/Reference/json.md).
     package private(set) var isJSON = false
@@ -35,8 +37,8 @@ package struct TerminalOutput: Sendable {
         self.standardError = standardError
         width = Self.width(of: standardOutput, environment)
         helpWidth = width ?? Self.columns(environment) ?? 80
-        errorsAreColoured =
-            isatty(standardError) == 1 && environment["NO_COLOR"] == nil && environment["TERM"] != "dumb"
+        isDumb = environment["TERM"] == "dumb"
+        errorsAreColoured = isatty(standardError) == 1 && environment["NO_COLOR"] == nil && !isDumb
     }
 
     /// Whether a person sees what is said on standard error.
@@ -169,18 +171,14 @@ package struct TerminalOutput: Sendable {
     /// Says on standard error how the program is used.
     package func explain(_ help: HelpText) { _ = PipeSafeWrite.write(help.text(width: helpWidth), to: standardError) }
 
-    /// Shows how far a long piece of work is, in one line that is written over; nowhere but on a terminal.
-    package func showProgress(_ work: StaticString, percent: Int) {
-        guard isatty(standardError) == 1 else { return }
-        let done = min(max(percent, 0), 100)
-        let bar = String(repeating: "#", count: done / 5) + String(repeating: ".", count: 20 - done / 5)
-        _ = PipeSafeWrite.write("\r\(program): \(work) [\(bar)] \(done) % ", to: standardError)
-    }
-
-    /// Takes the line of `showProgress` away.
-    package func endProgress() {
-        guard isatty(standardError) == 1 else { return }
-        _ = PipeSafeWrite.write("\r\(String(repeating: " ", count: 78))\r", to: standardError)
+    /// A line that shows how far a long piece of work is, for a person at a terminal.
+    ///
+    /// - Parameter total: the number of things to do; `nil` where only a fraction is known.
+    package func progress(_ work: StaticString, of total: Int? = nil) -> ProgressLine {
+        let start = ContinuousClock.now
+        return ProgressLine(
+            "\(program): \(work)", of: total, on: isatty(standardError) == 1 && !isJSON && !isDumb ? standardError : nil
+        ) { ContinuousClock.now - start }
     }
 
     /// The same output for a program that asked for JSON.
@@ -230,5 +228,61 @@ extension CommandFailure {
         CommandFailure(
             .cannotWrite, "output.cannot-write", "can't write to standard output: \(SystemErrorNumber(number))",
             hint: "make sure that standard output is open and that its disk has room")
+    }
+}
+
+/// One line that is written over, from a second after the start of the work to its end: count, total and time left.
+package struct ProgressLine: Sendable {
+    private let work: LogMessage
+    private let total: Int?
+    private let descriptor: Int32?
+    private let elapsed: @Sendable () -> Duration
+
+    /// - Parameters:
+    ///   - descriptor: of a terminal; `nil` shows nothing.
+    ///   - elapsed: since the start of the work.
+    init(
+        _ work: LogMessage, of total: Int?, on descriptor: Int32?, elapsed: @escaping @Sendable () -> Duration
+    ) {
+        self.work = work
+        self.total = total
+        self.descriptor = descriptor
+        self.elapsed = elapsed
+    }
+
+    /// Work of less than a second shows nothing.
+    private var isVisible: Bool { descriptor != nil && elapsed() >= .seconds(1) }
+
+    /// Shows how many things are done.
+    package func show(_ done: Int) {
+        guard isVisible, let total, total > 0 else { return }
+        show("\(min(done, total)) of \(total)", Double(done) / Double(total))
+    }
+
+    /// Shows which part of the work is done, from 0 to 1.
+    package func show(fraction: Double) {
+        if isVisible { show("\(Int(min(max(fraction, 0), 1) * 100)) %", fraction) }
+    }
+
+    private func show(_ amount: LogMessage, _ fraction: Double) {
+        let seconds = Int(Double(elapsed().components.seconds) * (1 - fraction) / max(fraction, 0.001))
+        let left: LogMessage =
+            fraction < 0.01 ? "" : seconds < 60 ? ", \(seconds) s left" : ", \((seconds + 59) / 60) min left"
+        write("\r\((work.text + " " + amount.text + left.text).padded(to: 78))")
+    }
+
+    /// Removes the line.
+    package func end() {
+        if isVisible { write("\r\("".padded(to: 78))\r") }
+    }
+
+    private func write(_ text: String) {
+        if let descriptor { _ = PipeSafeWrite.write(text, to: descriptor) }
+    }
+}
+
+extension String {
+    fileprivate func padded(to count: Int) -> String {
+        self + String(repeating: " ", count: max(0, count - self.count))
     }
 }

@@ -130,12 +130,12 @@ import TestServices
     }
 
     @Test func `the doctor's findings go on in the next line rather than being cut`() async throws {
-        let wide = try await run("doctor").outputText
+        let wide = try await run("doctor", "--verbose").outputText
         var narrow = environment
         narrow["COLUMNS"] = "60"
         let terminal = try PseudoTerminal()
         let running = try BuiltProducts.latchkey().start(
-            ["doctor"], environment: narrow, terminal: terminal, streamsOnTerminal: true)
+            ["doctor", "--verbose"], environment: narrow, terminal: terminal, streamsOnTerminal: true)
         _ = try await running.finish()
         try await terminal.waitUntilShown("deleted")
         let shown = terminal.shown

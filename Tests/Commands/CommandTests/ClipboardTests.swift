@@ -116,7 +116,7 @@ internal import TestServices
     @Test func `a program without a display is told apart from a missing one`() async throws {
         try makeProgram("xclip", "exit 1")
         let run = try await clip(["PATH": directory / "bin"])
-        #expect(run.status == 69 && run.errorText.contains("WAYLAND_DISPLAY and DISPLAY name no display"))
+        #expect(run.status == 69 && run.errorText.contains("WAYLAND_DISPLAY and DISPLAY aren't set to a display"))
         #expect(run.errorText.contains("latchkey: hint: run it in the desktop's session, or in a terminal"))
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import LatchkeySecrets
 import LatchkeyTestServer
 import Testing
 import TestServices
@@ -28,6 +29,34 @@ import TestServices
             ).successful("provider add")
             try await run(["sign-in", name]).successful("sign-in")
         }
+    }
+
+    @Test(arguments: [([], 1, 0), (["--client-auth", "post"], 0, 1), (["--client-auth", "basic"], 1, 0)])
+    func `a sign-in takes the client's secret from standard input`(
+        _ options: [String], _ basic: Int, _ post: Int
+    ) async throws {
+        let secret = "q8Zp3vK1xW6tR0mY5bN2"
+        let server = try LoopbackAuthorizationServer(
+            AuthorizationServerConfiguration(clients: [
+                RegisteredClient("mine", redirectURIs: ["http://127.0.0.1/*"], secret: Secret(copying: Array(secret.utf8).span))
+            ]))
+        func signIn(_ options: [String], _ input: String = "") async throws -> ProgramRun {
+            try await BuiltProducts.latchkey().run(
+                ["sign-in", "conf", "--issuer", server.issuer, "--client-id", "mine", "--scope", "read", "--browser"]
+                    + options, environment: environment, input: Array(input.utf8))
+        }
+        // Without it the server refuses, and the hint says what to compare.
+        let refused = try await signIn(["--account", "ada"])
+        #expect(refused.status == 77, "\(refused.errorText)")
+        #expect(refused.errorText.contains("compare these with the client's page at the server: client ID mine, redirect URI"))
+        #expect(refused.errorText.contains("add --client-secret-stdin"))
+        let signed = try await signIn(["--account", "ada", "--client-secret-stdin"] + options, secret)
+        #expect(signed.status == 0, "\(signed.errorText)")
+        #expect(!signed.errorText.contains(secret))
+        #expect(server.record.clientAuthentication[.basic, default: 0] == basic)
+        #expect(server.record.clientAuthentication[.post, default: 0] == post)
+        // The method is in the provider's file, for refreshes.
+        #expect(try await run(["provider", "list", "--json"]).outputText.contains("client_secret_"))
     }
 
     private static func browser(openings: Int) -> String {

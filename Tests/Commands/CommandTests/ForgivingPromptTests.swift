@@ -93,13 +93,63 @@ internal import TestServices
         #expect(try await latchkey("get", "example.org", "ada").outputText == " a\r\n")
     }
 
+    @Test func `delete asks at a terminal, and not with --yes`() async throws {
+        try await latchkey("vault", "init", "--key-file", "key").successful("vault init")
+        try await latchkey("set", "example.org", "ada", input: "one").successful("set")
+        let question = "Delete the secret for example.org/ada from vault \(directory.path)/data/latchkey/vault? [y/N]"
+        let (kept, _) = try await answer("latchkey delete example.org ada < /dev/tty", (question, "\r"))
+        #expect(kept.status == 77 && kept.errorText.contains("was not deleted [secret.kept]"), "\(kept.errorText)")
+        let (gone, _) = try await answer("latchkey rm example.org < /dev/tty", ("Delete the secret for", "y\r"))
+        #expect(gone.status == 0 && gone.errorText.contains("deleted the secret for example.org/ada from vault"))
+        try await latchkey("set", "example.org", "ada", input: "one").successful("set")
+        let (yes, asked) = try await answer("latchkey delete --yes example.org ada < /dev/tty")
+        #expect(yes.status == 0 && asked.isEmpty)
+    }
+
+    @Test func `without a store, set offers to create a vault with a key file or a passphrase`() async throws {
+        let question = "Create an encrypted vault, opened by a key file (k) or a passphrase (p)? [k/p/N]"
+        let set = "printf x | latchkey set example.org ada"
+        let (none, _) = try await answer(set, (question, "\r"))
+        #expect(none.status == 69 && none.errorText.contains("[selection.no-store]"))
+        #expect(none.errorText.contains("hint: run `latchkey vault init --key-file "))
+        #expect(!FileManager.default.fileExists(atPath: directory / "data/latchkey"))
+        let (file, _) = try await answer(set, (question, "k\r"))
+        #expect(file.status == 0, "\(file.errorText)")
+        #expect(try directory.read("config/latchkey/vault.key").count == 32)
+        #expect(try await latchkey("get", "example.org").outputText == "x")
+        try FileManager.default.removeItem(atPath: directory / "data/latchkey")
+        try FileManager.default.removeItem(atPath: directory / "state/latchkey")
+        let (passphrase, shown) = try await answer(
+            set, (question, "p\r"), ("New passphrase of the vault", Self.good + "\r"), ("Repeat it", Self.good + "\r"))
+        #expect(passphrase.status == 0 && !shown.contains(Self.good), "\(passphrase.errorText)")
+        // A command that stores nothing new asks nothing.
+        try FileManager.default.removeItem(atPath: directory / "data/latchkey")
+        try FileManager.default.removeItem(atPath: directory / "state/latchkey")
+        let (get, asked) = try await answer("latchkey get example.org")
+        #expect(get.status == 69 && asked.isEmpty)
+    }
+
+    @Test func `after a move the person is asked whether to use the target`() async throws {
+        try await latchkey("vault", "init", "--key-file", "key").successful("vault init")
+        try await latchkey("vault", "init", "--vault", "other/vault", "--key-file", "key").successful("vault init")
+        try await latchkey("set", "example.org", "ada", input: "one").successful("set")
+        let move = "latchkey move --from vault --to other/vault"
+        let (kept, _) = try await answer(move, ("Use \(directory.path)/other/vault from now on? [y/N]", "n\r"))
+        #expect(kept.status == 0 && kept.errorText.contains("run `latchkey config set vault "), "\(kept.errorText)")
+        #expect(try await latchkey("get", "example.org", "ada").status == 1)
+        try await latchkey("move", "--from", "other/vault", "--to", "vault").successful("move")
+        let (used, _) = try await answer(move, ("from now on? [y/N]", "y\r"))
+        #expect(used.status == 0, "\(used.errorText)")
+        #expect(try await latchkey("get", "example.org", "ada").outputText == "one")
+    }
+
     // MARK: - Passphrases
 
     @Test(arguments: [("fourteen chars", true), ("fifteen chars!!", false), (good, false)])
     func `a passphrase with fewer than 15 characters is short`(_ passphrase: String, _ isShort: Bool) async throws {
         let (run, shown) = try await answer(
             "latchkey vault init", ("New passphrase of the vault", passphrase + "\r"),
-            (isShort ? "Use the short one anyway? [y/N]" : "The same again", "\u{3}"))
+            (isShort ? "Use the short one anyway? [y/N]" : "Repeat it", "\u{3}"))
         #expect(run.status == 130)
         #expect(shown.contains("fewer than 15 characters is easy to guess") == isShort, "\(shown)")
         #expect(!shown.contains(passphrase))
@@ -109,12 +159,12 @@ internal import TestServices
         let (run, shown) = try await answer(
             "latchkey vault init", ("New passphrase of the vault", "hunter2\r"),
             ("Use the short one anyway? [y/N]", "hunter2\r"),
-            ("[y/N]: \r\nNew passphrase of the vault", Self.good + "\r"), ("The same again", Self.good + "\r"))
+            ("[y/N]: \r\nNew passphrase of the vault", Self.good + "\r"), ("Repeat it", Self.good + "\r"))
         #expect(run.status == 0, "\(run.errorText)")
         #expect(!shown.contains("hunter2"))
         let (taken, _) = try await answer(
             "latchkey vault init --vault second/vault", ("New passphrase of the vault", "hunter2\r"),
-            ("Use the short one anyway?", "y\r"), ("The same again", "hunter2\r"))
+            ("Use the short one anyway?", "y\r"), ("Repeat it", "hunter2\r"))
         #expect(taken.status == 0, "\(taken.errorText)")
     }
 
@@ -127,7 +177,7 @@ internal import TestServices
         let proposed = try #require(terminal.shown.firstMatch(of: /\r\n  ([a-z]{5}(-[a-z]{5}){4})\r\n/))
         let proposal = String(proposed.output.1)
         terminal.type("n\r")
-        for question in ["[y/N]: \r\nNew passphrase of the vault", "The same again"] {
+        for question in ["[y/N]: \r\nNew passphrase of the vault", "Repeat it"] {
             try await terminal.waitForQuestion(question, from: running)
             terminal.type(proposal + "\r")
         }
@@ -167,7 +217,7 @@ internal import TestServices
         let (run, shown) = try await answer(
             "latchkey vault passwd", ("Old passphrase of the vault", "three\r"),
             ("Attempt 2 of 3:\r\nOld passphrase of the vault", "two\r"),
-            ("New passphrase of the vault", Self.good + "\r"), ("The same again", Self.good + "\r"))
+            ("New passphrase of the vault", Self.good + "\r"), ("Repeat it", Self.good + "\r"))
         #expect(run.status == 0, "\(run.errorText)")
         #expect(run.errorText.contains("latchkey: changed the vault's passphrase\n") && !shown.contains("orbit"))
         try directory.write("new", Self.good)

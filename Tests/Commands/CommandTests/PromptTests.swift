@@ -33,7 +33,7 @@ internal import TestServices
         let running = try start("vault", "init", terminal: terminal)
         let run = try await answer(
             running, terminal, ("New passphrase of the vault", "orbit lantern cactus velvet\r"),
-            ("The same again", "orbit lantern cactus velvet\r")
+            ("Repeat it", "orbit lantern cactus velvet\r")
         )
         #expect(run.status == 0, "\(run.errorText)")
         #expect(!terminal.shown.contains("orbit"))
@@ -60,7 +60,7 @@ internal import TestServices
         let terminal = try PseudoTerminal()
         let run = try await answer(
             try start("vault", "init", terminal: terminal), terminal, ("New passphrase of the vault", "one\r"),
-            ("Use the short one anyway?", "y\r"), ("The same again", "two\r"))
+            ("Use the short one anyway?", "y\r"), ("Repeat it", "two\r"))
         #expect(run.status == 65)
         #expect(run.errorText.contains("the two answers differ"))
         #expect(!FileManager.default.fileExists(atPath: directory / "data/latchkey/vault"))

@@ -91,7 +91,7 @@ internal import TestServices
                 [
                     ("New passphrase of the vault:", "orbit"), ("Use the short one anyway? [y/N]:", "n"),
                     ("[y/N]: New passphrase of the vault:", Self.passphrase),
-                    ("The same again:", Self.passphrase),
+                    ("Repeat it:", Self.passphrase),
                 ]
             ),
             ("vault unlock --vault second/vault --no-prompt", 77, []),

@@ -72,11 +72,11 @@ import TestServices
     @Test func `the doctor asks it, and what is wrong with the store in use decides its status`() async throws {
         let shelf = directory / "shelf"
         try FileManager.default.createDirectory(atPath: shelf, withIntermediateDirectories: true)
-        let good = try await run(["doctor", "--shelf", shelf])
+        let good = try await run(["doctor", "--verbose", "--shelf", shelf])
         #expect(good.outputText.contains("a folder at"), "\(good.outputText)\(good.errorText)")
         let file = directory / "file"
         try Data().write(to: URL(fileURLWithPath: file))
-        let bad = try await run(["doctor", "--shelf", file])
+        let bad = try await run(["doctor", "--verbose", "--shelf", file])
         #expect(bad.status != 0 && bad.outputText.contains("is no folder"), "\(bad.outputText)")
         #expect(bad.outputText.contains("name another place"))
     }

@@ -76,7 +76,7 @@ import TestServices
         #expect(run.status == 0 && run.errorOutput.isEmpty)
         #expect(
             run.outputText.contains(
-                "{\"Err\":{\"kind\":\"other\",\"message\":\"there is no vault \(scene.directory.path)/nowhere; "))
+                "{\"Err\":{\"kind\":\"other\",\"message\":\"no vault at \(scene.directory.path)/nowhere; "))
     }
 
     @Test func `a token that cargo doesn't have is asked for at the terminal`() async throws {

@@ -192,7 +192,7 @@ import TestServices
         let scene = try await HelperScene(misses: true)
         let run = try await docker(scene, "get", "quay.io")
         #expect(
-            run.status == 1 && run.outputText.hasPrefix("there is no vault \(scene.directory.path)/nowhere; "),
+            run.status == 1 && run.outputText.hasPrefix("no vault at \(scene.directory.path)/nowhere; "),
             "\(run.outputText)")
         #expect(run.errorOutput.isEmpty)
     }

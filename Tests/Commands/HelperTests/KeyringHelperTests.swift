@@ -141,7 +141,7 @@ import TestServices
         let run = try await keyring(scene, "get", "https://index.example/", "ada")
         #expect(run.status == 1 && run.output.isEmpty)
         #expect(
-            run.errorText.hasPrefix("latchkey: there is no vault \(scene.directory.path)/nowhere; ")
+            run.errorText.hasPrefix("latchkey: no vault at \(scene.directory.path)/nowhere; ")
                 && run.errorText.count { $0 == "\n" } == 1
         )
     }

@@ -14,6 +14,31 @@ internal import TestServices
         #expect(ProgramEnvironment(variables: [:], home: "/home/a").stateDirectory == "/home/a/.local/state/latchkey")
     }
 
+    @Test func `progress shows count, total and time left after a second, at a terminal only`() throws {
+        let (directory, elapsed) = (try TestDirectory(), Duration.seconds(10))
+        let file = unsafe open(try directory.write("shown", ""), O_WRONLY | O_CLOEXEC)
+        defer { close(file) }
+        func line(_ total: Int?, _ elapsed: Duration = elapsed, _ show: (ProgressLine) -> Void) throws -> String {
+            unsafe ftruncate(file, 0)
+            unsafe lseek(file, 0, SEEK_SET)
+            show(ProgressLine("tool: copying", of: total, on: file) { elapsed })
+            return String(decoding: try directory.read("shown"), as: UTF8.self)
+        }
+        #expect(try line(1000) { $0.show(250) }.hasPrefix("\rtool: copying 250 of 1000, 30 s left "))
+        #expect(try line(1000) { $0.show(10) }.contains("10 of 1000, 17 min left "))
+        #expect(try line(nil) { $0.show(fraction: 0.5) }.contains("50 %, 10 s left"))
+        #expect(try line(1000, .milliseconds(999)) { $0.show(250); $0.end() }.isEmpty)
+        #expect(try line(1000) { $0.end() } == "\r" + String(repeating: " ", count: 78) + "\r")
+        #expect(try line(0) { $0.show(0) }.isEmpty)
+        // Not a terminal: nothing.
+        let written = try written { output in
+            let progress = output.progress("copying", of: 2)
+            progress.show(1)
+            progress.end()
+        }
+        #expect(written.errors.isEmpty && written.output.isEmpty)
+    }
+
     private static let plain = ProgramEnvironment(variables: [:], home: "/")
 
     /// Returns what `body` writes to standard output and standard error.

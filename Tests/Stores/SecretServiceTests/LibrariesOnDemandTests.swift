@@ -111,7 +111,7 @@ struct LibrariesOnDemandTests {
         #expect(try await latchkey(["get", "s", "u", "--store", "vault"], environment).outputText == "s3cret")
         // Without a choice the keyring is passed over, and the doctor says why.
         #expect(try await latchkey(["get", "s", "u"], environment).outputText == "s3cret")
-        let doctor = try await latchkey(["doctor"], environment)
+        let doctor = try await latchkey(["doctor", "--verbose"], environment)
         #expect(doctor.status == 0, "\(doctor.errorText)")
         let lines = doctor.outputText.split(separator: "\n")
         let line = try #require(lines.first { $0.contains("  keyring  ") })

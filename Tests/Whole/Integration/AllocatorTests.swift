@@ -56,7 +56,7 @@ import TestServices
         let providers = try await latchkey.run(["provider", "list"], environment: environment)
         #expect(providers.status == 0, "\(providers.errorText)")
 
-        let doctor = try await latchkey.run(["doctor", "--store", "vault"], environment: environment)
+        let doctor = try await latchkey.run(["doctor", "--verbose", "--store", "vault"], environment: environment)
         #expect(!doctor.outputText.contains("refused: freed memory overwritten"), "\(doctor.outputText)")
         let brake = try await MemoryResidueTests.Brake(in: session.directory)
         let file = try session.directory.write("planted", secret)

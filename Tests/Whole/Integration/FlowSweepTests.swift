@@ -9,7 +9,7 @@ import TestServices
     /// Options that make no other flow of these: what they say, not what is sent or kept.
     static let neutral: Set = [
         "--account", "--client-id", "--scope", "--redirect", "--ca-file", "--issuer", "--service", "--host", "--origin",
-        "--force", "--for-host",
+        "--force", "--for-host", "--client-auth",
         // The same flow, in another window or by another kind of address; both have tests of their own.
         "--ephemeral", "--scheme", "--any-scheme",
     ]

@@ -107,7 +107,7 @@ struct TransferTests {
         await session.stopDaemon()
         #expect(try await latchkey(["get", "night", "ada"] + all + keyring).outputText == "one")
         let missing = try await latchkey(["get", "day", "ada"] + all + keyring)
-        #expect(missing.status == 69 && missing.errorText.contains("not every store could be asked"))
+        #expect(missing.status == 69 && missing.errorText.contains("one store couldn't be searched"))
         let new = try await latchkey(["set", "new", "ada"] + all + keyring, input: Array("x".utf8))
         #expect(new.status == 69)
         // The list shows what can be seen, and says that it isn't all.

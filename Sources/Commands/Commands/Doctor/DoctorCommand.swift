@@ -8,24 +8,32 @@ internal import LatchkeyVault
 
 /// `latchkey doctor [--json] [--repair-duplicates]`.
 enum DoctorCommand {
+    private static let verbose = CommandOption.flag("--verbose", help: "list all checks, not only the problems")
     private static let repair = CommandOption.flag(
         "--repair-duplicates", help: "first delete duplicate items in the keyring")
 
     static let command = Command(
         "doctor", topic: .stores, summary: "check stores and configuration, and report problems",
-        options: [repair],
+        options: [repair, verbose],
         details: """
-            doctor asks no question. It stores, reads and deletes a test secret in the store in use, and changes nothing else. You can
-            paste every line into a public issue. Exits with 0 if everything is fine, otherwise with the status of the first problem.
+            doctor lists problems first, each with the command that fixes it. It asks no question. It stores, reads and deletes a
+            test secret in the store in use, and changes nothing else. You can paste every line into a public issue. Exits with 0
+            if everything is fine, otherwise with the status of the first problem.
             """,
-        examples: ["latchkey doctor", "latchkey doctor --json"]
+        examples: ["latchkey doctor", "latchkey doctor --verbose", "latchkey doctor --json"]
     ) { arguments, context in
         if arguments.has(repair) { try await repairDuplicates(context) }
         let findings = try await findings(context).map { $0.withoutHome(context.environment.home) }
         if arguments.has(GlobalOptions.json) {
             try context.output.write(.array(findings.map(\.json)))
         } else {
-            try context.output.write(findings.table)
+            // Problems first; a note with a remedy is something to do as well.
+            let shown = arguments.has(verbose) ? findings : findings.filter(\.isProblem) + findings.filter(\.isAdvice)
+            try context.output.write(shown.table)
+            if !arguments.has(verbose) {
+                let problems = LogMessage.counted(findings.count(where: \.isProblem), "problem", "problems")
+                try context.output.write("\(problems) in \(findings.count) checks; --verbose lists all")
+            }
         }
         return findings.status
     }

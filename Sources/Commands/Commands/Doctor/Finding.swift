@@ -57,6 +57,13 @@ struct Finding {
         ])
     }
 
+    var isProblem: Bool {
+        if case .problem = state { true } else { false }
+    }
+
+    /// Whether it is no problem, and there is something to do.
+    var isAdvice: Bool { !isProblem && remedy != nil }
+
     /// The same, with the home directory as `~` wherever it is named, as errors do.
     func withoutHome(_ home: String) -> Finding {
         guard home != "/" else { return self }

@@ -58,14 +58,14 @@ package struct TransferRun {
     private func rows(
         _ keys: [CredentialKey], _ items: [Item], _ context: CommandContext
     ) async throws -> ([Row], [ItemRow]) {
-        defer { context.output.endProgress() }
-        let count = keys.count + items.count
+        let progress = context.output.progress(work, of: keys.count + items.count)
+        defer { progress.end() }
         var rows: [Row] = []
         var itemRows: [ItemRow] = []
         var arrived: Set<ItemID> = []
         // Before the items that are read as the same: none of them takes a credential's place.
         for key in keys {
-            context.output.showProgress(work, percent: rows.count * 100 / count)
+            progress.show(rows.count)
             let outcome =
                 isRehearsal
                 ? try await transfer.plan(key, deadline: context.deadline)
@@ -78,7 +78,7 @@ package struct TransferRun {
             }
         }
         for item in items {
-            context.output.showProgress(work, percent: (keys.count + itemRows.count) * 100 / count)
+            progress.show(keys.count + itemRows.count)
             let outcome = try await transfer.transfer(
                 item, onlyLooks: isRehearsal, arrived: &arrived, deadline: context.deadline)
             itemRows.append(ItemRow(item: item, outcome: outcome))

@@ -194,7 +194,7 @@ extension CommandContext {
     }
 
     /// The next command finds the key file by itself, or its person learns how to name it.
-    private func remember(_ file: String, for vault: VaultStore) {
+    func remember(_ file: String, for vault: VaultStore) {
         do throws(StoreError) {
             try RememberedKeyFiles(environment).remember(file, for: vault)
             output.note("remembered the key file: later commands open the vault with it")

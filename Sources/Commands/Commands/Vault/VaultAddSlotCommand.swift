@@ -61,6 +61,7 @@ enum VaultAddSlotCommand {
             throw error
         }
         key.announce(on: context.output)
+        if let path = arguments.value(keyFile) { context.remember(AbsolutePath.of(path), for: vault) }
         await context.forgetKey(of: replaced)
         context.logger.info("added the key slot \(name) to \(vault.identity)")
         if replaced != nil { context.noteOldCopies() }

@@ -57,11 +57,12 @@ enum VaultImportCommand {
         }
         let result: VaultImport
         do {
-            defer { context.output.endProgress() }
+            let progress = context.output.progress("importing")
+            defer { progress.end() }
             result = try await vault.importAll(
                 from: other, onConflict: choice(arguments), deadline: context.longDeadline(arguments)
             ) { fraction in
-                context.output.showProgress("importing", percent: Int(fraction * 100))
+                progress.show(fraction: fraction)
             }
         } catch let error as StoreError where error.code == .conflict {
             throw CommandFailure(

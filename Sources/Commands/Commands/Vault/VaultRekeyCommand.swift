@@ -19,9 +19,10 @@ enum VaultRekeyCommand {
         let vault = try await context.openVault()
         let count: Int
         do {
-            defer { context.output.endProgress() }
+            let progress = context.output.progress("encrypting")
+            defer { progress.end() }
             count = try await vault.rekey(deadline: context.longDeadline(arguments)) { fraction in
-                context.output.showProgress("sealing anew", percent: Int(fraction * 100))
+                progress.show(fraction: fraction)
             }
         }
         context.logger.info("rekeyed \(vault.identity)")

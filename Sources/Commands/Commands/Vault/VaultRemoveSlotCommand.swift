@@ -35,8 +35,8 @@ extension CommandContext {
     func noteOldCopies() {
         output.note(
             """
-            whoever has a copy of the vault from before, and what opened it, can still open it, and what is saved later: \
-            `latchkey vault rekey` locks them out
+            old copies of the vault still open with the old key, and so do later ones; run `latchkey vault rekey` to stop \
+            that
             """)
     }
 

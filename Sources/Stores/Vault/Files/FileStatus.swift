@@ -84,7 +84,7 @@ enum FileProblem {
         let path = loggable(path)
         let platform = PlatformCode.errno(number)
         return switch number {
-        case ENOENT, ENOTDIR: StoreError(.unavailable, "there is no \(what) \(path)", hint: hint, platform: platform)
+        case ENOENT, ENOTDIR: StoreError(.unavailable, "no \(what) at \(path)", hint: hint, platform: platform)
         case EEXIST: StoreError(.conflict, "the \(what) \(path) exists already", hint: hint, platform: platform)
         case EACCES, EPERM, ELOOP:
             StoreError(.permissionDenied, "the \(what) \(path) can't be used", hint: hint, platform: platform)

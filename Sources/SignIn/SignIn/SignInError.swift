@@ -121,12 +121,12 @@ public struct SignInError: RedactedError, Hashable {
                 hint: "make sure that the store can be written, then sign in again")
         case .accountNameNeeded:
             .init(
-                .usage, "sign-in.account-name-needed", "the server does not tell which account signed in",
+                .usage, "sign-in.account-name-needed", "the server doesn't report which account signed in",
                 hint: "\(Recovery.nameAccount)")
         case .accountMismatch:
             .init(
                 .protocolError, "sign-in.account-mismatch",
-                "the server's responses are about a different account than the one that signed in")
+                "the server's responses name a different account than the one that signed in")
         case .otherPerson:
             .init(
                 .refused, "sign-in.other-person",
@@ -167,11 +167,11 @@ public struct SignInError: RedactedError, Hashable {
                 hint: "sign in again")
         case .stepFailed(.authorizationURL):
             .init(
-                .internalError, "sign-in.step-failed", "the program's own way to make the authorization URL failed")
+                .internalError, "sign-in.step-failed", "the program's own code for the authorization URL failed")
         case .stepFailed(.login):
-            .init(.internalError, "sign-in.step-failed", "the program's own way to exchange the response failed")
+            .init(.internalError, "sign-in.step-failed", "the program's own code that exchanges the response failed")
         case .stepFailed(.refresh):
-            .init(.internalError, "sign-in.step-failed", "the program's own way to refresh the session failed")
+            .init(.internalError, "sign-in.step-failed", "the program's own code that refreshes the session failed")
         case .superseded: .init(.interrupted, "sign-in.superseded", "a newer sign-in has replaced this one")
         case .cancelled: .init(.interrupted, "sign-in.cancelled", "the operation was interrupted")
         }

@@ -71,7 +71,7 @@ public struct CredentialKey: Sendable, Hashable, Loggable {
     }
 
     private static func invalid(_ cause: LogMessage) -> InvalidValue {
-        InvalidValue(.credentialKey, cause, hint: "give a name of 1 to \(maximumByteCount) bytes of printable UTF-8")
+        InvalidValue(.credentialKey, cause, hint: "use a name of 1 to \(maximumByteCount) bytes of printable UTF-8")
     }
 
     public static func == (left: CredentialKey, right: CredentialKey) -> Bool {

@@ -109,7 +109,7 @@ public enum WriteCondition: Sendable, Hashable {
         case .absent where present == nil: return
         case .matches(let version) where present == version: return
         case .absent:
-            throw StoreError(.conflict, "there is a credential already", hint: "read it, or save without a condition")
+            throw StoreError(.conflict, "the credential exists already", hint: "read it, or save without a condition")
         case .matches:
             throw StoreError(.conflict, "the credential was changed since it was read", hint: "read it again")
         }

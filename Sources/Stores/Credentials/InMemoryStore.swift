@@ -218,7 +218,9 @@ extension Entry {
 extension ItemID {
     /// An element of a path, whatever the number.
     fileprivate static func inMemory(_ number: UInt64) -> ItemID {
-        guard let id = ItemID("i\(number)") else { preconditionFailure("a letter and digits are no element of a path") }
+        guard let id = ItemID("i\(number)") else {
+            preconditionFailure("a letter and digits aren't an element of a path")
+        }
         return id
     }
 }

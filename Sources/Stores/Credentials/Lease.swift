@@ -136,11 +136,11 @@ public struct LeaseDirectory: Sendable, Hashable {
     /// Makes the directory when it is missing, and throws `unavailable` when it isn't this user's alone to write.
     package func prepare() throws(StoreError) {
         try mapError(
-            { (error: PrivateFile.Failure) in unusable("can't be made", number: error.number) },
+            { (error: PrivateFile.Failure) in unusable("can't be created", number: error.number) },
             of: PrivateFile.makeFolder(path))
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { throw unusable("can't be read", number: errno) }
-        guard status.st_mode & S_IFMT == S_IFDIR else { throw unusable("is no directory", number: ENOTDIR) }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw unusable("isn't a directory", number: ENOTDIR) }
         guard status.st_uid == geteuid() else { throw unusable("belongs to another user", number: EPERM) }
         guard status.st_mode & 0o022 == 0 else { throw unusable("can be written by others", number: EPERM) }
     }

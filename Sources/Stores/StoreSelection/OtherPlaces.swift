@@ -63,7 +63,7 @@ extension StoreSelector {
     private func passOver(_ name: LogMessage, _ error: StoreError) throws(StoreError) {
         if error.code == .cancelled { throw error }
         // That there is no other store is nothing to tell.
-        logger.log(error.code == .unavailable ? .debug : .info, "\(name) was not looked into: \(error)")
+        logger.log(error.code == .unavailable ? .debug : .info, "can't search \(name): \(error)")
     }
 }
 

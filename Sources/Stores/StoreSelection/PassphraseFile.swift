@@ -32,8 +32,8 @@ package enum PassphraseFile {
     package static func read(descriptor: Int32, deadline: Deadline) throws(StoreError) -> Secret<Passphrase> {
         try content(of: descriptor, "descriptor \(descriptor)", deadline) { number in
             StoreError(
-                .locked, "no passphrase can be read from descriptor \(descriptor)",
-                hint: "pass it on open for reading", platform: .errno(number))
+                .locked, "can't read a passphrase from descriptor \(descriptor)",
+                hint: "pass the descriptor open for reading", platform: .errno(number))
         }
     }
 
@@ -44,8 +44,8 @@ package enum PassphraseFile {
         while true {
             guard isReadable(descriptor, deadline) else {
                 throw StoreError(
-                    .timedOut, "\(name) gave no passphrase in time",
-                    hint: "see that what writes to it is running, or \(Recovery.allowMoreTime)")
+                    .timedOut, "\(name) delivered no passphrase in time",
+                    hint: "make sure that its writer is running, or \(Recovery.allowMoreTime)")
             }
             let outcome = try mappingError({ (error: SystemErrorNumber) in unreadable(error.number) }) {
                 () throws(SystemErrorNumber) in
@@ -88,7 +88,7 @@ package enum PassphraseFile {
     private static func refused(_ path: String, _ what: StaticString) -> StoreError {
         StoreError(
             .permissionDenied, "the passphrase file \(shown(path)) \(what)",
-            hint: "make it a file of your own with mode 0600")
+            hint: "use a file of your own with mode 0600")
     }
 
     private static func shown(_ path: String) -> LoggableText {

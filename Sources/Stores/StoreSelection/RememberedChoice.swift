@@ -71,7 +71,7 @@ package struct RememberedKeyFiles: Sendable {
     package func remember(_ path: String, for vault: VaultStore) throws(StoreError) {
         try mappingError({ (error: PrivateFile.Failure) in
             StoreError(
-                .cannotWrite, "the path of the vault's key file can't be remembered", platform: .errno(error.number))
+                .cannotWrite, "can't remember the path of the vault's key file", platform: .errno(error.number))
         }) { () throws(PrivateFile.Failure) in
             guard !path.contains("\n") else { throw PrivateFile.Failure(number: EINVAL) }
             try PrivateFile.replace(place(vault.identifier), with: "\(path)\n")

@@ -18,8 +18,8 @@ public enum StoreChoiceSource: Sendable, Hashable {
     fileprivate var absence: LogMessage {
         switch self {
         case .argument: "unknown store"
-        case .environment: "no store has the name in LATCHKEY_STORE"
-        case .configuration: "no store has the name in the configuration"
+        case .environment: "unknown store in LATCHKEY_STORE"
+        case .configuration: "unknown store in the configuration"
         case .remembered, .probed: "this program doesn't know the store that was used before"
         }
     }
@@ -27,9 +27,9 @@ public enum StoreChoiceSource: Sendable, Hashable {
     /// Safe: words of ours.
     package var logMessage: LogMessage {
         switch self {
-        case .argument: "named on the command line"
-        case .environment: "named in the environment"
-        case .configuration: "named in the configuration"
+        case .argument: "set on the command line"
+        case .environment: "set in the environment"
+        case .configuration: "set in the configuration"
         case .remembered: "used before"
         case .probed: "the first one that works"
         }
@@ -122,11 +122,12 @@ public struct StoreSelectionError: RedactedError, Hashable {
         case .unknownName(let source):
             .init(
                 source == .argument ? .usage : .configuration, "selection.unknown-store", source.absence,
-                hint: "the stores are \(LogMessage.joined(names))")
+                hint: "choose one of the stores: \(LogMessage.joined(names))")
         case .notPersistent:
             .init(
-                .usage, "selection.not-persistent", "the in-memory store would forget its contents at once",
-                hint: "the stores are \(LogMessage.joined(names))")
+                .usage, "selection.not-persistent",
+                "the in-memory store would forget its contents when this process ends",
+                hint: "choose one of the stores: \(LogMessage.joined(names))")
         case .noneWorks(let refusals):
             .init(
                 .unavailable, "selection.no-store",

@@ -105,7 +105,7 @@ public struct StoreSelector: Sendable {
     private func explained(_ error: StoreError) -> StoreError {
         guard error.code == .unavailable else { return error }
         let other: LogMessage = "or \(Recovery.chooseStore); \(Recovery.diagnose)"
-        let hint: LogMessage = error.hint.map { "\($0), \(other)" } ?? "start it again, \(other)"
+        let hint: LogMessage = error.hint.map { "\($0), \(other)" } ?? "start the store again, \(other)"
         return StoreError(
             error.code, "can't open the store in use: \(error.cause)", hint: hint, platform: error.platform)
     }
@@ -133,11 +133,11 @@ public struct StoreSelector: Sendable {
     private func remember(_ choice: StoreChoice) {
         let name = choice.backend.name
         if let slow = choice.refusals.first(where: { $0.error.code == .timedOut }) {
-            logger.warning("\(name) is used this once: \(slow.name) did not respond in time")
+            logger.warning("using \(name) only this time, because \(slow.name) did not respond in time")
             return
         }
         if let error = failure(StoreError.self, of: try remembered?.write(name)) {
-            logger.warning("the choice of \(name) can't be remembered: \(error)")
+            logger.warning("can't remember the choice of \(name): \(error)")
         }
     }
 }
@@ -178,7 +178,7 @@ extension NamedStore {
         let places = catalogue.places(in: environment)
         guard places.count < 2 else {
             throw StoreError(
-                .unavailable, "the environment names places of several stores", hint: "name the store as well")
+                .unavailable, "the environment sets locations of several stores", hint: "set LATCHKEY_STORE as well")
         }
         return places.keys.first.map { NamedStore(name: $0, source: .environment) }
     }
@@ -188,7 +188,7 @@ extension StoreSettings {
     fileprivate init(environment: ProgramEnvironment, log: RedactedLogger) throws(StoreError) {
         guard environment.illegibleNames.allSatisfy({ !ProgramEnvironment.saysWhere($0) }) else {
             throw StoreError(
-                .unavailable, "an environment variable with a store's place isn't valid UTF-8")
+                .unavailable, "an environment variable with a store's location isn't valid UTF-8")
         }
         self.init(
             vaultPath: VaultLocation.of(environment["LATCHKEY_VAULT"] ?? environment.dataDirectory + "/vault"),

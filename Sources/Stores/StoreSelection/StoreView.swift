@@ -4,7 +4,7 @@ internal import LatchkeySecrets
 
 /// Several stores seen as one, where a person has a desktop by day and a vault by night.
 ///
-/// A credential is used where it lives; a new one goes to the chosen store, the first. That it lives in two places at
+/// A credential is used where it lives; a new one goes to the chosen store, the first. That it is stored in two places at
 /// once is an error which names them, unless both hold the same secret. A store that can't be asked is passed over as
 /// long as the others know the credential; otherwise its refusal is thrown, because absence can't be claimed.
 package struct StoreView: Sendable {
@@ -21,7 +21,7 @@ package struct StoreView: Sendable {
         self.logger = logger.category("latchkey.selection")
     }
 
-    /// Returns the store that a credential lives in, or the chosen one when it lives nowhere.
+    /// Returns the store that a credential is stored in, or the chosen one when no store has it.
     ///
     /// Throws `ambiguous` when two stores hold different secrets under the key, and the refusal of a store that can't
     /// be asked when no other one has the credential.
@@ -29,12 +29,12 @@ package struct StoreView: Sendable {
         if let only { return only }
         let (found, refusal) = try await places(of: key, deadline: deadline)
         if let first = found.first {
-            logger.info("\(key) lives in \(first.identity)")
+            logger.info("\(key) is stored in \(first.identity)")
             for other in found.dropFirst() {
                 guard try await holdSame(key, first, other, deadline) else {
                     throw ambiguous("\(key) has different secrets", found)
                 }
-                logger.warning("\(key) is in \(other.identity) as well, with the same secret")
+                logger.warning("\(key) is also stored in \(other.identity), with the same secret")
             }
             return first
         }

@@ -140,7 +140,7 @@ extension CredentialStore {
     /// It is deleted here once the other store gives it back as it was, compared in constant time; what ends the
     /// program before leaves it in at least one of the stores. One that the other store holds already is only deleted.
     ///
-    /// Throws `conflict` when the other store holds another secret for the key; nothing is changed then.
+    /// Throws `conflict` when the other store contains another secret for the key; nothing is changed then.
     public func move(
         _ key: CredentialKey, to target: any CredentialStore, deadline: Deadline = .standard
     ) async throws(StoreError) -> Bool {
@@ -149,7 +149,7 @@ extension CredentialStore {
         case .copied, .moved, .same, .replaced: return true
         case .differs:
             throw StoreError(
-                .conflict, "\(target.identity) holds another secret for \(key)", hint: "delete one of the two")
+                .conflict, "\(target.identity) contains another secret for \(key)", hint: "delete one of the two")
         }
     }
 }
@@ -291,7 +291,7 @@ extension StoreError {
     fileprivate static func changedMeanwhile(_ name: LogMessage, in store: StoreIdentity) -> StoreError {
         StoreError(
             .conflict, "another process changed \(name) in \(store) at the same time",
-            hint: "the original is unchanged: look at both, then try again")
+            hint: "the original is unchanged: compare both, then try again")
     }
 
     fileprivate static func returnsAnother(_ name: LogMessage, _ store: StoreIdentity) -> StoreError {

@@ -5,7 +5,7 @@ internal import LatchkeySecrets
 package import LatchkeyVault
 
 /// Finds what opens a vault when no option named it: the key that `vault unlock` left in the kernel, else what the vault
-/// has a slot for: a credential from systemd, the key file that it was made with, a key in the desktop's keyring, a
+/// has a slot for: a credential from systemd, the remembered key file, a key in the desktop's keyring, a
 /// passphrase that the person is asked for.
 ///
 /// A way that isn't there is passed over, and the log says so. One that is there and is wrong, such as a credential
@@ -61,7 +61,7 @@ package struct VaultKeySearch: Sendable {
             }
         }
         if vault.has(.keyFile), let path = keyFiles?.path(forVault: vault.identifier) {
-            let opened = try await tried(vault, settings, .info, "the key file that it was made with", &refusal) {
+            let opened = try await tried(vault, settings, .info, "the remembered key file", &refusal) {
                 () throws(StoreError) -> VaultKeySource in
                 guard unsafe access(path, F_OK) == 0 else { throw .keyFileIsGone(path) }
                 return .keyFile(path)
@@ -151,8 +151,9 @@ extension StoreError {
     /// Its key is kept in a keyring, and whoever opens it may be the keyring.
     fileprivate static var keyringIsNotAsked: StoreError {
         StoreError(
-            .locked, "the vault's key is in a keyring, which isn't asked: it might wait for this vault",
-            hint: "give the vault a key file or a passphrase as well")
+            .locked,
+            "the vault's key is in a keyring, which can't be used here, because this vault may serve that keyring",
+            hint: "add a key file or a passphrase to the vault")
     }
 
     /// The vault has no passphrase to ask for.
@@ -161,9 +162,9 @@ extension StoreError {
             if vault.has(.keyFile) {
                 "\(Recovery.chooseKeyFile)"
             } else if let name = vault.systemCredentials.first {
-                "run it in a systemd unit with LoadCredentialEncrypted=\(name):FILE"
+                "run the command in a systemd unit with LoadCredentialEncrypted=\(name):FILE"
             } else {
-                "open it with what it was made with"
+                "open the vault with the key that it was created with"
             }
         return StoreError(
             .locked, "the vault is locked: it has no passphrase, and no key file is set", hint: hint)

@@ -37,7 +37,7 @@ package struct VaultKeyring: Sendable {
     ) async throws(StoreError) -> VaultKeySource {
         let made: Secret<VaultSlotKey> = try mapError(
             { (error: RandomSourceError) in
-                StoreError(.unavailable, "the kernel refused random octets", platform: .errno(error.number))
+                StoreError(.unavailable, "the kernel returned no random bytes", platform: .errno(error.number))
             },
             of: .random(byteCount: 32))
         let options = SaveOptions(label: "Key of the vault \(path)", contentType: .binary, condition: .absent)
@@ -64,8 +64,8 @@ package struct VaultKeyring: Sendable {
             }, awaiting: await store.read(item, as: VaultSlotKey.self, deadline: .after(timeout)))
         guard let found else {
             throw StoreError(
-                .locked, "the keyring doesn't keep the vault's key \(slot)",
-                hint: "open the vault in another way, and replace that slot")
+                .locked, "the keyring doesn't contain the vault's key \(slot)",
+                hint: "open the vault with another key, and replace that slot")
         }
         return found.takeSecret()
     }

@@ -202,7 +202,7 @@ extension StoreError {
         _ kind: KeySlotKind, _ source: LogMessage, tried count: Int
     ) -> StoreError {
         if count == 0 {
-            return .wrongKey("the vault has no \(kind) slot", hint: "open it with what it was made with")
+            return .wrongKey("the vault has no \(kind) slot", hint: "open the vault with another key")
         }
         return .wrongKey(
             count == 1
@@ -214,8 +214,8 @@ extension StoreError {
     private static func hint(_ kind: KeySlotKind) -> LogMessage {
         switch kind {
         case .passphrase: "type the passphrase again"
-        case .secretService: "open it in another way, and replace that slot"
-        case .systemCredential: "give the unit the credential that the slot was made with"
+        case .secretService: "open the vault with another key, and replace that slot"
+        case .systemCredential: "pass the unit the credential that the slot was created with"
         default: "\(Recovery.chooseKeyFile)"
         }
     }

@@ -285,14 +285,14 @@ extension VaultImport {
 extension StoreError {
     fileprivate static func importConflict(_ name: LogMessage, in vault: StoreIdentity) -> StoreError {
         StoreError(
-            .conflict, "\(vault) has another secret for \(name) already",
-            hint: "choose whether to keep or to replace what is there")
+            .conflict, "\(vault) already contains another secret for \(name)",
+            hint: "choose whether to keep or to replace the existing secret")
     }
 
     /// Part of an import is in.
     fileprivate static func importCutOff(_ error: StoreError, after count: Int) -> StoreError {
         StoreError(
             error.code, "\(error.cause); \(count) credentials were imported before that, and stay",
-            hint: "run it again: what was imported is left alone", platform: error.platform)
+            hint: "run the import again: the imported credentials stay unchanged", platform: error.platform)
     }
 }

@@ -37,7 +37,7 @@ enum VaultPlace: Sendable {
         guard case .file(let path) = self else { return nil }
         let status = try path.status()
         if let before, before.device != status.device || before.inode != status.inode {
-            throw FileProblem.refuse("vault", path.file, "was exchanged while it was opened")
+            throw FileProblem.refuse("vault", path.file, "was replaced while Latchkey opened it")
         }
         return status
     }

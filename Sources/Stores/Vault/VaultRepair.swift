@@ -215,7 +215,7 @@ func readable<Value: ~Copyable>(_ read: () throws(StoreError) -> Value?) throws(
 extension StoreError {
     fileprivate static var damagedPages: StoreError {
         StoreError(
-            .corrupted, "the file itself is damaged, and not only what was saved in it",
-            hint: "restore a backup, or export what can still be read")
+            .corrupted, "the file itself is damaged, not only its contents",
+            hint: "restore a backup, or export the credentials that can still be read")
     }
 }

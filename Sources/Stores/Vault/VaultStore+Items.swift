@@ -149,7 +149,8 @@ extension VaultStore: CollectionStore {
             case .attributes(let attributes, let collection, let replacing):
                 guard try Self.collections(in: transaction, change.keys).contains(collection) else {
                     throw StoreError(
-                        .unavailable, "the vault doesn't contain that collection", hint: "choose one that it has")
+                        .unavailable, "the vault doesn't contain that collection", hint: "choose an existing collection"
+                    )
                 }
                 old = replacing ? try Self.row(with: attributes, in: collection, of: transaction, change) : nil
                 if let old {
@@ -218,7 +219,7 @@ extension VaultStore: CollectionStore {
 
     private static func check(_ attributes: ItemAttributes) throws(StoreError) {
         guard attributes.areWithinLimits else {
-            throw StoreError(.tooLarge, "the item has more attributes than a vault takes")
+            throw StoreError(.tooLarge, "the item has too many attributes for a vault")
         }
     }
 

@@ -126,7 +126,7 @@ extension VaultStore {
         guard Self.unlockedDurations.contains(duration) else {
             throw StoreError(
                 .unsupported, "a vault can't stay unlocked for that long",
-                hint: "from a second to seven days are possible")
+                hint: "use a time from one second to seven days")
         }
         // Another process may have rekeyed it since it was last read. While one is writing, the key is the one that was
         // last seen.
@@ -228,7 +228,7 @@ extension VaultStore {
                     .conflict, "the vault has a key slot named \(added.name) already", hint: "choose another name")
             }
             guard present.count < KeySlot.maximumCount, records.count < Manifest.maximumRecordCount else {
-                throw StoreError(.conflict, "the vault has \(present.count) key slots, and takes no more")
+                throw StoreError(.conflict, "the vault already has the maximum of \(present.count) key slots")
             }
             let record = try added.sealed(keys).encode()
             try transaction.put(record: record.name, record.content)

@@ -365,7 +365,7 @@ extension VaultStore {
             let vaultKeys = change.keys
             for key in vaultKeys.inOrderOfPlaces(keys, { vaultKeys.lookup(of: $0) }) {
                 guard try Self.row(.key(key), in: transaction, vaultKeys) == nil else {
-                    throw StoreError(.conflict, "there is a credential for \(key) already")
+                    throw StoreError(.conflict, "a credential for \(key) exists already")
                 }
                 try self.write(
                     kept.value, .key(key), label: "\(key.service): \(key.account)",

@@ -252,7 +252,7 @@ extension ListingCursor {
     func place(under keys: VaultKeys) throws(StoreError) -> Int64? {
         var reader = ByteReader(bytes)
         guard let id = reader.take(keys.id.count), let place: Int64 = reader.integer(), reader.isAtEnd else {
-            throw StoreError(.unsupported, "the cursor is not one of this vault's")
+            throw StoreError(.unsupported, "the cursor doesn't belong to this vault")
         }
         return id == keys.id ? place : nil
     }

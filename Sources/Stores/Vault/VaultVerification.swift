@@ -71,7 +71,7 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
         case .replayedItems: "at least one item is not the one that was saved last"
         case .changedIndex: "the index of attributes isn't the latest, so searches may miss items"
         case .rolledBack(let rollback): "the whole file was replaced with an older copy: \(rollback)"
-        case .changedMemory: "what is remembered of the vault doesn't open with its key"
+        case .changedMemory: "the rollback record doesn't open with the vault's key"
         }
     }
 }

@@ -129,7 +129,7 @@ internal import TestServices
         let account = try #require(try await items().first?.account)
         let attributes = ["service", "latchkey vault", "username", account]
         try await session.secretTool(["clear"] + attributes).successful("clear")
-        try await expect("the keyring doesn't keep the vault's key", "store.locked")
+        try await expect("the keyring doesn't contain the vault's key", "store.locked")
         let other = try await session.secretTool(
             ["store", "--label=other"] + attributes + ["latchkey:kind", "private-key"],
             input: Array("no key".utf8))

@@ -99,7 +99,7 @@ struct OtherPlacesTests {
             ["set", "example.org", "ada", "--timeout", "10", "--log-level", "info"] + vault, environment: environment,
             input: Array("one".utf8))
         #expect(run.status == 0 && !run.errorText.contains("warning"), "\(run.errorText)")
-        #expect(run.errorText.contains("secret-service default was not looked into"))
+        #expect(run.errorText.contains("can't search secret-service default"))
         #expect(run.errorText.contains("[store.timed-out]"), "\(run.errorText)")
     }
 

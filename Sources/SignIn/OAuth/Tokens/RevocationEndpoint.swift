@@ -50,7 +50,7 @@ package struct RevocationEndpoint: Sendable {
                 OAuthError.self, awaiting: try await revoke(accessToken, authentication: authentication))
             {
                 // Many servers end the access token with its refresh token and then don't know it any more.
-                endpoint.log.info("the refresh token is revoked; the access token was not: \(error)")
+                endpoint.log.info("revoked the refresh token, but can't revoke the access token: \(error)")
             }
         case .none:
             guard let accessToken = tokens.accessToken?.duplicate() else { return }

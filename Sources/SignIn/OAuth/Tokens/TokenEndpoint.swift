@@ -165,7 +165,7 @@ extension TokenEndpoint {
         _ form: ClientAuthentication.BasicForm?
     ) async {
         let log = endpoint.log
-        log.warning("tokens that the server has just issued are refused, so they are revoked")
+        log.warning("refused the tokens that the server has just issued; revoking them")
         let proof = Handover(authentication.duplicate(form: form))
         let revocation =
             revokes == nil
@@ -176,13 +176,13 @@ extension TokenEndpoint {
             guard let authentication = proof.take() else { return }
             if let revokes { return await revokes(tokens, authentication) }
             guard let revocation else {
-                return log.warning("can't revoke them: the server lacks an endpoint for revocation")
+                return log.warning("can't revoke the tokens: the server lacks an endpoint for revocation")
             }
             do throws(OAuthError) {
                 try await revocation.revoke(tokens, authentication: authentication)
-                log.info("they are revoked")
+                log.info("revoked the tokens")
             } catch {
-                log.warning("they could not be revoked: \(error)")
+                log.warning("can't revoke the tokens: \(error)")
             }
         }.value
     }

@@ -78,7 +78,7 @@ public actor GitHubAuthService {
         do throws(GitHubAuthError) {
             return try await account()
         } catch {
-            log.info("can't find out the current user:  \(error)")
+            log.info("can't find out the current user: \(error)")
             return nil
         }
     }

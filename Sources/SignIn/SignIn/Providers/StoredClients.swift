@@ -76,7 +76,7 @@ struct StoredClients: Sendable {
         case .none: break
         }
         let content = try mappingError({ (_: JSONError) in
-            StoreError(.tooLarge, "the client is larger than a store takes")
+            StoreError(.tooLarge, "the client is too large for a store")
         }) { () throws(JSONError) in
             var json = JSONWriter(limit: Self.maximumByteCount)
             try json.member("latchkey_client", integer: Self.format)

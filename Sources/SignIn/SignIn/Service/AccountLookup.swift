@@ -45,7 +45,7 @@ struct AccountLookup: Sendable {
         case .success(let found): return found ?? known
         case .failure(let error):
             guard error.leavesNameOpen else { throw error }
-            log.warning("can't ask the server who signed in:  \(error)")
+            log.warning("can't ask the server who signed in: \(error)")
             return known
         }
     }

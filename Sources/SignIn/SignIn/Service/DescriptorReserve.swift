@@ -17,7 +17,7 @@ struct DescriptorReserve: ~Copyable, Sendable {
                 let number = errno
                 for descriptor in descriptors { close(descriptor) }
                 throw StoreError(
-                    .unavailable, "too few files can be opened to keep what the server would send",
+                    .unavailable, "can't open enough files to store the server's response",
                     hint: "raise the limit on open files (`ulimit -n`)", platform: .errno(number))
             }
             descriptors.append(descriptor)

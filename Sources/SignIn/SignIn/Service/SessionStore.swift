@@ -48,7 +48,7 @@ package struct SessionStore: Sendable {
     /// Saves a session, replacing the one of its account.
     package func save(_ session: borrowing StoredSession, deadline: Deadline = .standard) async throws(StoreError) {
         let secret = try mapError(
-            { (_: JSONError) in StoreError(.tooLarge, "the session is larger than a store takes") },
+            { (_: JSONError) in StoreError(.tooLarge, "the session is too large for a store") },
             of: session.encoded())
         let options = SaveOptions(label: "\(session.account) at \(provider) (sign-in)", contentType: .text)
         try await store.save(secret, for: try key(session.account), options: options, deadline: deadline)
@@ -118,7 +118,7 @@ package struct SessionStore: Sendable {
         _ key: borrowing DPoPProofKey, account: String, deadline: Deadline = .standard
     ) async throws(StoreError) {
         let secret = try mapError(
-            { (_: JSONError) in StoreError(.tooLarge, "the key is larger than a store takes") }, of: key.encoded())
+            { (_: JSONError) in StoreError(.tooLarge, "the key is too large for a store") }, of: key.encoded())
         let options = SaveOptions(label: "\(account) at \(provider) (key of the sign-in)", contentType: .text)
         try await store.save(
             secret, for: try self.key(key.thumbprint, kind: .privateKey), options: options, deadline: deadline)

@@ -38,7 +38,7 @@ extension SignInService {
             SignInError.self, awaiting: try await refresh(name, refused: nil, deadline: deadline))
         {
             guard isUsable, Self.leavesSession(error) else { throw error }
-            log.info("the session could not be refreshed yet; its token is still good: \(error)")
+            log.info("can't refresh the session yet; its token is still valid: \(error)")
             return session
         }
         return try await sessionOrMemory(of: name, deadline: deadline)
@@ -142,7 +142,7 @@ extension SignInService {
             try await sessions.save(session.marked(context.now()))
             return reserve
         } catch {
-            log.info("the session was not refreshed, because the store could not keep it: \(error)")
+            log.info("can't refresh the session, because the store can't save it: \(error)")
             throw .store(error)
         }
     }
@@ -173,14 +173,14 @@ extension SignInService {
     /// Not to know why costs the person a question, and nothing else.
     private func rememberEnd(of account: String) async {
         if let error = await failure(StoreError.self, awaiting: try await sessions.rememberEnd(of: account)) {
-            log.info("that the session was ended can't be remembered: \(error)")
+            log.info("can't record that the session has ended: \(error)")
         }
     }
 
     /// A mark that can't be removed costs a warning at the next refresh, and nothing else.
     private func removeMark(of session: borrowing StoredSession) async {
         if let error = await failure(StoreError.self, awaiting: try await sessions.save(session.marked(nil))) {
-            log.info("the mark that a refresh was begun stays: \(error)")
+            log.info("can't remove the mark of the started refresh: \(error)")
         }
     }
 
@@ -219,7 +219,7 @@ extension SignInService {
             case .invalidResponse(.idTokenSignature), .invalidResponse(.idTokenAlgorithm): break
             default:
                 log.warning(
-                    "can't check the signature of the refreshed ID token, so the connection alone proves its origin:  \(error)"
+                    "can't check the signature of the refreshed ID token, so only the connection proves its origin: \(error)"
                 )
                 return
             }
@@ -252,7 +252,7 @@ extension SignInService {
             do throws(StoreError) {
                 return try await sessions.save(session)
             } catch {
-                log.warning("the refreshed session could not be stored; trying again: \(error)")
+                log.warning("can't store the refreshed session; trying again: \(error)")
                 try? await Task.sleep(for: pause)
             }
         }
@@ -290,13 +290,13 @@ extension SignInService {
         guard response.status == 401, !ResourceClient.isAboutProof(response) else { return response }
         do throws(SignInError) {
             guard try await self.session(of: name).refreshToken != nil else { return response }
-            log.info("the server refused the access token; the session is refreshed")
+            log.info("the server refused the access token; refreshing the session")
             try await refresh(name, refused: Box(session.accessToken.duplicate()), deadline: .standard)
         } catch {
             switch error.code {
             case .sessionEnded, .refreshLost, .store, .tokensNotStored, .cancelled: throw error
             default:
-                log.info("the session could not be refreshed: \(error)")
+                log.info("can't refresh the session: \(error)")
                 return response
             }
         }

@@ -314,7 +314,7 @@ extension SignInService {
                 throw error
             }
             guard let kept else { throw error }
-            log.warning("the store can't be reached; the access token is the one that was read before: \(error)")
+            log.warning("can't reach the store; using the access token that was read before: \(error)")
             return kept.value.withoutRefreshToken
         }
     }

@@ -113,11 +113,11 @@ struct TokenRevoker: Sendable {
         do throws(OAuthError) {
             let secret = authentication.duplicateSecret()
             switch try await revoke(tokens, authentication: authentication, secret: secret) {
-            case .revoked: log.info("they are revoked")
-            default: log.warning("can't revoke them: the server doesn't support revocation")
+            case .revoked: log.info("revoked the tokens")
+            default: log.warning("can't revoke the tokens: the server doesn't support revocation")
             }
         } catch {
-            log.warning("they could not be revoked: \(error)")
+            log.warning("can't revoke the tokens: \(error)")
         }
     }
 

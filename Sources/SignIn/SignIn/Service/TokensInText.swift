@@ -33,7 +33,7 @@ struct TokensInText: ~Copyable {
     /// The scopes without those that hold a token: a session can do without a scope's name, and its tokens are good.
     borrowing func plain(_ scopes: ScopeList?, _ log: RedactedLogger) -> ScopeList? {
         guard let scopes, live.isHeld(by: scopes.text) else { return scopes }
-        log.warning("the server put a token among the scopes; what holds it is left out")
+        log.warning("the server put a token among the scopes; skipping the scopes that contain it")
         // Of scopes that are well formed, any choice is.
         return (try? ScopeList(scopes.scopes.filter { !live.isHeld(by: $0) })) ?? []
     }

@@ -131,14 +131,14 @@ extension SignInChoice.Reason: Loggable {
     package var logMessage: LogMessage {
         switch self {
         case .asked: "you asked for it"
-        case .namedBrowser: "BROWSER names one"
-        case .display: "there is a display"
+        case .namedBrowser: "BROWSER names a browser"
+        case .display: "a display is available"
         case .browserMayBeElsewhere: "the browser may run on another machine"
         case .noDisplay: "no display is available"
         case .noDisplayNoDeviceGrant: "no display is available and the server doesn't support device codes"
         case .namedRedirect: "no display is available and --redirect is set"
-        case .handler: "the redirect's scheme has its handler"
-        case .noHandler: "nothing here takes the redirect's scheme"
+        case .handler: "a handler is installed for the redirect's scheme"
+        case .noHandler: "no program here handles the redirect's scheme"
         case .webRedirect: "the redirect is a page on the web"
         }
     }

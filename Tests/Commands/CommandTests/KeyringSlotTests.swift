@@ -83,7 +83,7 @@ internal import TestServices
             attributes: [.posixPermissions: 0o700])
         let backup = session.directory / "backup/vault"
         let export = try await latchkey("vault", "export", backup, "--secret-service", with: keyFile)
-        #expect(export.outputText.contains("1 credential, all read back"), "\(export.errorText)")
+        #expect(export.outputText.contains("1 credential, all verified"), "\(export.errorText)")
         #expect(export.errorText.contains("put a key into the desktop's keyring"))
         let items = try await items()
         #expect(items.map(\.label) == ["Key of the vault \(backup)"])

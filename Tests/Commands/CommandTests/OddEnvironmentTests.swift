@@ -44,7 +44,8 @@ import TestServices
             "latchkey vault init --passphrase-fd 3 3< <(printf 'correct horse') && mkfifo pipe && exec 3<>pipe && latchkey list --store vault --passphrase-fd 3 --timeout 1",
             environment)
         #expect(
-            run.status == 75 && run.errorText.contains("delivered no passphrase in time"), "\(run.status) \(run.errorText)")
+            run.status == 75 && run.errorText.contains("delivered no passphrase in time"),
+            "\(run.status) \(run.errorText)")
     }
 
     /// The variable was passed over, and the secret went into another vault.

@@ -70,7 +70,8 @@ import TestServices
             #expect(run.status == (option == "--yes" ? 77 : 0))
             #expect(
                 run.errorText.contains("\(file) has credential-helpers of its own, and was left alone")
-                    && run.errorText.contains("latchkey: hint: put \"latchkey\" before the others there\n"),
+                    && run.errorText.contains(
+                        "latchkey: hint: add \"latchkey\" before the other helpers in that file\n"),
                 "\(run.errorText)")
         }
         #expect(!FileManager.default.fileExists(atPath: file + ".d"))

@@ -55,7 +55,7 @@ import TestServices
         #expect(try await setup("git", "--yes").status == 0)
         let written = try directory.read("home/.gitconfig")
         let run = try await setup("git", "--yes", "--store", "vault")
-        #expect(run.status == 77 && run.errorText.contains("latchkey setup git --undo takes that away first"))
+        #expect(run.status == 77 && run.errorText.contains("remove that setting first: latchkey setup git --undo"))
         #expect(try directory.read("home/.gitconfig") == written)
         #expect(try await setup("git", "--undo", "--yes").status == 0)
         #expect(try entries("home").isEmpty)

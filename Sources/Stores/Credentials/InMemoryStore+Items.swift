@@ -177,7 +177,7 @@ extension InMemoryStore: CollectionStore {
         }
     }
 
-    /// What is saved and deleted by its key. No other process can change the items.
+    /// Changes by key. No other process can change the items.
     package func itemChanges(deadline: Deadline) async throws(StoreError) -> AsyncStream<ItemChange> {
         state.withLock { state in
             state.itemListeners.listen { [weak self] number in

@@ -19,8 +19,8 @@ internal import TestServices
         let file = unsafe open(try directory.write("shown", ""), O_WRONLY | O_CLOEXEC)
         defer { close(file) }
         func line(_ total: Int?, _ elapsed: Duration = elapsed, _ show: (ProgressLine) -> Void) throws -> String {
-            unsafe ftruncate(file, 0)
-            unsafe lseek(file, 0, SEEK_SET)
+            ftruncate(file, 0)
+            lseek(file, 0, SEEK_SET)
             show(ProgressLine("tool: copying", of: total, on: file) { elapsed })
             return String(decoding: try directory.read("shown"), as: UTF8.self)
         }

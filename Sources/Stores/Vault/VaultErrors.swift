@@ -40,14 +40,14 @@ extension StoreError {
                 """)
     }
 
-    /// A vault that is open, and whose manifest is no longer under its key.
+    /// The open vault's manifest is no longer under its key.
     static var vaultRekeyed: StoreError {
         StoreError(
             .wrongKey, "the key no longer opens the vault: the vault was rekeyed, or its manifest is damaged",
             hint: "open the vault again; if that fails too, \(Recovery.verifyVault)")
     }
 
-    /// A vault that is open, and is under a key that doesn't follow from the one of then.
+    /// The open vault is under a key that doesn't follow from the earlier key.
     static var vaultExchanged: StoreError {
         StoreError(
             .rolledBack,
@@ -61,7 +61,7 @@ extension StoreError {
             hint: "if you restored a backup on purpose, open the vault again")
     }
 
-    /// The change was made, and the disk didn't say that it keeps it.
+    /// The change was made, but the disk didn't confirm it.
     static func changeNotDurable(_ error: StoreError) -> StoreError {
         StoreError(
             .cannotWrite, "the vault contains the change, but the system couldn't confirm that it is on the disk",

@@ -64,7 +64,8 @@ extension VaultStore: CollectionStore {
         }
     }
 
-    /// Page by page, so that nobody waits for it: what is changed meanwhile is there as it was before or after.
+    /// Page by page, so that no process waits for it: an item that changes during the walk appears in its old or new
+    /// state.
     private func all<Found: Sendable>(
         deadline: Deadline, _ found: @escaping @Sendable (ItemHeading, VaultKeys) throws(StoreError) -> Found?
     ) async throws(StoreError) -> [Found] {
@@ -298,8 +299,8 @@ extension Row.Name {
 
 // MARK: - Implied credentials
 
-// What a program saves with its own name beside service and username, as Python keyring does, is the credential of these
-// two where there is none that has exactly them.
+// An item that a program saves with its own name beside service and username, as Python keyring does, is the credential
+// of the latter two, unless an item has exactly these attributes.
 
 extension VaultStore {
     /// Those of a key, the one that is read first.
@@ -315,7 +316,7 @@ extension VaultStore {
         return found.sorted { $0.item.precedes($1.item) }.map(\.row)
     }
 
-    /// What is read, replaced or deleted under a key.
+    /// The item that is read, replaced or deleted under a key.
     static func presentOrImplied(
         _ key: CredentialKey, in transaction: any RowTransaction, _ change: borrowing Change
     ) throws(StoreError) -> OpenedRow? {

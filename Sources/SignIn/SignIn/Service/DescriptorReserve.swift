@@ -29,6 +29,6 @@ struct DescriptorReserve: ~Copyable, Sendable {
         for descriptor in descriptors { close(descriptor) }
     }
 
-    /// Gives the descriptors to whoever opens the next files.
+    /// Releases the descriptors for the next files to be opened.
     consuming func release() {}
 }

@@ -122,8 +122,8 @@ import TestServices
         #expect(made.status == 0)
         #expect(
             made.errorText.hasSuffix(
-                "latchkey: warning: there is no provider work yet\n"
-                    + "latchkey: hint: latchkey sign-in work --issuer URL --client-id ID adds it\n"),
+                "latchkey: warning: unknown provider work\n"
+                    + "latchkey: hint: add the provider: latchkey sign-in work --issuer URL --client-id ID\n"),
             "\(made.errorText)")
         let user = try await scene.shell("\"$1/kubectl\" config view -o jsonpath='{.users[0].user.exec.args}'", judges)
         #expect(user.outputText == "[\"helper\",\"kubectl\",\"work\"]")
@@ -217,7 +217,7 @@ import TestServices
         let run = try await setup(option, status: 64)
         #expect(run.output.isEmpty)
         #expect(
-            run.errorText == "latchkey: error: \(option) is for one tool, and none is named [usage.missing-operand]\n"
+            run.errorText == "latchkey: error: \(option) needs TOOL [usage.missing-operand]\n"
                 + "latchkey: hint: list the tools: latchkey setup\n")
     }
 
@@ -227,9 +227,9 @@ import TestServices
         let run = try await setup("aws", "--yes")
         #expect(
             run.errorText.contains(
-                "latchkey: warning: \(scene.directory.path)/home/.aws/credentials has keys, and goes first where it has a"
-                    + " profile's\nlatchkey: hint: store the profile's key with latchkey set aws:PROFILE KEY-ID, and take it"
-                    + " out of that file\n"), "\(run.errorText)")
+                "latchkey: warning: \(scene.directory.path)/home/.aws/credentials contains keys, which take precedence"
+                    + " for their profiles\nlatchkey: hint: store the key with latchkey set aws:PROFILE KEY-ID, and remove"
+                    + " the key from the file\n"), "\(run.errorText)")
         try scene.directory.write("home/.aws/credentials", "[default]\nregion = eu-central-1\n")
         #expect(
             try await setup("aws", "--yes").errorText == "latchkey: aws already gets its credentials from Latchkey\n")
@@ -246,7 +246,7 @@ import TestServices
                 run.status == 0
                     && run.errorText == """
                         latchkey: \(message)
-                        latchkey: warning: there is no store yet, so that git finds nothing
+                        latchkey: warning: no store exists yet, so git finds nothing
                         latchkey: hint: create a vault: latchkey vault init
 
                         """,

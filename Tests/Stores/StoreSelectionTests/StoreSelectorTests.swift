@@ -100,7 +100,7 @@ private final class FakeStores: Sendable {
         let choice = try await selector.choose(named: nil, settings: settings)
         #expect(name(choice) == "second")
         #expect(choice.refusals.first?.error.code == .timedOut)
-        #expect(log.records.map(\.message.text).contains { $0.contains("used this once: first did not respond") })
+        #expect(log.records.map(\.message.text).contains { $0.contains("because first did not respond") })
         #expect(try memory.read() == nil)
         // It answers again, and is found again.
         stores.set("first", works: true)
@@ -129,7 +129,7 @@ private final class FakeStores: Sendable {
             return
         }
         #expect(error.code == .unavailable)
-        #expect(error.cause.text.contains("used before"))
+        #expect(error.cause.text.contains("can't open the store in use"))
         #expect(error.recoveries == [.chooseStore, .diagnose])
         #expect(stores.state.withLock(\.opened) == ["first"])
         #expect(try memory.read() == "first")

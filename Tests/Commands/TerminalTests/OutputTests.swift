@@ -191,7 +191,7 @@ internal import TestServices
         }
         #expect(
             said.errors == """
-                {"level": "error", "code": "a.code", "message": "it a \\"b\\"\\\\u{a}\\\\u{1b} failed", "hint": "`latchkey doctor` says more"}
+                {"level": "error", "code": "a.code", "message": "it a \\"b\\"\\\\u{a}\\\\u{1b} failed", "hint": "run `latchkey doctor` for more"}
                 {"level": "error", "code": "b.code", "message": "without a hint"}
                 {"level": "warning", "message": "mind", "hint": "this"}
                 {"level": "note", "message": "done"}

@@ -160,7 +160,7 @@ struct KeyringServeTests {
         try await terminal.waitForQuestion("Passphrase of the vault", from: agent)
         terminal.type("wrong\r")
         try await terminal.waitUntilShown("Wrong passphrase")
-        try await terminal.waitForQuestion(":\r\nPassphrase of the vault", from: agent)
+        try await terminal.waitForQuestion(".\r\nPassphrase of the vault", from: agent)
         terminal.type(passphrase + "\r")
         let run = try await stored
         #expect(run.status == 0, "\(run.errorText)")

@@ -87,6 +87,6 @@ extension CommandFailure {
     init(absentSlot name: KeySlotName, in vault: VaultStore) {
         self.init(
             .notFound, "slot.not-found", "\(vault.identity) doesn't contain a key slot \(name)",
-            hint: "latchkey vault slots shows what there is")
+            hint: "run `latchkey vault slots` to see the slots")
     }
 }

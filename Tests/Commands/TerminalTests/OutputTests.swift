@@ -27,7 +27,10 @@ internal import TestServices
         #expect(try line(1000) { $0.show(250) }.hasPrefix("\rtool: copying 250 of 1000, 30 s left "))
         #expect(try line(1000) { $0.show(10) }.contains("10 of 1000, 17 min left "))
         #expect(try line(nil) { $0.show(fraction: 0.5) }.contains("50 %, 10 s left"))
-        #expect(try line(1000, .milliseconds(999)) { $0.show(250); $0.end() }.isEmpty)
+        #expect(
+            try line(1000, .milliseconds(999)) {
+                $0.show(250); $0.end()
+            }.isEmpty)
         #expect(try line(1000) { $0.end() } == "\r" + String(repeating: " ", count: 78) + "\r")
         #expect(try line(0) { $0.show(0) }.isEmpty)
         // Not a terminal: nothing.
@@ -188,7 +191,7 @@ internal import TestServices
         }
         #expect(
             said.errors == """
-                {"level": "error", "code": "a.code", "message": "it a \\"b\\"\\\\u{a}\\\\u{1b} failed", "hint": "`latchkey doctor` says more"}
+                {"level": "error", "code": "a.code", "message": "it a \\"b\\"\\\\u{a}\\\\u{1b} failed", "hint": "run `latchkey doctor` for more"}
                 {"level": "error", "code": "b.code", "message": "without a hint"}
                 {"level": "warning", "message": "mind", "hint": "this"}
                 {"level": "note", "message": "done"}

@@ -65,7 +65,7 @@ struct DoctorTests {
         try await session.startDaemon(password: nil)
         let list = try await latchkey(["list", "--timeout", "600"], session.environment)
         #expect(list.status == 69 && list.errorText.contains("lacks a default collection"))
-        #expect(list.errorText.contains("hint: let `latchkey set --create-collection` make one"))
+        #expect(list.errorText.contains("hint: create one with `latchkey set --create-collection`"))
         let choice = try await doctor(session.environment, expecting: 69).first { $0.topic == "choice" }
         #expect(choice?.remedy?.contains("--create-collection") == true)
 
@@ -104,7 +104,8 @@ struct DoctorTests {
 
     @Test(arguments: [
         ("core", "core dumps off (operation not permitted)"), ("dumpable", "not dumpable (operation not permitted)"),
-        ("backtrace", "backtraces off (operation not permitted)"), ("variables", "debug variables removed (operation not permitted)"),
+        ("backtrace", "backtraces off (operation not permitted)"),
+        ("variables", "debug variables removed (operation not permitted)"),
         ("privileges", "no new privileges (operation not permitted)"),
     ])
     func `a measure of protection that could not be applied is said, with the system's number`(

@@ -36,7 +36,7 @@ extension LogEntry {
     /// What goes in the place of a record that holds a secret.
     package static func withheld(level: LogLevel, category: LogCategory, timeNanoseconds: Int64) -> LogEntry {
         LogEntry(
-            level: level, category: category, message: "a record was withheld: a secret that is in use stood in it",
+            level: level, category: category, message: "withheld a record, because it contained a secret in use",
             timeNanoseconds: timeNanoseconds)
     }
 }

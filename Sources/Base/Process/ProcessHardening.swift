@@ -156,7 +156,7 @@ extension HardeningReport: Loggable {
         }
         if !leftOut.isEmpty {
             let missing = LogMessage.joined(leftOut.map(\.logMessage))
-            message = "\(message); left out, since other programs are started: \(missing)"
+            message = "\(message); skipped, because this process starts other programs: \(missing)"
         }
         return message
     }

@@ -201,15 +201,15 @@ extension ATProtocolError {
         case .invalidHandle:
             .init(
                 .usage, "atproto.invalid-handle", "the handle is not valid",
-                hint: "give the whole name without an @, such as alice.example.org")
+                hint: "use the whole name without an @, such as alice.example.org")
         case .invalidDID:
             .init(
                 .usage, "atproto.invalid-did", "the DID is not valid, or not of the methods plc and web",
-                hint: "give a DID such as did:plc:… or did:web:…")
+                hint: "use a DID such as did:plc:… or did:web:…")
         case .handleNotFound:
             .init(
-                .notFound, "atproto.handle-not-found", "the handle leads to no account",
-                hint: "check the handle's spelling, or give the account's DID")
+                .notFound, "atproto.handle-not-found", "the handle does not lead to an account",
+                hint: "check the handle's spelling, or use the account's DID")
         case .handleAmbiguous:
             .init(
                 .protocolError, "atproto.handle-ambiguous", "the handle leads to several accounts",
@@ -303,7 +303,7 @@ extension ATProtocolError.ResourceProblem: Loggable {
     public var logMessage: LogMessage {
         switch self {
         case .notFound: "its metadata doesn't name an authorization server"
-        case .redirected: "its metadata redirects, which is not followed"
+        case .redirected: "its metadata redirects, and Latchkey doesn't follow that redirect"
         case .notJSON: "its metadata is not a valid JSON object"
         case .otherResource: "its metadata is about another server"
         case .withoutAuthorizationServer: "its metadata lacks an authorization server"

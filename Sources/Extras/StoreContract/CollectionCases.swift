@@ -38,7 +38,7 @@ extension ContractCase {
             try expect(await store.text(there.item.id) == "there")
             try expect(await store.found(["username": "ada"], in: "login") == [here.item.id])
         },
-        ContractCase(collections: "there is nothing to be created in a collection that isn't there") {
+        ContractCase(collections: "a missing collection takes no new item") {
             (store: any CollectionStore) async throws in
             let refused = await code { () async throws(StoreError) in
                 try await store.create("x", attributes(["a": "1"]), in: "absent")

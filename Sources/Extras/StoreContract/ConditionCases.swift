@@ -55,7 +55,7 @@ extension ContractCase {
             try await context.expect(key, holds: Array("second".utf8))
             let deleted = try await context.store.delete(
                 key, condition: .matches(second), deadline: context.timeout)
-            try context.expect(deleted, "the delete said that nothing was there")
+            try context.expect(deleted, "the delete reported a missing credential")
             try await context.expectAbsent(key)
             try await context.expect(.conflict, from: "a conditional delete of a deleted credential") {
                 () async throws(StoreError) in
@@ -126,7 +126,7 @@ extension ContractContext {
 extension ContractCase {
     /// Many tasks at once.
     static let concurrency: [ContractCase] = [
-        ContractCase("tasks that write and read one key at once see whole secrets alone") { context in
+        ContractCase("tasks that write and read one key at once only see whole secrets") { context in
             let key = try context.key("shared")
             // Every secret is one byte, many times: a torn one has two.
             func secret(_ number: Int) -> [UInt8] {
@@ -191,7 +191,7 @@ extension ContractCase {
                     for try await one in group where one { found += 1 }
                     return found
                 }
-                try context.expect(found == 1, "\(found) tasks say that they deleted it")
+                try context.expect(found == 1, "\(found) tasks report that they deleted it")
             }
         },
     ]

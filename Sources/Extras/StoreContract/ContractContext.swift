@@ -83,14 +83,14 @@ struct ContractContext: Sendable {
         file: StaticString = #fileID, line: UInt = #line
     ) async throws {
         guard let seen = try await read(key, in: other) else {
-            throw ContractViolation("no credential is there \(when)", file: file, line: line)
+            throw ContractViolation("the credential is missing \(when)", file: file, line: line)
         }
         try expect(
             seen.bytes == bytes, "\(seen.bytes.count) bytes came back, other than the \(bytes.count) saved \(when)",
             file: file, line: line)
         try expect(
             seen.metadata.key == key && seen.metadata.version ?? seen.version == seen.version,
-            "the record's metadata are another's \(when)", file: file, line: line)
+            "the record has another key's metadata \(when)", file: file, line: line)
     }
 
     func expectAbsent(

@@ -18,7 +18,7 @@ extension ContractCase {
             let read = try await store.read(made.item.id, as: ItemContent.self, deadline: .standard)?.item
             try expect(read?.label == "Ada’s" && read?.contentType == "text/plain")
         },
-        ContractCase(items: "a save of an item that is there changes that one, under its condition") { store in
+        ContractCase(items: "saving an existing item changes that item, under its condition") { store in
             let all = attributes(["a": "1"])
             let made = try await store.create("one", all)
             let version = try required(await store.version(made.item.id))
@@ -47,7 +47,7 @@ extension ContractCase {
             try expect(await store.text(wide.item.id) == "wide")
             try expect(await store.found(["a": "1"]) == [wide.item.id, first.item.id, beside.item.id])
         },
-        ContractCase(items: "a deletion takes one item, and of another version none") { store in
+        ContractCase(items: "a deletion deletes one item, and none if the version differs") { store in
             let made = try await store.create("one", attributes(["a": "1"]))
             let other = try await store.create("two", attributes(["a": "1"]))
             let version = try required(await store.version(other.item.id))
@@ -98,7 +98,7 @@ extension ContractCase {
 
     /// For what can be served, and tells of its own credentials.
     package static let hiddenKinds = ContractCase(
-        collections: "no collection and no change leads to a credential of another kind"
+        collections: "neither collections nor changes show a credential of another kind"
     ) { store in
         let changes = try await store.itemChanges(deadline: .standard)
         var hidden: [CredentialKey] = []
@@ -159,7 +159,7 @@ extension ContractCase {
             try expect(await store.search(ItemAttributes()).map(\.id) == [made.item.id])
             try expect(await store.found(["any": "thing"]) == [])
         },
-        ContractCase(collections: "what isn't there is nil") { store in
+        ContractCase(collections: "a missing item reads as nil") { store in
             let made = try await store.create("gone", attributes(["a": "1"]))
             try expect(await store.delete(made.item.id, deadline: .standard) == made.item)
             for id in [made.item.id, ItemID("absent")!, ItemID(String(repeating: "0", count: 32))!] {
@@ -199,7 +199,7 @@ extension ContractCase {
             try expect(await store.found(["n": "\u{E9}"]) == [normal])
             try expect(await store.found(["n": "e\u{301}"]) == [decomposed])
         },
-        ContractCase(collections: "the item that was changed last comes first") { store in
+        ContractCase(collections: "the most recently changed item comes first") { store in
             var ids: [ItemID] = []
             for number in 0..<3 { ids.append(try await store.create("\(number)", attributes(["all": "1"])).item.id) }
             try await Task.sleep(for: .milliseconds(1100))
@@ -222,7 +222,7 @@ extension ContractCase {
             try expect(!fourth.isNew && fourth.item.id == large.item.id)
             try expect(await store.items(in: "login", deadline: .standard).count == 3)
         },
-        ContractCase(collections: "replacing an item without attributes takes the one without") { store in
+        ContractCase(collections: "replacing an item without attributes replaces the one without") { store in
             let other = try await store.create("other", attributes(["a": "1"]))
             let none = try await store.create("none", ItemAttributes(), replacing: true)
             try expect(none.isNew)
@@ -239,7 +239,7 @@ extension ContractCase {
             try expect(await store.found(["a": "1"]) == [two.item.id])
             try expect(await store.text(two.item.id) == "2")
         },
-        ContractCase(collections: "the same holds of what a credential is") { store in
+        ContractCase(collections: "the same applies to items that are credentials") { store in
             let key = attributes(["service": "example.org", "username": "ada"])
             let one = try await store.create("1", key, label: "one")
             let two = try await store.create("2", key)

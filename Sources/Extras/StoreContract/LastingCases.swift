@@ -6,7 +6,7 @@ internal import LatchkeySystem
 extension ContractCase {
     /// A second look at the same place.
     static let persistence: [ContractCase] = [
-        ContractCase("what was saved is there when the place is opened again") { context in
+        ContractCase("saved credentials are there after reopening the store") { context in
             guard context.store.capabilities.isPersistent else { return }
             let key = try context.key("ada")
             let binary = try context.key("binary", kind: .privateKey)
@@ -17,8 +17,8 @@ extension ContractCase {
             try await context.expect(key, holds: Array("kept".utf8), in: other)
             try await context.expect(binary, holds: all, in: other)
             let seen = try await context.read(key, in: other)
-            try context.expect(seen?.version == version, "the version is another one")
-            try context.expect(seen?.metadata.label == "a label", "the label is another one")
+            try context.expect(seen?.version == version, "the version differs")
+            try context.expect(seen?.metadata.label == "a label", "the label differs")
             let listed = try await other.list(service: context.service, deadline: context.timeout).all()
             try context.expect(Set(listed.map(\.key)) == [key, binary], "\(listed.count) entries are listed, not two")
         },

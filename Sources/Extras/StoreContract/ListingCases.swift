@@ -47,7 +47,8 @@ extension ContractCase {
             let listed = try await context.store.list(service: context.service, deadline: context.timeout).all()
             try context.expect(listed.map(\.key) == [key], "\(listed.count) entries are listed, not the one")
         },
-        ContractCase("what is there throughout a listing is listed once, while others come and go") { context in
+        ContractCase("a credential that exists throughout a listing is listed once, while others come and go") {
+            context in
             let count = context.times(200)
             for number in 0..<count { try await context.save([0], try context.key("stays \(number)")) }
             for number in 0..<20 { try await context.save([0], try context.key("goes \(number)")) }

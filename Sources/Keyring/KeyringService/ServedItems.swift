@@ -103,7 +103,7 @@ package final class ServedItems: Sendable {
         let draft = ItemDraft(
             .attributes(attributes, in: collection, replacing: replacing), label: label, contentType: contentType)
         guard let saved = try await store.save(secret, draft, deadline: deadline) else {
-            throw StoreError(.unavailable, "the store made no item")
+            throw StoreError(.unavailable, "the store did not create an item")
         }
         return saved
     }
@@ -161,7 +161,7 @@ package final class ServedItems: Sendable {
 extension StoreError {
     fileprivate static var outOfScope: StoreError {
         StoreError(
-            .permissionDenied, "this program may read its own items only",
+            .permissionDenied, "this program may only read its own items",
             hint: "start the keyring with permission to change these items")
     }
 }

@@ -64,7 +64,7 @@ public struct HTTPURL: Sendable, Hashable, Loggable {
     }
 
     private static func invalid(_ cause: LogMessage) -> InvalidValue {
-        InvalidValue(.url, cause, hint: "give a URL such as https://host.example/path")
+        InvalidValue(.url, cause, hint: "use a URL such as https://host.example/path")
     }
 
     private static func parse(authority: Substring) throws(InvalidValue) -> (String, UInt16?) {

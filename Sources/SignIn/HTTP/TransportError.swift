@@ -96,7 +96,7 @@ public struct TransportError: RedactedError, Hashable {
         case .certificateAuthoritiesUnreadable:
             .init(
                 .configuration, "http.certificate-authorities-unreadable",
-                "the file of trusted certificates can't be used", hint: "give a readable file of PEM certificates")
+                "the file of trusted certificates can't be used", hint: "use a readable file of PEM certificates")
         case .connectionLost:
             .init(.unavailable, "http.connection-lost", "the connection to \(origin) broke", hint: Self.checkNetwork)
         case .timedOut:
@@ -115,8 +115,8 @@ public struct TransportError: RedactedError, Hashable {
                 hint: "use the server's https:// address")
         case .addressRefused:
             .init(
-                .refused, "http.address-refused", "the host name in \(origin) leads to a private address",
-                hint: "check the host name: a name from another party must not lead into a private network")
+                .refused, "http.address-refused", "the host name in \(origin) resolves to a private address",
+                hint: "check the host name: a name from another party must not resolve to a private address")
         case .noLibrary(let failure): failure.explanation
         case .other: .init(.unavailable, "http.other", "the request to \(origin) failed (curl \(number))")
         }
@@ -134,7 +134,7 @@ public struct TransportError: RedactedError, Hashable {
 
     private var certificateCause: LogMessage {
         switch certificateProblem {
-        case .untrustedIssuer: "the certificate of \(origin) is from no one we trust"
+        case .untrustedIssuer: "the certificate of \(origin) isn't from a trusted authority"
         case .wrongHost: "the certificate of \(origin) is for another host"
         case .expired: "the certificate of \(origin) has expired"
         case .notYetValid: "the certificate of \(origin) is not valid yet"

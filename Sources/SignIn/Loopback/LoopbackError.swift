@@ -33,19 +33,19 @@ package struct LoopbackError: RedactedError, Hashable {
         case .portInUse:
             .init(
                 .unavailable, "loopback.port-in-use", "another process uses port \(port) of the loopback address",
-                hint: "end that process, or give another port in the redirect")
+                hint: "end that process, or use another port in the redirect")
         case .portForbidden:
             .init(
                 .unavailable, "loopback.port-forbidden", "port \(port) of the loopback address needs privileges",
-                hint: "give a port above 1023")
+                hint: "use a port above 1023")
         case .noSuchAddress:
             .init(
                 .unavailable, "loopback.no-such-address", "this machine lacks the loopback address",
-                hint: "use the other one of 127.0.0.1 and [::1]")
+                hint: "use [::1] instead of 127.0.0.1, or 127.0.0.1 instead of [::1]")
         case .badCertificate:
             .init(
                 .badData, "loopback.bad-certificate", "the key and certificate of the loopback server can't be used",
-                hint: "give a PEM key and the certificate that belongs to the key")
+                hint: "use a PEM key and its certificate")
         case .noLibrary(let failure): failure.explanation
         case .other:
             .init(.unavailable, "loopback.other", "can't start the loopback server: \(SystemErrorNumber(number))")

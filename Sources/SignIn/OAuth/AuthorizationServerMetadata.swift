@@ -5,11 +5,11 @@ public import LatchkeyLog
 package import LatchkeySecrets
 internal import LatchkeySystem
 
-/// What we know of an authorization server: read from its metadata (RFC 8414, OpenID Connect Discovery) or configured.
+/// The metadata of an authorization server: read from the server (RFC 8414, OpenID Connect Discovery) or configured.
 ///
 /// Every endpoint is HTTPS or on a loopback address.
 public struct AuthorizationServerMetadata: Sendable, Hashable {
-    /// `nil` for a server that is configured endpoint by endpoint and has no name for itself.
+    /// The issuer; `nil` for a server that is configured endpoint by endpoint and doesn't name itself.
     package let issuer: Issuer?
     package let authorizationEndpoint: HTTPURL
     package let tokenEndpoint: HTTPURL
@@ -21,11 +21,11 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
     package let keySetEndpoint: HTTPURL?
     /// Whether each response must carry `iss` (RFC 9207 section 3).
     package let announcesIssuerInResponses: Bool
-    /// What the server takes at the token endpoint; `nil` when it doesn't say.
+    /// The methods that the token endpoint accepts; `nil` if the server doesn't report them.
     package let clientAuthenticationMethods: Set<ClientAuthentication.Method>?
     /// Whether granted scopes come separated by commas (GitHub) rather than by spaces.
     package let separatesScopesByComma: Bool
-    /// What DPoP proofs may be signed with (RFC 9449 section 5.1); `nil` when the server doesn't say.
+    /// The algorithms for DPoP proofs (RFC 9449 section 5.1); `nil` if the server doesn't report them.
     package var dpopAlgorithms: Set<String>?
     /// Whether authorization requests must be pushed (RFC 9126 section 5).
     package var requiresPushedRequests = false
@@ -39,8 +39,8 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
     /// Whether a client id may be the address of a document about the client, which the server reads.
     package var readsClientDocuments = false
 
-    /// Which addresses its endpoints may be at. A server that was discovered at a public address has no business on a
-    /// private network: it could have us ask whatever is there.
+    /// The addresses that the endpoints may have. A server that was discovered at a public address may not lead to a
+    /// private network: it could make this program send requests there.
     package var endpointReach = AddressReach.anywhere
 
     /// The transport to the endpoints.
@@ -116,7 +116,8 @@ extension AuthorizationServerMetadata {
             if isPrivate == nil { isPrivate = response.isFromPrivateAddress }
             switch response.status {
             case 200...299:
-                // A site that responds with a page at every address has no metadata here, and may have it at the next.
+                // A site that returns a web page for every address has no metadata here, but may have it at the next
+                // address.
                 guard response.field("Content-Type").map(isJSON) ?? true else {
                     failure = OAuthError(.invalidMetadata(.webPage))
                     continue
@@ -151,10 +152,10 @@ extension AuthorizationServerMetadata {
 
     /// Reads a metadata document.
     ///
-    /// Throws `.issuerMismatch`, or `.invalidMetadata`: no JSON object, an endpoint that is missing, malformed or not
-    /// confidential (plain HTTP on loopback is, for an issuer on loopback alone), PKCE methods without S256, response
-    /// types without `code`. Methods that the document doesn't list are taken for unknown, not for absent: S256 is sent
-    /// in any case.
+    /// Throws `.issuerMismatch`, or `.invalidMetadata` if the document isn't a JSON object; if an endpoint is missing,
+    /// malformed or not confidential (plain HTTP on loopback counts as confidential only for an issuer on loopback); if
+    /// the PKCE methods lack S256; or if the response types lack `code`. Methods that the document doesn't list are
+    /// unknown, not absent: S256 is sent in any case.
     package init(parsing body: borrowing Secret<MessageBody>, expecting issuer: Issuer) throws(OAuthError) {
         let reader = MetadataReader(document: try Self.document(body), permitsClear: issuer.url.isLoopback)
         guard let named = try reader.text("issuer"), named.hasSameOctets(as: issuer.text) else {
@@ -204,11 +205,11 @@ extension AuthorizationServerMetadata {
     }
 }
 
-/// Reads members of a metadata document, which holds no secret.
+/// Reads members of a metadata document, which contains no secret.
 private struct MetadataReader: ~Copyable {
     let document: JSONDocument
-    /// Whether endpoints may be plain HTTP on loopback: only where the issuer is on loopback itself. A server elsewhere
-    /// has no business on this machine, and could have us post a code to whatever listens there.
+    /// Whether endpoints may be plain HTTP on loopback: only if the issuer is on loopback. Another server could make
+    /// this program post a code to any listener on this machine.
     let permitsClear: Bool
 
     /// Returns a string, or `nil` when the member is absent or `null`.

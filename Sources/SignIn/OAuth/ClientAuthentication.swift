@@ -125,7 +125,7 @@ enum BasicCredentials {
     }
 }
 
-/// What a server knows of us: the client id, what we request, and where responses go. No secret is in it.
+/// The client as the server knows it: the client ID, its scopes, and its redirect address. It contains no secret.
 package struct ClientConfiguration: Sendable, Hashable {
     /// 1 to 2,048 printable ASCII characters (RFC 6749 appendix A.1).
     package let clientID: String

@@ -94,7 +94,8 @@ extension OAuthError {
     private var refusalHint: LogMessage? {
         switch code {
         case .exchangeFailed(300...399), .revocationFailed(300...399), .requestRefused(_, 300...399):
-            return "the server redirects, which is not followed; the server's operator has to fix it"
+            return
+                "the server redirects, and Latchkey doesn't follow that redirect; the server's operator has to fix it"
         default: break
         }
         if isTransient { return "try again later" }
@@ -143,12 +144,12 @@ extension OAuthError.Malformation {
         case .idTokenSubject: "the ID token is for another person"
         case .malformedQuery: "the query is malformed"
         case .duplicateParameter: "a parameter appears twice"
-        case .neitherCodeNorError: "it holds neither a code nor an error"
+        case .neitherCodeNorError: "it contains neither a code nor an error"
         case .notThisRedirect: "it is not the redirect address of this sign-in"
         case .malformedScope: "the granted scopes are malformed"
-        case .pushedRequest: "the request that was pushed got no reference that can be used"
+        case .pushedRequest: "the server returned no usable reference for the pushed request"
         case .deviceCodes: "the codes for another device are incomplete"
-        case .registration: "the registration is incomplete, or requires what we don't have"
+        case .registration: "the registration is incomplete, or requires a method that Latchkey lacks"
         case .keySet: "the public keys are malformed, or too many"
         case .idTokenAlgorithm:
             "the ID token is not signed with an algorithm that the server announces and Latchkey supports"
@@ -175,7 +176,7 @@ extension OAuthError.MetadataProblem {
         switch self {
         case .webPage: "the server returned a web page (HTML), not JSON"
         case .notFound: "the server has none at the well-known addresses"
-        case .redirected: "its address points elsewhere, which is not followed"
+        case .redirected: "its address redirects, and Latchkey doesn't follow that redirect"
         case .notJSON: "it is not a valid JSON object"
         case .tooLarge: "it is too large"
         case .missingEndpoint: "an endpoint is missing"
@@ -186,9 +187,9 @@ extension OAuthError.MetadataProblem {
         case .withoutPushedRequests: "the server requires pushed authorization requests but lacks an endpoint for them"
         case .withoutDeviceGrant: "the server lacks an endpoint for device codes"
         case .withoutRegistration: "the server lacks an endpoint to register clients"
-        case .withoutClientAuthentication: "a client can't prove itself by its secret"
+        case .withoutClientAuthentication: "the server accepts no client secrets"
         case .withoutES256: "ES256 is not among its algorithms for DPoP proofs"
-        case .reservedParameter: "the authorization endpoint sets a parameter that is ours to set"
+        case .reservedParameter: "the authorization endpoint sets a parameter that only Latchkey may set"
         }
     }
 }
@@ -196,9 +197,9 @@ extension OAuthError.MetadataProblem {
 extension OAuthError.ConfigurationProblem {
     fileprivate var hint: LogMessage? {
         switch self {
-        case .issuer: "give the https:// address that the server calls its issuer"
-        case .clientSecret: "give the client secret without a line break at its end, as printf does"
-        case .redirect: "give an address such as http://127.0.0.1/callback or com.example.app:/callback"
+        case .issuer: "use the https:// address that the server calls its issuer"
+        case .clientSecret: "pass the client secret without a final line break: use printf, not echo"
+        case .redirect: "use an address such as http://127.0.0.1/callback or com.example.app:/callback"
         case .redirectScheme:
             "use a reverse-domain scheme such as com.example.app:/callback, or allow this scheme explicitly"
         case .redirectLocalhost: "use 127.0.0.1 or [::1]"
@@ -212,19 +213,19 @@ extension OAuthError.ConfigurationProblem {
         case .clientID: "the client id is empty, too long or has forbidden characters"
         case .clientSecret: "the client secret is empty, too long or has forbidden characters"
         case .scope: "a scope is empty or has forbidden characters"
-        case .issuer: "the issuer is no HTTPS or loopback URL without query and fragment"
+        case .issuer: "the issuer isn't an HTTPS or loopback URL without query and fragment"
         case .redirect: "the redirect address is not valid"
         case .redirectScheme: "the redirect address has a scheme that is not a reverse domain name"
         case .redirectLocalhost: "the redirect address names localhost instead of a loopback IP address"
         case .redirectPort: "the redirect URI lacks a port"
-        case .reservedParameter: "an extra parameter has a name that is ours to set"
+        case .reservedParameter: "an extra parameter has a name that only Latchkey may set"
         case .parameter: "an extra parameter is empty, too long or has forbidden characters"
         case .noRevocationEndpoint: "the server lacks a revocation endpoint"
         case .requestTooLarge: "the request is too large"
-        case .signingKey: "no key to sign with could be made or used"
+        case .signingKey: "can't create or use a signing key"
         case .authorizationURL:
-            "the authorization URL that was provided is not this sign-in's: it must lead to the server's own page, with our state and challenge, each once"
-        case .otherServer: "the response belongs to another server or client than the one that is to exchange it"
+            "the authorization URL isn't from this sign-in: it must lead to the server's own page and contain this state and challenge once"
+        case .otherServer: "the response belongs to another server or client than the one that exchanges it"
         }
     }
 }

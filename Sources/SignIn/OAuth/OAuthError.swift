@@ -3,7 +3,7 @@ public import LatchkeyLog
 
 /// Why a sign-in, a refresh or a revocation did not happen.
 public struct OAuthError: RedactedError, Hashable {
-    /// What went wrong. A `statusCode` is that of the server's response, which may be 200.
+    /// The problem. A `statusCode` is that of the server's response, which may be 200.
     public enum Code: Sendable, Hashable {
         /// The person gave up.
         case userCancelled
@@ -17,7 +17,7 @@ public struct OAuthError: RedactedError, Hashable {
         case authorizationFailed
         /// The token endpoint refused the code or the request.
         case exchangeFailed(statusCode: Int)
-        /// The refresh token is no longer accepted: the person must sign in again.
+        /// The refresh token is no longer accepted: the user must sign in again.
         case sessionEnded
         /// The revocation endpoint refused.
         case revocationFailed(statusCode: Int)
@@ -27,7 +27,7 @@ public struct OAuthError: RedactedError, Hashable {
         case requestRefused(Request, statusCode: Int)
         /// The response can't be understood.
         case invalidResponse(Malformation)
-        /// There is no whole response.
+        /// No complete response arrived.
         case networkError(TransportError)
         /// The server did not give its metadata.
         case discoveryFailed(statusCode: Int)
@@ -35,13 +35,13 @@ public struct OAuthError: RedactedError, Hashable {
         case invalidMetadata(MetadataProblem)
         /// The client's own configuration can't be used.
         case invalidConfiguration(ConfigurationProblem)
-        /// The system gave no random octets; the number is errno.
+        /// The system returned no random bytes; the number is the errno.
         case noRandomOctets(number: Int32)
         /// libcrypto, which signs and verifies, can't be loaded.
         case noLibrary(LibraryFailure)
     }
 
-    /// What was requested of a server.
+    /// The request that the server refused.
     public enum Request: Sendable, Hashable, CaseIterable {
         /// An authorization request, pushed (RFC 9126 section 2).
         case pushedAuthorization
@@ -53,11 +53,11 @@ public struct OAuthError: RedactedError, Hashable {
         case keySet
     }
 
-    /// What is wrong with a response.
+    /// The problem with a response.
     public enum Malformation: Sendable, Hashable, CaseIterable {
-        /// It is no valid JSON object (RFC 8259).
+        /// The response isn't a valid JSON object (RFC 8259).
         case notJSON
-        /// It has more bytes than are taken of such a response.
+        /// The response exceeds its size limit.
         case tooLarge
         /// `access_token` is missing (RFC 6749 section 5.1).
         case missingAccessToken
@@ -65,7 +65,7 @@ public struct OAuthError: RedactedError, Hashable {
         case malformedToken
         /// `token_type` is neither `bearer` nor `dpop`.
         case unknownTokenType
-        /// `openid` was requested, and no ID token came (OpenID Connect Core section 3.1.3.3).
+        /// `openid` was requested, but the response lacks an ID token (OpenID Connect Core section 3.1.3.3).
         case missingIDToken
         /// The ID token is no JSON Web Token with the claims that it must have (RFC 7519).
         case malformedIDToken
@@ -81,7 +81,7 @@ public struct OAuthError: RedactedError, Hashable {
         case idTokenSubject
         /// The query of the redirect address is malformed.
         case malformedQuery
-        /// A parameter is given twice (RFC 6749 section 3.1).
+        /// A parameter appears twice (RFC 6749 section 3.1).
         case duplicateParameter
         /// There is neither a `code` nor an `error`.
         case neitherCodeNorError
@@ -89,7 +89,7 @@ public struct OAuthError: RedactedError, Hashable {
         case notThisRedirect
         /// `scope` is not a list of scopes (RFC 6749 section 3.3).
         case malformedScope
-        /// A token that is bound to a key was requested, and another one came (RFC 9449 section 5).
+        /// A token bound to a key was requested, but the response contains another kind (RFC 9449 section 5).
         case tokenNotBound
         /// A pushed request got no `request_uri` that can be used (RFC 9126 section 2.2).
         case pushedRequest
@@ -106,7 +106,7 @@ public struct OAuthError: RedactedError, Hashable {
         case idTokenSignature
     }
 
-    /// What is wrong with a server's metadata.
+    /// The problem with a server's metadata.
     public enum MetadataProblem: Sendable, Hashable, CaseIterable {
         /// A web page is at a well-known address, in place of metadata.
         case webPage
@@ -114,9 +114,9 @@ public struct OAuthError: RedactedError, Hashable {
         case notFound
         /// The well-known address redirects, which is not followed.
         case redirected
-        /// It is no valid JSON object.
+        /// The metadata isn't a valid JSON object.
         case notJSON
-        /// It has more bytes than are taken of metadata.
+        /// The metadata exceeds its size limit.
         case tooLarge
         /// The authorization or the token endpoint is missing.
         case missingEndpoint
@@ -130,11 +130,11 @@ public struct OAuthError: RedactedError, Hashable {
         case withoutCodeFlow
         /// `dpop_signing_alg_values_supported` is there without `ES256` (RFC 9449 section 5.1).
         case withoutES256
-        /// Authorization requests have to be pushed, and there is no endpoint for it (RFC 9126).
+        /// The server requires pushed authorization requests but lacks an endpoint for them (RFC 9126).
         case withoutPushedRequests
-        /// There is no endpoint for a sign-in on another device (RFC 8628).
+        /// The server lacks an endpoint for device codes (RFC 8628).
         case withoutDeviceGrant
-        /// There is no endpoint to register a client (RFC 7591).
+        /// The server lacks an endpoint to register a client (RFC 7591).
         case withoutRegistration
         /// A client can prove itself neither by `client_secret_basic` nor by `client_secret_post`.
         case withoutClientAuthentication
@@ -142,7 +142,7 @@ public struct OAuthError: RedactedError, Hashable {
         case reservedParameter
     }
 
-    /// What is wrong with a client's configuration.
+    /// The problem with a client's configuration.
     public enum ConfigurationProblem: Sendable, Hashable, CaseIterable {
         /// The client id is empty, too long, or has forbidden characters (RFC 6749 appendix A.1).
         case clientID
@@ -158,13 +158,13 @@ public struct OAuthError: RedactedError, Hashable {
         case redirectScheme
         /// The redirect address names `localhost` in place of a loopback address (RFC 8252 section 8.3).
         case redirectLocalhost
-        /// The redirect address has no port yet.
+        /// The redirect address lacks a port.
         case redirectPort
         /// An extra parameter has a name that is the flow's own.
         case reservedParameter
         /// An extra parameter is empty, too long, or has forbidden characters.
         case parameter
-        /// The server has no revocation endpoint (RFC 7009).
+        /// The server lacks a revocation endpoint (RFC 7009).
         case noRevocationEndpoint
         /// The request has more bytes than are sent.
         case requestTooLarge
@@ -176,7 +176,7 @@ public struct OAuthError: RedactedError, Hashable {
         case authorizationURL
     }
 
-    /// What a program decides by; `isTransient` says whether trying again may help.
+    /// The code that a program decides by; `isTransient` says whether trying again may help.
     public let code: Code
     /// The `error` the server gave, when it is a known one.
     public let serverError: ServerErrorCode?

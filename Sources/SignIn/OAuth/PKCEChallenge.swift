@@ -54,7 +54,7 @@ public struct PKCEChallenge: ~Copyable, Sendable {
     /// Whether the bytes are 43 to 128 characters of `[A-Za-z0-9-._~]`.
     package static func isValidVerifier(_ bytes: Span<UInt8>) -> Bool {
         guard (43...128).contains(bytes.count) else { return false }
-        // Every byte is looked at, whatever the others are: the time tells the length alone.
+        // Every byte is checked, whatever the others are: the time only reveals the length.
         var valid = true
         for index in bytes.indices where !ASCII.isUnreserved(bytes[index]) { valid = false }
         return valid
@@ -63,7 +63,7 @@ public struct PKCEChallenge: ~Copyable, Sendable {
 
 /// Why there is no PKCE challenge.
 public enum PKCEError: RedactedError, Hashable {
-    /// The generator refused; `number` is its errno.
+    /// The generator failed; `number` is its errno.
     case failedToGenerateRandomOctets(number: Int32)
     /// The verifier holds a byte that is not ASCII.
     case failedToCreateChallengeForVerifier
@@ -86,7 +86,7 @@ public enum PKCEError: RedactedError, Hashable {
     }
 }
 
-/// Where random octets come from: the kernel, or what a test puts in its place.
+/// The source of random bytes: the kernel, or a test's replacement.
 package struct RandomSource: Sendable {
     private let fill: @Sendable (inout MutableSpan<UInt8>) throws(RandomSourceError) -> Void
 

@@ -1,7 +1,7 @@
 package import LatchkeyLog
 
-/// An `error` value of an OAuth response that we know. Any other text is `.other`: it is neither kept nor shown,
-/// because a server, or whoever forged the response, could write anything there. `error_description` is never read.
+/// A known `error` value of an OAuth response. Any other text is `.other`: it is neither stored nor shown, because a
+/// server, or an attacker who forged the response, could write anything there. `error_description` is never read.
 public enum ServerErrorCode: String, Sendable, Hashable, CaseIterable {
     /// The request lacks a parameter, repeats one, or is malformed (RFC 6749 section 4.1.2.1, 5.2).
     case invalidRequest = "invalid_request"
@@ -9,7 +9,7 @@ public enum ServerErrorCode: String, Sendable, Hashable, CaseIterable {
     case unauthorizedClient = "unauthorized_client"
     /// The person or the server said no (RFC 6749 section 4.1.2.1).
     case accessDenied = "access_denied"
-    /// The server has no authorization code flow (RFC 6749 section 4.1.2.1).
+    /// The server lacks the authorization code flow (RFC 6749 section 4.1.2.1).
     case unsupportedResponseType = "unsupported_response_type"
     /// A scope is unknown, malformed or too wide (RFC 6749 section 4.1.2.1, 5.2).
     case invalidScope = "invalid_scope"
@@ -23,7 +23,7 @@ public enum ServerErrorCode: String, Sendable, Hashable, CaseIterable {
     case invalidGrant = "invalid_grant"
     /// The server doesn't know the grant (RFC 6749 section 5.2).
     case unsupportedGrantType = "unsupported_grant_type"
-    /// The person has to be asked (OpenID Connect Core section 3.1.2.6).
+    /// The user has to be asked (OpenID Connect Core section 3.1.2.6).
     case interactionRequired = "interaction_required"
     /// The person has to sign in at the server (OpenID Connect Core section 3.1.2.6).
     case loginRequired = "login_required"

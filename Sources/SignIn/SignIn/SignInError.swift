@@ -3,9 +3,9 @@ internal import LatchkeyHTTP
 public import LatchkeyLog
 public import LatchkeyOAuth
 
-/// Why a sign-in, a token, a request or a sign-out did not come about.
+/// An error of a sign-in, a token, a request or a sign-out.
 public struct SignInError: RedactedError, Hashable {
-    /// What went wrong. An error inside keeps its own `codeName`, cause and hint.
+    /// The problem. An error inside keeps its own `codeName`, cause and hint.
     public enum Code: Sendable, Hashable {
         /// The browser or the terminal brought no response.
         case userAgent(UserAgentError)
@@ -15,24 +15,26 @@ public struct SignInError: RedactedError, Hashable {
         case resource(ResourceError)
         /// The session could not be read or kept.
         case store(StoreError)
-        /// There is no session.
+        /// No session exists.
         case notSignedIn
         /// There are several accounts and none is the current one.
         case noCurrentAccount
-        /// The session can't be refreshed any more; it was deleted.
+        /// The session can no longer be refreshed; it was deleted.
         case sessionEnded
         /// The same, because an earlier refresh was cut off between the server and the store.
         case refreshLost
-        /// The server has refreshed the session, and the store could not keep the new tokens: they are lost, and the
-        /// old ones may be spent.
+        /// The server has refreshed the session, but the store couldn't save the new tokens: they are lost, and the old
+        /// ones may be spent.
         case tokensNotStored(StoreError)
         /// The server gives no account name; one must be chosen.
         case accountNameNeeded
-        /// The tokens, or the user information, are another account's than was asked for, or than the ID token.
+        /// The tokens or the user information belong to a different account than the requested one, or than the ID
+        /// token's.
         case accountMismatch
-        /// The name is that of another person's session at the same server, which was left as it is.
+        /// Another user's session at the same server has the name; that session is unchanged.
         case otherPerson
-        /// The server calls the person by one of the tokens that it gave, and the name would be kept in the clear.
+        /// The server's name for the user is one of the tokens that it issued, and the name would be stored in plain
+        /// text.
         case tokenInAccount
         /// The server gave tokens without a scope that they are of no use without.
         case scopeMissing
@@ -42,9 +44,9 @@ public struct SignInError: RedactedError, Hashable {
         case otherResource
         /// The provider wants a client secret, and there is none.
         case clientSecretMissing
-        /// The key that the session's tokens are bound to is gone, or is another.
+        /// The key that the session's tokens are bound to is missing or different.
         case keyLost
-        /// The session was given by another server or to another client than the provider now names.
+        /// Another server or another client than the provider's current one issued the session.
         case otherAuthority
         /// A step that the caller does in place of a built-in one failed; what it threw is not repeated.
         case stepFailed(Step)
@@ -64,14 +66,14 @@ public struct SignInError: RedactedError, Hashable {
         case refresh
     }
 
-    /// What a program decides by. Cancellation is `cancelled`, whichever part noticed it.
+    /// The code that a program decides by. Cancellation is always `cancelled`, whichever part noticed it.
     public let code: Code
 
     package init(_ code: Code) {
         self.code = code
     }
 
-    // Cancellation is the same thing whoever noticed it.
+    // Cancellation has one code, whichever part noticed it.
 
     package static func userAgent(_ error: UserAgentError) -> SignInError {
         SignInError(error.code == .cancelled ? .cancelled : .userAgent(error))
@@ -121,12 +123,12 @@ public struct SignInError: RedactedError, Hashable {
                 hint: "make sure that the store can be written, then sign in again")
         case .accountNameNeeded:
             .init(
-                .usage, "sign-in.account-name-needed", "the server does not tell which account signed in",
+                .usage, "sign-in.account-name-needed", "the server doesn't report which account signed in",
                 hint: "\(Recovery.nameAccount)")
         case .accountMismatch:
             .init(
                 .protocolError, "sign-in.account-mismatch",
-                "the server's responses are about a different account than the one that signed in")
+                "the server's responses name a different account than the one that signed in")
         case .otherPerson:
             .init(
                 .refused, "sign-in.other-person",
@@ -167,11 +169,11 @@ public struct SignInError: RedactedError, Hashable {
                 hint: "sign in again")
         case .stepFailed(.authorizationURL):
             .init(
-                .internalError, "sign-in.step-failed", "the program's own way to make the authorization URL failed")
+                .internalError, "sign-in.step-failed", "the program's own code for the authorization URL failed")
         case .stepFailed(.login):
-            .init(.internalError, "sign-in.step-failed", "the program's own way to exchange the response failed")
+            .init(.internalError, "sign-in.step-failed", "the program's own code that exchanges the response failed")
         case .stepFailed(.refresh):
-            .init(.internalError, "sign-in.step-failed", "the program's own way to refresh the session failed")
+            .init(.internalError, "sign-in.step-failed", "the program's own code that refreshes the session failed")
         case .superseded: .init(.interrupted, "sign-in.superseded", "a newer sign-in has replaced this one")
         case .cancelled: .init(.interrupted, "sign-in.cancelled", "the operation was interrupted")
         }

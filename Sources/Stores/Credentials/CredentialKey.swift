@@ -1,6 +1,7 @@
 public import LatchkeyLog
 
-/// What kind of secret a credential is. Stores keep kinds apart: the same service and account may have one of each.
+/// The kind of secret that a credential contains. Stores separate kinds: a service and account may have one credential
+/// of each.
 public struct CredentialKind: Sendable, Hashable, Loggable {
     /// 1 to 32 lower-case letters, digits and hyphens.
     public let name: String
@@ -17,7 +18,7 @@ public struct CredentialKind: Sendable, Hashable, Loggable {
         self.name = name.description
     }
 
-    /// A password or token kept for somebody else: what `latchkey set` writes and other programs read.
+    /// A password or token for a service: what `latchkey set` writes and other programs read.
     public static let password = CredentialKind(known: "password")
     /// An OAuth session: tokens and what is needed to refresh them.
     package static let session = CredentialKind(known: "session")
@@ -27,7 +28,7 @@ public struct CredentialKind: Sendable, Hashable, Loggable {
     public static let clientSecret = CredentialKind(known: "client-secret")
     /// Which account of a service is the current one.
     package static let current = CredentialKind(known: "current")
-    /// That a session was ended by its server. It holds no secret.
+    /// The mark of a session that its server ended. It contains no secret.
     package static let ended = CredentialKind(known: "ended")
 
     /// Safe: a kind is a word of the program, 32 characters at most.
@@ -36,10 +37,10 @@ public struct CredentialKind: Sendable, Hashable, Loggable {
     }
 }
 
-/// The name under which a credential is kept: a service, an account, and the kind of secret.
+/// The name of a credential: a service, an account, and the kind of secret.
 ///
-/// Keys are equal when their UTF-8 is: unlike `String`, two normal forms of the same text are two keys, because every
-/// store and every other program compares bytes.
+/// Keys are equal if their UTF-8 is equal. Two normal forms of the same text are two keys, unlike `String`, because
+/// every store and every other program compares bytes.
 public struct CredentialKey: Sendable, Hashable, Loggable {
     /// 1 to 1,024 bytes of UTF-8 without control characters.
     public let service: String
@@ -50,7 +51,7 @@ public struct CredentialKey: Sendable, Hashable, Loggable {
 
     package static let maximumByteCount = 1024
 
-    /// What the service of a provider's sessions and secrets begins with.
+    /// The prefix of the services of a provider's sessions and secrets.
     package static let providerPrefix = "latchkey:"
 
     /// Makes a key, or throws what is wrong with it.
@@ -71,7 +72,7 @@ public struct CredentialKey: Sendable, Hashable, Loggable {
     }
 
     private static func invalid(_ cause: LogMessage) -> InvalidValue {
-        InvalidValue(.credentialKey, cause, hint: "give a name of 1 to \(maximumByteCount) bytes of printable UTF-8")
+        InvalidValue(.credentialKey, cause, hint: "use a name of 1 to \(maximumByteCount) bytes of printable UTF-8")
     }
 
     public static func == (left: CredentialKey, right: CredentialKey) -> Bool {

@@ -11,7 +11,7 @@ public struct ListingCursor: Sendable, Hashable {
 
 /// Some of a listing, and where to go on.
 public struct ListingPage: Sendable {
-    /// May be empty before the end: only `next` says that there is no more.
+    /// The entries, which may be empty before the end: only `next` tells whether there are more.
     public let entries: [CredentialMetadata]
     /// `nil` at the end.
     public let next: ListingCursor?
@@ -49,7 +49,8 @@ public struct CredentialListing: AsyncSequence, Sendable {
         return result
     }
 
-    /// Holds one page at a time. A credential that is changed meanwhile may come twice; ``all()`` keeps the later one.
+    /// Holds one page at a time. A credential that changes during the iteration may appear twice; ``all()`` keeps the
+    /// later one.
     public struct Iterator: AsyncIteratorProtocol {
         let listing: CredentialListing
         var page: ArraySlice<CredentialMetadata> = []

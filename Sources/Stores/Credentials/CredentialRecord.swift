@@ -21,7 +21,7 @@ public struct CredentialVersion: Sendable, Hashable, Loggable {
     }
 }
 
-/// What the bytes of a secret are, for stores that hand it to programs which show it.
+/// The content type of a secret, for stores that pass it to programs which show the secret.
 public enum SecretContentType: String, Sendable, Hashable {
     /// UTF-8 text.
     case text = "text/plain"
@@ -30,8 +30,8 @@ public enum SecretContentType: String, Sendable, Hashable {
 }
 
 extension SecretContentType {
-    /// What the bytes are which a program calls `contentType`: text only where they are UTF-8 as well. gnome-keyring calls
-    /// everything text.
+    /// The type of bytes that a program calls `contentType`: text only if the bytes are also UTF-8, because
+    /// gnome-keyring calls everything text.
     package init<Purpose: SecretPurpose>(of secret: borrowing Secret<Purpose>, named contentType: String) {
         guard contentType.utf8.starts(with: "text/".utf8) else {
             self = .binary
@@ -43,9 +43,9 @@ extension SecretContentType {
 
 /// All that is known of a credential besides its secret.
 public struct CredentialMetadata: Sendable, Hashable {
-    /// What to read and delete the credential by.
+    /// The key to read and delete the credential with.
     public let key: CredentialKey
-    /// What people see in their keyring application.
+    /// The label that keyring applications show.
     public let label: String
     /// When the credential was first saved; in a keyring, what its service says (`Created` of an item).
     public let created: UnixTime
@@ -73,7 +73,7 @@ public struct CredentialRecord<Purpose>: ~Copyable, Sendable {
     /// The state that was read: give it to ``WriteCondition/matches(_:)``, so that no other process's save is
     /// overwritten.
     public let version: CredentialVersion
-    /// What was saved, where the store's `keepsContentType` is true; elsewhere only a hint.
+    /// The saved type if the store's `keepsContentType` is true; otherwise only a hint.
     public let contentType: SecretContentType
     /// The bytes as they were saved; there may be none. ``takeSecret()`` moves it out of the record.
     public let secret: Secret<Purpose>
@@ -93,11 +93,11 @@ public struct CredentialRecord<Purpose>: ~Copyable, Sendable {
     public consuming func takeSecret() -> Secret<Purpose> { secret }
 }
 
-/// What must hold for a save or a delete to happen; otherwise it throws ``StoreError/Code/conflict``.
+/// The condition for a save or a delete. If it doesn't hold, the operation throws ``StoreError/Code/conflict``.
 public enum WriteCondition: Sendable, Hashable {
     /// Nothing: update or insert.
     case none
-    /// There is no credential under the key yet.
+    /// The store doesn't contain a credential under the key.
     case absent
     /// The credential is still in this version (compare-and-set).
     case matches(CredentialVersion)
@@ -109,23 +109,24 @@ public enum WriteCondition: Sendable, Hashable {
         case .absent where present == nil: return
         case .matches(let version) where present == version: return
         case .absent:
-            throw StoreError(.conflict, "there is a credential already", hint: "read it, or save without a condition")
+            throw StoreError(.conflict, "the credential exists already", hint: "read it, or save without a condition")
         case .matches:
             throw StoreError(.conflict, "the credential was changed since it was read", hint: "read it again")
         }
     }
 }
 
-/// What is written beside a secret.
+/// The label, type and condition of a save.
 public struct SaveOptions: Sendable, Hashable {
-    /// What people see in their keyring application; `nil` keeps the present label, or makes one from the key.
+    /// The label that keyring applications show; `nil` keeps the present label, or makes one from the key.
     public var label: String?
     /// `binary` unless told otherwise; a keyring may pass it on to programs that show the secret.
     public var contentType: SecretContentType
-    /// Where it doesn't hold, the save throws `conflict` and changes nothing. `none` unless told otherwise.
+    /// The condition for the save (default: `none`). If it doesn't hold, the save throws `conflict` and changes
+    /// nothing.
     public var condition: WriteCondition
 
-    /// By default: keeps the label, calls the secret bytes, and saves whatever is there.
+    /// The defaults keep the label, declare the secret as bytes, and save whatever the store contains.
     public init(
         label: String? = nil, contentType: SecretContentType = .binary, condition: WriteCondition = .none
     ) {

@@ -14,30 +14,30 @@ public protocol CredentialStore: Sendable {
     /// Tells this store from others in leases, logs and reports: `vault /home/a/.local/share/latchkey/vault`.
     var identity: StoreIdentity { get }
 
-    /// What this store promises beyond the contract above; `LatchkeyStoreContract` tests a store by it.
+    /// The promises of this store beyond the contract above; `LatchkeyStoreContract` tests a store against them.
     var capabilities: StoreCapabilities { get }
 
     /// Saves a secret, replacing the one under the key, and returns the new version.
     ///
-    /// Throws `conflict` when the condition of `options` doesn't hold, and `tooLarge` for a secret past
-    /// `capabilities.maximumSecretByteCount`. A secret without bytes is no error.
+    /// Throws `conflict` if the condition of `options` doesn't hold, and `tooLarge` if the secret has more than
+    /// `capabilities.maximumSecretByteCount` bytes. A secret without bytes isn't an error.
     @discardableResult
     func save<Purpose: SecretPurpose>(
         _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, deadline: Deadline
     ) async throws(StoreError) -> CredentialVersion
 
-    /// Returns the credential under a key, or `nil` when there is none, which is no error.
+    /// Returns the credential under a key, or `nil` if there is none, which isn't an error.
     ///
-    /// Its purpose is the caller's word: a store doesn't know what a secret is for.
+    /// The caller chooses the purpose: a store doesn't know what a secret is for.
     ///
-    /// Throws `locked`, `unavailable`, `corrupted` and the like: what there is can't be read.
+    /// Throws `locked`, `unavailable`, `corrupted` and similar codes if the store can't read the credential.
     func read<Purpose: SecretPurpose>(
         _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
     ) async throws(StoreError) -> CredentialRecord<Purpose>?
 
-    /// Deletes the credential under a key and returns whether there was one. That there was none is no error.
+    /// Deletes the credential under a key. Returns `false` if there was none, which isn't an error.
     ///
-    /// Throws `conflict` when the condition doesn't hold; nothing is deleted then.
+    /// Throws `conflict` if the condition doesn't hold; then nothing is deleted.
     @discardableResult
     func delete(
         _ key: CredentialKey, condition: WriteCondition, deadline: Deadline
@@ -60,12 +60,11 @@ public protocol CredentialStore: Sendable {
     /// The default throws `unsupported`.
     func changes(deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange>
 
-    /// Returns where the leases of this store are: the same place for all that share the store, whatever their
-    /// environment and their host.
+    /// Returns the location of this store's leases: the same one for all processes and hosts that share the store.
     ///
-    /// The default is `directory`. A store that wraps another one returns what that one does.
+    /// The default is `directory`. A store that wraps another store returns the location of that store.
     ///
-    /// Throws when it can't be told where they are.
+    /// Throws if the location can't be determined.
     func leases(in directory: LeaseDirectory, deadline: Deadline) async throws(StoreError) -> LeaseDirectory
 
     /// Locks the store. The default throws `unsupported`.
@@ -96,18 +95,19 @@ public struct StoreIdentity: Sendable, Hashable, Loggable {
     }
 }
 
-/// What happened to a credential. `nil` as key: the store can't tell which, so look at all.
+/// A change of a credential. The key is `nil` if the store can't tell which credential changed: then look at all of
+/// them.
 public struct CredentialChange: Sendable, Hashable {
     /// `unknown` where the store sees only that something changed, as a vault does.
     public enum Kind: Sendable, Hashable {
         /// A credential is new, or was replaced.
         case saved
-        /// A credential is gone.
+        /// The credential was deleted.
         case deleted
         /// Something changed.
         case unknown
     }
-    /// `saved` stands for a new credential and for a replaced one alike.
+    /// The kind of change; `saved` covers new and replaced credentials.
     public let kind: Kind
     /// `nil` when the store can't tell which credential it was; that may be so for `deleted` too.
     public let key: CredentialKey?
@@ -169,17 +169,17 @@ extension CredentialStore {
         try await delete(key, condition: .none, deadline: .standard)
     }
 
-    /// Walks the metadata of all credentials, or of one service's, page by page: memory stays flat.
+    /// Iterates over the metadata of all credentials, or of one service, page by page, so memory use stays constant.
     ///
-    /// What a page throws, the iteration throws; `all()` reads everything into an array.
+    /// The iteration throws what a page throws; `all()` reads everything into an array.
     public func list(service: String? = nil, deadline: Deadline = .standard) -> CredentialListing {
         CredentialListing(store: self, service: service, deadline: deadline)
     }
 }
 
-/// What a store can do beyond save, read, delete and list. The contract suite reads it.
+/// The abilities of a store beyond save, read, delete and list. The contract suite reads them.
 public struct StoreCapabilities: Sendable, Hashable {
-    /// What is saved is there after the process ends.
+    /// Whether saved credentials outlive the process.
     public var isPersistent: Bool
     /// `lock()` and `unlock()` work.
     public var canLock: Bool
@@ -190,8 +190,8 @@ public struct StoreCapabilities: Sendable, Hashable {
     public var hasAtomicConditions: Bool
     /// `list` gives each credential's version.
     public var hasVersionsInListing: Bool
-    /// What was saved as text is read as text, and bytes as bytes. Otherwise the store may call bytes that happen to be
-    /// UTF-8 text.
+    /// Whether the store returns the content type that was saved. Otherwise it may report bytes that happen to be UTF-8
+    /// as text.
     public var keepsContentType: Bool
     /// The largest secret that it takes, in bytes; of a larger one a save throws `tooLarge`.
     public var maximumSecretByteCount: Int
@@ -199,7 +199,7 @@ public struct StoreCapabilities: Sendable, Hashable {
     /// Listing one service looks at all credentials, so that several services are better found in one listing.
     package var listsAllForOneService = false
 
-    /// For a store's own `capabilities`. Content types are kept unless told otherwise; the size is in bytes.
+    /// Creates the capabilities of a store. The default keeps content types; the size is in bytes.
     public init(
         isPersistent: Bool, canLock: Bool, reportsChanges: Bool, hasAtomicConditions: Bool,
         hasVersionsInListing: Bool, keepsContentType: Bool = true, maximumSecretByteCount: Int

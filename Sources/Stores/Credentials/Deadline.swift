@@ -15,7 +15,7 @@ public struct Deadline: Sendable, Hashable, Loggable {
     /// 30 seconds from now: what every operation uses unless told otherwise.
     public static var standard: Deadline { .after(.seconds(30)) }
 
-    /// What is left, never negative.
+    /// The remaining time, never negative.
     public var remaining: Duration { max(.zero, ContinuousClock.now.duration(to: instant)) }
 
     package var hasPassed: Bool { ContinuousClock.now >= instant }
@@ -37,8 +37,8 @@ public struct UnixTime: Sendable, Hashable, Comparable, Loggable {
     /// The system's clock (time(2)).
     public static func now() -> UnixTime { UnixTime(seconds: Int64(time(nil))) }
 
-    /// The moment so many seconds later; the last or the first that there is, where that one doesn't fit. What comes
-    /// from outside or from a store may be any number.
+    /// The moment `count` seconds later, or the earliest or latest one that fits: a number from outside or from a store
+    /// may have any value.
     package func advanced(bySeconds count: Int64) -> UnixTime {
         let (sum, overflows) = seconds.addingReportingOverflow(count)
         return UnixTime(seconds: overflows ? (count < 0 ? .min : .max) : sum)

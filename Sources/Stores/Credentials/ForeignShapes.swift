@@ -1,7 +1,7 @@
 package import LatchkeySecrets
 
-/// Items of programs that don't name theirs by `service` and `username`: which credential each would be here. A store
-/// leaves them alone; helpers find them, and an import takes them over.
+/// The credentials that match items of programs which don't use `service` and `username`. A store leaves such items
+/// unchanged; helpers find them, and an import copies them.
 package enum ForeignShapes {
     /// Which credential an item would be here, and how its program wrote the secret.
     package struct Reading: Sendable, Hashable {
@@ -25,7 +25,7 @@ package enum ForeignShapes {
             return reading("docker:\(server)", user)
         }
         if schema == "org.rust-lang.cargo.registry", let url = attributes["url"] {
-            // A registry has one token, whoever it belongs to.
+            // A registry has one token, whatever its owner.
             return reading("cargo:\(url)", "token")
         }
         if let host = attributes["server"], let scheme = attributes["protocol"], let user = attributes["user"],
@@ -35,8 +35,7 @@ package enum ForeignShapes {
             let path = attributes["object"].map { "/\($0)" } ?? ""
             return reading("git:\(scheme)://\(host)\(port)\(path)", user, isFirstLine: true)
         }
-        // Git Credential Manager, and what keytar made for programs such as GitHub Desktop: nothing else tells them
-        // apart.
+        // Git Credential Manager and keytar (GitHub Desktop and others): their attributes are the same.
         if let service = attributes["service"], let account = attributes["account"],
             attributes.all.allSatisfy({ ["service", "account", "xdg:schema", "application"].contains($0.name) })
         {
@@ -52,15 +51,16 @@ package enum ForeignShapes {
 }
 
 extension ItemStore {
-    /// Saves in `target` what programs keep in this store without a `service` and a `username`: git and Git Credential
-    /// Manager under the service `git:URL`, docker under `docker:URL`, cargo under `cargo:URL` with the account `token`,
-    /// and whoever names items by `service` and `account` under these. The items stay as they are.
+    /// Saves in `target` the items that programs store here without a `service` and a `username`: those of git and Git
+    /// Credential Manager under the service `git:URL`, docker's under `docker:URL`, cargo's under `cargo:URL` with the
+    /// account `token`, and items with `service` and `account` under these. The items themselves don't change.
     ///
-    /// Of items that would be under one key it takes the one that is read first. The one that was changed last comes last.
-    /// What `target` had under a key is replaced. Throws what either store throws; what was saved by then stays.
+    /// If several items match one key, the import takes the item that a read returns. The most recently changed item
+    /// comes last. A credential in `target` under the key is replaced. Throws what either store throws; credentials
+    /// saved before that stay.
     ///
-    /// - Parameter attributes: only items that have these, among others.
-    /// - Returns: how many items are of no such kind, nor this store's own.
+    /// - Parameter attributes: only items with these attributes, among others.
+    /// - Returns: the number of items that neither match such a shape nor belong to this store.
     @discardableResult
     package func copyForeign(
         to target: any CredentialStore, having attributes: ItemAttributes = ItemAttributes(), deadline: Deadline
@@ -69,7 +69,7 @@ extension ItemStore {
         var keys: Set<CredentialKey> = []
         let first = found.sorted { $0.item.precedes($1.item) }.filter { keys.insert($0.reading.key).inserted }
         for (item, reading) in first.reversed() {
-            // One that was deleted meanwhile is none.
+            // Skips an item that was deleted in the meantime.
             guard let record = try await read(item.id, as: Password.self, deadline: deadline) else { continue }
             let type = SecretContentType(of: record.secret, named: record.item.contentType)
             try await target.save(

@@ -3,7 +3,7 @@ internal import LatchkeySecrets
 internal import LatchkeySystem
 internal import Synchronization
 
-/// What a store holds, behind its lock.
+/// The contents of a store, behind its lock.
 struct InMemoryState {
     var collections: [ItemCollection]
     /// The name of the collection with the credentials: the first one, or empty if there was none.
@@ -31,8 +31,8 @@ struct InMemoryState {
 
     // MARK: - Entries
 
-    /// What is read under a key: exactly this name, or else the item that was changed last among those that are read
-    /// as it.
+    /// The entry that a read of a key returns: the one with exactly this name, otherwise the most recently changed item
+    /// that reads as it.
     func entry(_ key: CredentialKey) -> Entry? { entry(EntryName(key)) }
 
     func entry(_ name: EntryName) -> Entry? {
@@ -41,7 +41,7 @@ struct InMemoryState {
         return reading.implied.compactMap { entries[$0] }.max { $0.revision < $1.revision }
     }
 
-    /// The item of an id. Credentials of other kinds than `password` are no items.
+    /// The item with an ID. Credentials of kinds other than `password` aren't items.
     func item(_ id: ItemID) -> Entry? { entries[id].flatMap { $0.isItem ? $0 : nil } }
 
     var items: some Sequence<Entry> { entries.values.lazy.filter(\.isItem) }
@@ -49,7 +49,7 @@ struct InMemoryState {
     /// Adds an entry, or replaces the one with its id.
     mutating func put(_ entry: Entry) {
         if let old = entries[entry.item.id], old.item.attributes == entry.item.attributes {
-            // It is read under the same name.
+            // The new entry has the same name.
             byteCount += entry.secret.value.byteCount - old.secret.value.byteCount
             entries[entry.item.id] = entry
             return
@@ -87,8 +87,8 @@ struct InMemoryState {
         return entry
     }
 
-    /// What an item with these attributes is read as, and whether it is kept under that: where no other one is.
-    /// Credentials are in their own collection alone.
+    /// The key of an item with these attributes, and whether the item is stored under that key: only if no other item
+    /// is. Only the first collection contains credentials.
     func key(
         _ attributes: ItemAttributes, in collection: String, replacing old: Entry?
     ) -> (key: CredentialKey?, isNamed: Bool) {
@@ -103,7 +103,7 @@ struct InMemoryState {
         if let key = entry.item.key { listeners.report(CredentialChange(kind: kind, key: key)) }
     }
 
-    /// Of what is changed by its key, and not as an item.
+    /// Reports a change of a credential that was made by its key, not as an item.
     func reportItem(_ change: ItemChange, _ entry: Entry) {
         if entry.isItem { itemListeners.report(change) }
     }
@@ -118,12 +118,12 @@ private struct Reading {
 /// One item.
 struct Entry: Sendable {
     var item: Item
-    /// In a box, as a dictionary has it.
+    /// A box, because a dictionary can't hold a noncopyable value.
     var secret: Box<Secret<ItemContent>>
     /// Higher after each change.
     var revision: UInt64
 
-    /// Credentials of other kinds than `password` are no items.
+    /// Whether the entry is an item: credentials of kinds other than `password` aren't.
     var isItem: Bool { item.key.map { $0.kind == .password } ?? true }
     /// Of an item in memory it is always known.
     var version: CredentialVersion { item.version! }

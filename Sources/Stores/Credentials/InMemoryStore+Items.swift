@@ -17,7 +17,7 @@ extension InMemoryStore: CollectionStore {
     ) async throws(StoreError) -> ItemCollection {
         try state.withLock { (state) throws(StoreError) in
             guard state.collections.count < Self.maximumCollectionCount else {
-                throw StoreError(.tooLarge, "there are too many collections")
+                throw StoreError(.tooLarge, "the store has too many collections")
             }
             let name = ItemCollection.name(for: label.lowercased(), besides: state.collections.map(\.name))
             let now = UnixTime.now()
@@ -177,7 +177,7 @@ extension InMemoryStore: CollectionStore {
         }
     }
 
-    /// What is saved and deleted by its key. No other process can change the items.
+    /// Changes by key. No other process can change the items.
     package func itemChanges(deadline: Deadline) async throws(StoreError) -> AsyncStream<ItemChange> {
         state.withLock { state in
             state.itemListeners.listen { [weak self] number in

@@ -3,10 +3,10 @@ public import LatchkeySecrets
 internal import LatchkeySystem
 internal import Synchronization
 
-/// Keeps credentials in the guarded memory of this process, and nowhere else.
+/// Stores credentials in the guarded memory of this process only.
 ///
-/// It is for tests, and for a process that must leave nothing behind: everything is wiped when the last reference to
-/// the store goes. It can do all that a store can, except persist and be locked.
+/// The store is meant for tests, and for processes that must leave nothing behind: it overwrites everything when its
+/// last reference ends. It has all abilities of a store except persistence and locking.
 public final class InMemoryStore: CredentialStore {
     public let identity: StoreIdentity
     public let capabilities: StoreCapabilities
@@ -17,7 +17,7 @@ public final class InMemoryStore: CredentialStore {
     /// Hashes revisions into versions, so that another store's versions never match here.
     private let versionKey: Secret<PrivateKey>
 
-    /// What all items together may take.
+    /// Limits for all items together.
     package struct Limits: Sendable {
         let itemCount: Int
         let byteCount: Int
@@ -86,7 +86,7 @@ public final class InMemoryStore: CredentialStore {
     ) async throws(StoreError) -> CredentialRecord<Purpose>? {
         try Self.check(deadline)
         guard let found = state.withLock({ $0.entry(key) }) else { return nil }
-        // The secret is copied outside the lock: whoever replaces it meanwhile leaves this one whole.
+        // The secret is copied outside the lock: a concurrent replacement leaves this copy whole.
         return CredentialRecord(
             metadata: found.item.metadata(for: key), version: found.version, contentType: found.contentType,
             secret: found.secret.value.duplicate(as: purpose))
@@ -117,7 +117,7 @@ public final class InMemoryStore: CredentialStore {
     ) async throws(StoreError) -> ListingPage {
         try Self.check(deadline)
         return state.withLock { state in
-            // A service's names stand together, so the page starts at its first and ends where another's begins.
+            // The keys of a service are adjacent, so the page starts at the first and ends at the next service.
             let prefix: [UInt8] = service.map { Array($0.utf8) + [0] } ?? []
             let start = state.names.firstIndex(belongs: { !$0.bytes.lexicographicallyPrecedes(prefix) })
             let after = cursor.map { cursor in
@@ -150,12 +150,11 @@ public final class InMemoryStore: CredentialStore {
 
     // MARK: - Writing
 
-    /// Puts an item into the state, new or in place of an old one. Throws `unavailable` where there is no such
-    /// collection.
+    /// Adds an item to the state, or replaces one. Throws `unavailable` if the collection doesn't exist.
     ///
     /// - Parameters:
-    ///   - id: of a new item; `nil` makes one.
-    ///   - name: of a new credential; `nil` gives the item the one that its attributes make.
+    ///   - id: the ID of a new item; `nil` creates one.
+    ///   - name: the name of a new credential; `nil` derives it from the item's attributes.
     ///   - times: `nil` is now.
     func entry(
         _ secret: Box<Secret<ItemContent>>, _ attributes: ItemAttributes, label: String, contentType: String,
@@ -218,7 +217,9 @@ extension Entry {
 extension ItemID {
     /// An element of a path, whatever the number.
     fileprivate static func inMemory(_ number: UInt64) -> ItemID {
-        guard let id = ItemID("i\(number)") else { preconditionFailure("a letter and digits are no element of a path") }
+        guard let id = ItemID("i\(number)") else {
+            preconditionFailure("a letter and digits aren't an element of a path")
+        }
         return id
     }
 }

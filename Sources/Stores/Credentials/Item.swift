@@ -1,7 +1,7 @@
 package import LatchkeySecrets
 
-/// Which item: the last element of its D-Bus object path. It says nothing about the item, and stays while the item is
-/// there; a rekeying of the vault makes others.
+/// The ID of an item: the last element of its D-Bus object path. The ID reveals nothing about the item and doesn't
+/// change during the item's life; rekeying the vault creates new IDs.
 package struct ItemID: Sendable, Hashable {
     /// 1 to 64 letters, digits and `_`, all ASCII.
     package let element: String
@@ -24,11 +24,11 @@ package struct Item: Sendable, Hashable {
     package let contentType: String
     package let created: UnixTime
     package let modified: UnixTime
-    /// Another one after each change of anything; `nil` where the store can't tell it without the secret.
+    /// The version, which differs after each change; `nil` if the store can't tell it without the secret.
     package let version: CredentialVersion?
     /// The credential that it is read as, by the store's rule; `nil` where it is none.
     package let key: CredentialKey?
-    /// Whether it is kept under its key, and so goes before all others that are read as the same one.
+    /// Whether the item is stored under its key, and so precedes all other items that read as the same key.
     package let isNamed: Bool
 
     package init(
@@ -48,9 +48,9 @@ package struct Item: Sendable, Hashable {
         self.isNamed = isNamed
     }
 
-    /// Whether this one is read when both are read as one key: the one that was changed last; then the younger, and the
-    /// one with the later id, so that everybody chooses the same. Times count in seconds. Of two that were changed in one
-    /// second the younger is the newer: a save here would have changed it, had it been there.
+    /// Whether a read of a shared key returns this item: the most recently changed one, then the younger one, then the
+    /// one with the higher ID, so that all programs choose the same one. Times count in seconds. Of two items that
+    /// changed in the same second, the younger one is newer: a save here would have changed that item, had it existed.
     package func precedes(_ other: Item) -> Bool {
         if modified != other.modified { return modified > other.modified }
         if created != other.created { return created > other.created }
@@ -81,25 +81,25 @@ package struct ItemRecord<Purpose>: ~Copyable, Sendable {
     package consuming func takeSecret() -> Secret<Purpose> { secret }
 }
 
-/// What an item keeps for a program.
+/// The secret of an item that a program stored.
 package enum ItemContent: SecretPurpose { package static var name: StaticString { "item's secret" } }
 
-/// What is written beside an item's secret.
+/// The metadata of an item to save.
 package struct ItemDraft: Sendable {
     package enum Place: Sendable {
-        /// An item that is there. It keeps its label where none is given.
+        /// An existing item, which keeps its label if none is set.
         case item(ItemID)
-        /// A new item in a collection. With `replacing`, one with the same attributes, no more and no fewer, gets the
-        /// secret and label instead, and stays the item that it is.
+        /// A new item in a collection. If `replacing` is set and an item has exactly the same attributes, that item
+        /// gets the secret and label instead.
         case attributes(ItemAttributes, in: String, replacing: Bool)
     }
     package var place: Place
     package let label: String?
     /// 255 bytes of UTF-8 at most.
     package let contentType: String
-    /// Of an item that is there; where it doesn't hold, the save throws `conflict` and changes nothing.
+    /// The condition for an existing item; if it doesn't hold, the save throws `conflict` and changes nothing.
     package var condition = WriteCondition.none
-    /// What a transfer keeps; `nil` is now.
+    /// The times that a transfer preserves; `nil` is now.
     package var times: (created: UnixTime, modified: UnixTime)?
 
     package init(_ place: Place, label: String? = nil, contentType: String) {
@@ -132,8 +132,8 @@ package struct ItemCollection: Sendable, Hashable {
 }
 
 extension ItemCollection {
-    /// A name for a new one: its label where that can be one, else what is left of it in a path; with a number where it
-    /// is taken.
+    /// A name for a new collection: its label if valid, otherwise the start of the label with `_` for bytes that a path
+    /// does not allow, with a number if the name is taken.
     package static func name(for label: String, besides taken: [String]) -> String {
         let letters = label.utf8.prefix(48).map { byte in
             ObjectPathElement.isValid(String(UnicodeScalar(byte))) ? Character(UnicodeScalar(byte)) : "_"

@@ -1,6 +1,6 @@
-/// The attributes by which an item is found: names with values. They are no secret, and stores seal them all the same.
+/// The attributes by which an item is found: names with values. They aren't secret, but stores encrypt them anyway.
 ///
-/// Two texts are the same when their UTF-8 is, as for a `CredentialKey`.
+/// Two texts are equal if their UTF-8 is equal, as for a `CredentialKey`.
 package struct ItemAttributes: Sendable, Hashable {
     package struct Attribute: Sendable, Hashable {
         package let name: String
@@ -29,7 +29,7 @@ package struct ItemAttributes: Sendable, Hashable {
     package let all: [Attribute]
 
     package static let maximumCount = 64
-    /// Of all names and values together, in bytes of UTF-8: 32 KiB.
+    /// The limit for all names and values together: 32 KiB of UTF-8.
     package static let maximumByteCount = 32768
 
     /// None.
@@ -84,8 +84,8 @@ package struct ItemAttributes: Sendable, Hashable {
     /// The attributes by which programs find a password.
     package static let service = "service"
     package static let account = "username"
-    /// By which a keyring tells credentials of other kinds: a password has exactly the attributes that other programs
-    /// use. In a vault it says nothing, as kinds are never items.
+    /// The attribute by which a keyring distinguishes credentials of other kinds: a password has exactly the attributes
+    /// that other programs use. A vault ignores this attribute, because other kinds are never items there.
     package static let kind = "latchkey:kind"
 
     /// Those of a credential of the kind `password`: exactly `service` and `username`.

@@ -17,18 +17,18 @@ package protocol ItemStore: CredentialStore {
         _ id: ItemID, as purpose: Purpose.Type, deadline: Deadline
     ) async throws(StoreError) -> ItemRecord<Purpose>?
 
-    /// Saves a secret as `draft` says, and returns the item and whether it is a new one; `nil` when it names an item that
-    /// isn't there.
+    /// Saves a secret according to `draft`. Returns the item and whether it is new, or `nil` if `draft` refers to an
+    /// item that doesn't exist.
     ///
-    /// Throws `unavailable` when there is no such collection, `conflict` when the draft's condition doesn't hold.
+    /// Throws `unavailable` if the collection doesn't exist, and `conflict` if the draft's condition doesn't hold.
     @discardableResult
     func save<Purpose: SecretPurpose>(
         _ secret: borrowing Secret<Purpose>, _ draft: ItemDraft, deadline: Deadline
     ) async throws(StoreError) -> (item: Item, isNew: Bool)?
 
-    /// Deletes an item, and returns it as it was, or `nil` when there was none.
+    /// Deletes an item and returns its last state, or `nil` if it didn't exist.
     ///
-    /// Throws `conflict` when the condition doesn't hold; nothing is deleted then.
+    /// Throws `conflict` if the condition doesn't hold; then nothing is deleted.
     @discardableResult
     func delete(
         _ id: ItemID, condition: WriteCondition, deadline: Deadline
@@ -45,7 +45,7 @@ extension ItemStore {
         let all = ItemAttributes([ItemAttributes.Attribute(name: ItemAttributes.service, value: service)])
         guard let all else { return nil }
         let found = try await search(all, in: nil, deadline: deadline).filter { $0.key != nil }
-        // By its key: of several items with one, the store says which is read.
+        // By key: if several items have it, the store decides which one is read.
         guard let key = found.min(by: { $0.precedes($1) })?.key else { return nil }
         return try await read(key, as: Password.self, deadline: deadline)
     }
@@ -59,12 +59,13 @@ extension CredentialStore {
     package var collections: (any CollectionStore)? { self as? any CollectionStore }
 }
 
-/// What can be served on a bus: a store of items whose collections can be changed.
+/// A store that can be served on a bus: a store of items with collections that can be changed.
 package protocol CollectionStore: ItemStore {
     /// In the order of their names.
     func collections(deadline: Deadline) async throws(StoreError) -> [ItemCollection]
 
-    /// Makes a collection with a name of its own, made from the label; an alias that another one had is taken over.
+    /// Creates a collection with a new name made from the label. If another collection has the alias, the new one takes
+    /// it over.
     func createCollection(label: String, alias: String?, deadline: Deadline) async throws(StoreError) -> ItemCollection
 
     /// Gives a collection another label, and returns whether it is there.
@@ -88,14 +89,14 @@ package protocol CollectionStore: ItemStore {
 
     func item(_ id: ItemID, deadline: Deadline) async throws(StoreError) -> Item?
 
-    /// Changes what is given, and returns the item as it is then, or `nil` when there is none. Where attributes make a
-    /// credential of what was none, or the reverse, its id is another one.
+    /// Changes the passed parts of an item and returns the changed item, or `nil` if it doesn't exist. If the new
+    /// attributes turn the item into a credential, or back, its ID changes.
     func update(
         _ id: ItemID, label: String?, attributes: ItemAttributes?, deadline: Deadline
     ) async throws(StoreError) -> Item?
 
-    /// What others change from now on. What this store changes as a `CredentialStore` is told as well, but for a vault in
-    /// a database, which is told of by its other processes alone.
+    /// Future changes by others. The stream also contains changes that this store makes as a `CredentialStore`, except
+    /// for a vault in a database, which only reports those of other processes.
     func itemChanges(deadline: Deadline) async throws(StoreError) -> AsyncStream<ItemChange>
 }
 
@@ -103,6 +104,6 @@ package enum ItemChange: Sendable, Hashable {
     case created(Item)
     case changed(Item)
     case deleted(ItemID, collection: String)
-    /// Which items can't be told, or are too many to tell: look at all of it anew.
+    /// Unknown or too many changes: look at all items again.
     case unknown
 }

@@ -6,8 +6,8 @@ internal import LatchkeySystem
 /// Exclusive access to one key of one store, among all Latchkey processes of this user, or of all hosts that share the
 /// store.
 ///
-/// On one machine it is an open-file-description lock (fcntl(2), F_OFD_SETLK) on one byte of a file, so that the kernel
-/// frees it when the holder dies. The lease ends when the value does; the file stays.
+/// On one machine a lease is an open-file-description lock (fcntl(2), F_OFD_SETLK) on one byte of a file, so the kernel
+/// releases it if the holder dies. The lease ends with the value; the file stays.
 package struct Lease: ~Copyable, Sendable {
     private enum Kind {
         case file(descriptor: Int32)
@@ -43,16 +43,16 @@ package protocol HeldLease: Sendable {
 
 /// Gives out the leases of a store that has leases of its own, such as one that several hosts share.
 package protocol LeaseSource: AnyObject, Sendable {
-    /// Waits until nobody else holds the key, and takes it. Throws as `LeaseDirectory.acquire` does.
+    /// Waits until no other holder has the key, then takes the lease. Throws as `LeaseDirectory.acquire` does.
     func acquire(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> Lease
 }
 
 extension CredentialStore {
     /// Returns exclusive access to a key among Latchkey's processes, for read-change-write such as a token refresh.
     ///
-    /// Throws `busy` when the deadline passes, `cancelled`, or `unavailable` when the lease's file can't be used.
+    /// Throws `busy` if the deadline passes, `cancelled`, or `unavailable` if the lease's file can't be used.
     ///
-    /// - Parameter directory: for a store that has no place of its own (see `leases(in:deadline:)`).
+    /// - Parameter directory: used by stores without a location for leases (see `leases(in:deadline:)`).
     package func exclusiveAccess(
         to key: CredentialKey, in directory: LeaseDirectory, deadline: Deadline
     ) async throws(StoreError) -> Lease {
@@ -60,8 +60,8 @@ extension CredentialStore {
     }
 }
 
-/// Where leases are: one empty file in a directory of this user alone, with a byte for each key; or a place of the
-/// store's own, which several hosts share.
+/// The location of leases: an empty file in a directory that only this user can access, with a byte for each key; or a
+/// location in the store that several hosts share.
 public struct LeaseDirectory: Sendable, Hashable {
     /// Empty for a store's own.
     package let path: String
@@ -103,8 +103,8 @@ public struct LeaseDirectory: Sendable, Hashable {
         if let own { return try await own.source.acquire(key, deadline: deadline) }
         try prepare()
         let offset = Self.offset(of: key, of: store, scope)
-        // The kernel has no waiting lock with a deadline that a task could cancel, so this asks again: after 1 ms, then
-        // more slowly.
+        // The kernel lacks a lock that waits with a deadline and that a task can cancel, so this polls: after 1 ms,
+        // then more slowly.
         var pause = Duration.milliseconds(1)
         while true {
             if Task.isCancelled { throw .cancelled }
@@ -136,11 +136,11 @@ public struct LeaseDirectory: Sendable, Hashable {
     /// Makes the directory when it is missing, and throws `unavailable` when it isn't this user's alone to write.
     package func prepare() throws(StoreError) {
         try mapError(
-            { (error: PrivateFile.Failure) in unusable("can't be made", number: error.number) },
+            { (error: PrivateFile.Failure) in unusable("can't be created", number: error.number) },
             of: PrivateFile.makeFolder(path))
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { throw unusable("can't be read", number: errno) }
-        guard status.st_mode & S_IFMT == S_IFDIR else { throw unusable("is no directory", number: ENOTDIR) }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw unusable("isn't a directory", number: ENOTDIR) }
         guard status.st_uid == geteuid() else { throw unusable("belongs to another user", number: EPERM) }
         guard status.st_mode & 0o022 == 0 else { throw unusable("can be written by others", number: EPERM) }
     }
@@ -156,10 +156,10 @@ public struct LeaseDirectory: Sendable, Hashable {
         case EAGAIN, EACCES, EINTR: return nil
         case let number: throw StoreError(.unavailable, "the lease file can't be locked", platform: .errno(number))
         }
-        // Whoever cleans up may have taken the file away meanwhile, and the next one locks another.
+        // A clean-up may have deleted the file, and the next process would lock another one.
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0, status.st_nlink > 0 else { return nil }
-        // A process without a umask of sense may have made it, and no other user could open it then.
+        // A process with an unusual umask may have created the file; then no other process could open it.
         if status.st_mode & 0o600 != 0o600 { fchmod(descriptor, 0o600) }
         return lease
     }

@@ -1,4 +1,4 @@
-/// Who listens to a store's changes.
+/// The listeners to a store's changes.
 package struct Listeners<Change: Sendable>: Sendable {
     /// The last word to a listener that fell behind: it must look at everything.
     private let lost: Change
@@ -14,7 +14,7 @@ package struct Listeners<Change: Sendable>: Sendable {
         self.limit = limit
     }
 
-    /// - Parameter ended: called with the listener's number when nobody listens any longer.
+    /// - Parameter ended: called with the listener's number after its stream ended.
     package mutating func listen(ended: @escaping @Sendable (Int) -> Void) -> AsyncStream<Change> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Change.self, bufferingPolicy: .bufferingNewest(limit))

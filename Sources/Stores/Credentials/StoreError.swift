@@ -1,12 +1,12 @@
 public import LatchkeyLog
 
-/// Why a store refused. Absence is no error: `read` returns `nil` and `delete` returns `false`.
+/// An error of a store. Absence isn't an error: `read` returns `nil` and `delete` returns `false`.
 public struct StoreError: RedactedError, Hashable {
-    /// Each has a stable name for logs and scripts, the error's `codeName`.
+    /// Codes with a stable name for logs and scripts, the error's `codeName`.
     public enum Code: Sendable, Hashable, CaseIterable {
         /// The store can't be reached: no bus, no service, no file, the service died.
         case unavailable
-        /// It is locked, and questions are forbidden or impossible.
+        /// The store is locked, and questions are forbidden or impossible.
         case locked
         /// The person closed the prompt.
         case promptDismissed
@@ -16,15 +16,15 @@ public struct StoreError: RedactedError, Hashable {
         case cancelled
         /// The system or the store forbids it; wrong owner or mode of a file.
         case permissionDenied
-        /// What is stored is damaged or was changed by someone without the key.
+        /// The stored data is damaged, or was changed by someone without the key.
         case corrupted
-        /// What is stored is sound, but older than what was seen before.
+        /// The stored data is intact, but older than the last seen state.
         case rolledBack
         /// The passphrase or key file doesn't open this vault.
         case wrongKey
         /// The secret is larger than the store takes.
         case tooLarge
-        /// A ``WriteCondition`` doesn't hold, or what was asked to be created is there already.
+        /// A ``WriteCondition`` doesn't hold, or the object to create exists already.
         case conflict
         /// A name fits more than one thing, such as two collections of a keyring with one label.
         case ambiguous
@@ -62,7 +62,7 @@ public struct StoreError: RedactedError, Hashable {
         }
     }
 
-    /// What a program decides by; cause and hint are for people.
+    /// The code that a program decides by; cause and hint are for people.
     public let code: Code
     public let cause: LogMessage
     public let hint: LogMessage?
@@ -90,7 +90,7 @@ public struct StoreError: RedactedError, Hashable {
         self.init(.unavailable, failure.cause, hint: failure.hint.map { "\($0), or \(Recovery.chooseStore)" })
     }
 
-    /// What is stored is damaged.
+    /// Whether the stored data is damaged.
     package var isCorruption: Bool { code == .corrupted }
     /// Another process is writing.
     package var isBusy: Bool { code == .busy }
@@ -102,11 +102,11 @@ public struct StoreError: RedactedError, Hashable {
     }
 }
 
-/// An error number of the system or a library: `errno 28`, `g-io-error-quark 39`.
+/// An error number of the system or a library, such as `errno 28` or `g-io-error-quark 39`.
 public struct PlatformCode: Sendable, Hashable, Loggable {
-    /// Whose number it is: `errno`, `sqlite`, or GLib's name for a kind of errors.
+    /// The origin of the number: `errno`, `sqlite`, or GLib's name for a kind of errors.
     public let domain: LoggableText
-    /// As the platform gave it: an errno, an extended result code of SQLite, a GError's code.
+    /// The platform's number: an errno, an extended result code of SQLite, or a GError's code.
     public let number: Int
 
     package init(domain: LoggableText, number: Int) {

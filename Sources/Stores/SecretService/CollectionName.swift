@@ -43,7 +43,7 @@ extension SecretServiceConfiguration {
             }
             guard path.utf8.starts(with: prefix.utf8), path.utf8.count <= maximumByteCount,
                 case let name = path.utf8.dropFirst(prefix.utf8.count), !name.isEmpty, name.allSatisfy(isName)
-            else { throw invalid("the collection's path is none of the Secret Service's") }
+            else { throw invalid("the path isn't a collection of the Secret Service") }
             return Collection(.path(path))
         }
 
@@ -62,7 +62,7 @@ extension SecretServiceConfiguration {
             InvalidValue(
                 .collection, cause,
                 hint:
-                    "name it `default`, `session`, by its label, or by its path /org/freedesktop/secrets/collection/NAME"
+                    "use `default`, `session`, the label, or the path /org/freedesktop/secrets/collection/NAME"
             )
         }
 

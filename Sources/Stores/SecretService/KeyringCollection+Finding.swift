@@ -107,19 +107,19 @@ extension StoreError {
         case .alias where collection == .standard:
             cause = "the keyring lacks a default collection"
             hint =
-                "\(Recovery.createCollection), or make one in your keyring application (in Seahorse: Password Keyring) and set it as default"
+                "\(Recovery.createCollection), or create one in your keyring application (in Seahorse: Password Keyring) and set it as default"
         case .alias:
             cause = "the keyring lacks a session collection"
             hint = "\(Recovery.chooseCollection); `default` is the desktop's own"
         case .path:
             cause = "the keyring doesn't contain the collection \(collection)"
-            hint = "name it by its label, or \(Recovery.chooseCollection)"
+            hint = "use its label, or \(Recovery.chooseCollection)"
         case .label:
             // Not the label: it may be a secret that was typed in the wrong place.
             cause = "no collection in the keyring has that label"
             let make: LogMessage = "\(Recovery.createCollection)"
             let shown = labels.filter { !$0.isEmpty }.prefix(mostShown).map(shownLabel)
-            hint = shown.isEmpty ? make : "there is \(LogMessage.joined(shown, separator: ", ")); or \(make)"
+            hint = shown.isEmpty ? make : "choose \(LogMessage.joined(shown, separator: ", ")), or \(make)"
         }
         return StoreError(.unavailable, cause, hint: hint, platform: failure?.platform)
     }

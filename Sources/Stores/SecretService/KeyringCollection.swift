@@ -157,7 +157,7 @@ extension KeyringCollection {
 extension StoreError {
     fileprivate static let newCollectionNeedsPrompt = StoreError(
         .locked, "a new collection needs a password, and --no-prompt forbids the keyring's question",
-        hint: "\(Recovery.allowPrompt), or make it in your keyring application")
+        hint: "\(Recovery.allowPrompt), or create the collection in your keyring application")
 }
 
 // MARK: - Unlocking

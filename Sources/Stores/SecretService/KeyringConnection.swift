@@ -219,7 +219,7 @@ internal import LatchkeySystem
             throw .store(
                 StoreError(
                     .protocolViolation,
-                    "the keyring service could not agree on a key, so secrets would cross the bus plain",
+                    "the keyring service could not agree on a key, so secrets would cross the bus unencrypted",
                     hint: "restart the keyring service; \(Recovery.diagnose)"))
         }
         return KeyringSession(connection: connection, codec: codec, owner: owner, path: path)

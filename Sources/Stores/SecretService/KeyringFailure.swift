@@ -90,7 +90,7 @@ extension StoreError {
     }
 
     package static let keyringLocked = StoreError(
-        .locked, "the keyring is locked and may not ask for its password",
+        .locked, "the keyring is locked, and Latchkey may not show its password dialog",
         hint: "unlock it in your keyring application, or \(Recovery.allowPrompt)")
 
     package static let keyringStaysLocked = StoreError(
@@ -103,13 +103,13 @@ extension StoreError {
 
     static let keyringTimedOut = StoreError(
         .timedOut, "the keyring service did not respond in time",
-        hint: "look for an unlock dialog that waits for you; else try again, or \(Recovery.allowMoreTime)")
+        hint: "answer the unlock dialog if one is open; otherwise try again, or \(Recovery.allowMoreTime)")
 
     static let keyringWentAway = keyringWentAway(nil)
 
     static func keyringWentAway(_ failure: BusFault?) -> StoreError {
         StoreError(
-            .unavailable, "the keyring service went away during the operation",
+            .unavailable, "the keyring service ended during the operation",
             hint: "try again; a change may or may not have been made", platform: failure?.platform)
     }
 
@@ -178,11 +178,11 @@ extension KeyringFailure {
             case .noSession, .lost: return .keyringWentAway(failure)
             case .isLocked:
                 return StoreError(
-                    .locked, "the keyring was locked during the operation", hint: "unlock it, then try again",
+                    .locked, "the keyring was locked during the operation", hint: "unlock the keyring, then try again",
                     platform: failure.platform)
             case .noSuchObject:
                 return StoreError(
-                    .protocolViolation, "the keyring service does not know an object that it named itself",
+                    .protocolViolation, "the keyring service no longer knows an object that it returned",
                     hint: "try again; another program may have deleted it", platform: failure.platform)
             case .accessDenied:
                 return StoreError(
@@ -195,12 +195,12 @@ extension KeyringFailure {
                     hint: "restart the keyring service", platform: failure.platform)
             case .tooLarge:
                 return StoreError(
-                    .tooLarge, "the secret is larger than the session bus or the keyring service takes",
+                    .tooLarge, "the secret is too large for the session bus or the keyring service",
                     platform: failure.platform)
             case .badArguments, .other:
                 return StoreError(
                     .cannotWrite, "the keyring service refused the operation",
-                    hint: "look into the keyring service's log, and check that its disk is not full",
+                    hint: "check the keyring service's log, and that its disk isn't full",
                     platform: failure.platform)
             }
         }

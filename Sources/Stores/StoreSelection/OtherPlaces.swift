@@ -9,10 +9,10 @@ package struct OtherPlace: Sendable {
     package let isSame: Bool
 }
 
-/// The stores beside the one that is used, as far as they can be looked into without asking anybody and at little cost.
+/// The other stores, as far as they can be searched quickly and without a question.
 ///
-/// A store that can't be looked into so, or doesn't respond in a tenth of the timeout, is left out and the log says
-/// why: what was asked for is done already, and must not fail for it.
+/// A store that can't be searched so, or doesn't respond within a tenth of the timeout, is skipped, and the log has the
+/// reason: the command has already done its work and must not fail because of another store.
 extension StoreSelector {
     /// Opens the other stores. It opens nothing where there is certainly no other one.
     ///
@@ -62,8 +62,8 @@ extension StoreSelector {
 
     private func passOver(_ name: LogMessage, _ error: StoreError) throws(StoreError) {
         if error.code == .cancelled { throw error }
-        // That there is no other store is nothing to tell.
-        logger.log(error.code == .unavailable ? .debug : .info, "\(name) was not looked into: \(error)")
+        // An absent store isn't worth a log entry.
+        logger.log(error.code == .unavailable ? .debug : .info, "can't search \(name): \(error)")
     }
 }
 

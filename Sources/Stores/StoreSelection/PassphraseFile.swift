@@ -4,19 +4,19 @@ internal import LatchkeyLog
 package import LatchkeySecrets
 internal import LatchkeySystem
 
-/// Reads a passphrase from a file or descriptor: its bytes, one line break at the end left out. What is waited for,
-/// such as a pipe that another process is to write to, is waited for until the deadline.
+/// Reads a passphrase from a file or descriptor: its bytes, without one final line break. Waits until the deadline for
+/// input that another process writes, such as a pipe.
 package enum PassphraseFile {
     static let maximumByteCount = 64 * 1024
 
     static func read(_ path: String, deadline: Deadline) throws(StoreError) -> Secret<Passphrase> {
-        // Opening a named pipe that no process writes to would wait for ever.
+        // Opening a named pipe without a writer would block indefinitely.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw unusable(path, "can't be read", errno) }
         defer { close(descriptor) }
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw unusable(path, "can't be read", errno) }
-        // A pipe or a terminal has no lasting content; a file that others can read is no secret.
+        // A pipe or a terminal has no lasting content; a file that other users can read isn't secret.
         if status.st_mode & S_IFMT == S_IFREG {
             guard status.st_uid == geteuid() || status.st_uid == 0 else {
                 throw refused(path, "belongs to another user")
@@ -32,8 +32,8 @@ package enum PassphraseFile {
     package static func read(descriptor: Int32, deadline: Deadline) throws(StoreError) -> Secret<Passphrase> {
         try content(of: descriptor, "descriptor \(descriptor)", deadline) { number in
             StoreError(
-                .locked, "no passphrase can be read from descriptor \(descriptor)",
-                hint: "pass it on open for reading", platform: .errno(number))
+                .locked, "can't read a passphrase from descriptor \(descriptor)",
+                hint: "pass the descriptor open for reading", platform: .errno(number))
         }
     }
 
@@ -44,8 +44,8 @@ package enum PassphraseFile {
         while true {
             guard isReadable(descriptor, deadline) else {
                 throw StoreError(
-                    .timedOut, "\(name) gave no passphrase in time",
-                    hint: "see that what writes to it is running, or \(Recovery.allowMoreTime)")
+                    .timedOut, "\(name) delivered no passphrase in time",
+                    hint: "make sure that its writer is running, or \(Recovery.allowMoreTime)")
             }
             let outcome = try mappingError({ (error: SystemErrorNumber) in unreadable(error.number) }) {
                 () throws(SystemErrorNumber) in
@@ -67,13 +67,13 @@ package enum PassphraseFile {
         return builder.finish(as: Passphrase.self)
     }
 
-    /// Waits until a read would not. What can't be waited for is ready.
+    /// Waits until a read wouldn't block. Descriptors that don't support waiting are ready.
     private static func isReadable(_ descriptor: Int32, _ deadline: Deadline) -> Bool {
         while true {
             var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             let milliseconds = (deadline.remaining / .milliseconds(1)).rounded(.up)
             let count = unsafe poll(&question, 1, Int32(min(milliseconds, 3_600_000)))
-            // What can't be asked about is for read(2) to say.
+            // read(2) reports the error of a descriptor that poll(2) doesn't support.
             if count > 0 || count < 0 && errno != EINTR { return true }
             if deadline.hasPassed { return false }
         }
@@ -88,7 +88,7 @@ package enum PassphraseFile {
     private static func refused(_ path: String, _ what: StaticString) -> StoreError {
         StoreError(
             .permissionDenied, "the passphrase file \(shown(path)) \(what)",
-            hint: "make it a file of your own with mode 0600")
+            hint: "use a file of your own with mode 0600")
     }
 
     private static func shown(_ path: String) -> LoggableText {

@@ -5,9 +5,9 @@ package import LatchkeyProcess
 internal import LatchkeySystem
 package import LatchkeyVault
 
-/// The file that remembers which store was found, so that a later run uses the same one or says why it can't.
+/// The file that records which store was found, so that a later run uses the same store or reports why it can't.
 ///
-/// It holds the store's name and a line break. It is written whole or not at all.
+/// The file contains the store's name and a line break. It is written atomically.
 package struct RememberedChoice: Sendable, Hashable {
     package let path: String
 
@@ -18,8 +18,8 @@ package struct RememberedChoice: Sendable, Hashable {
 
     private static let maximumByteCount = 64
 
-    /// Returns the name, or `nil` when nothing is remembered. Text that can't be a store's name is returned as it is:
-    /// the selector refuses it.
+    /// Returns the name, or `nil` if none is recorded. Text that can't be a store's name is returned verbatim: the
+    /// selector rejects it.
     package func read() throws(StoreError) -> String? {
         let bytes = try mappingError({ (error: PrivateFile.Failure) in
             unusable(.unavailable, "can't be read", error.number)
@@ -46,19 +46,19 @@ package struct RememberedChoice: Sendable, Hashable {
     }
 }
 
-/// Which key file a vault was made with, so that it opens without being told each time. One small file for each vault
-/// holds the key file's path; it has the vault's id for its name, and goes with the vault wherever that is moved.
+/// The key files that vaults were created with, so that later commands need no option. One small file per vault
+/// contains the key file's path. Its name is the vault's ID, so moving the vault doesn't matter.
 ///
-/// It is no secret, and no key: another path in it leads to a file that doesn't open the vault.
+/// The path isn't secret and isn't a key: a changed path leads to a file that doesn't open the vault.
 package struct RememberedKeyFiles: Sendable {
     package let directory: String
 
-    /// In `$XDG_STATE_HOME/latchkey/key-files`. It is made (0700) when it is missing.
+    /// The files are in `$XDG_STATE_HOME/latchkey/key-files`. The directory is created (mode 0700) if it is missing.
     package init(_ environment: ProgramEnvironment) {
         directory = environment.stateDirectory + "/key-files"
     }
 
-    /// Returns `nil` where none is remembered, or what is there names no file.
+    /// Returns `nil` if no path is recorded, or if the file's content isn't a path.
     func path(forVault identifier: String) -> String? {
         guard let bytes = try? PrivateFile.read(place(identifier), limit: Int(PATH_MAX), followsLinks: false),
             let text = String(validating: bytes, as: UTF8.self), text.hasPrefix("/"), text.hasSuffix("\n")
@@ -71,7 +71,7 @@ package struct RememberedKeyFiles: Sendable {
     package func remember(_ path: String, for vault: VaultStore) throws(StoreError) {
         try mappingError({ (error: PrivateFile.Failure) in
             StoreError(
-                .cannotWrite, "the path of the vault's key file can't be remembered", platform: .errno(error.number))
+                .cannotWrite, "can't remember the path of the vault's key file", platform: .errno(error.number))
         }) { () throws(PrivateFile.Failure) in
             guard !path.contains("\n") else { throw PrivateFile.Failure(number: EINVAL) }
             try PrivateFile.replace(place(vault.identifier), with: "\(path)\n")

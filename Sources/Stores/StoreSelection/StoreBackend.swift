@@ -6,10 +6,11 @@ package import LatchkeySecrets
 internal import LatchkeySystem
 package import LatchkeyVault
 
-/// Asks a person for a vault's passphrase. It is told which attempt this is, from 1: after a wrong one it is asked again.
+/// Asks the user for a vault's passphrase. The attempt counts from 1: after a wrong passphrase the question is
+/// repeated.
 package typealias PassphrasePrompt = @Sendable (_ attempt: Int) throws(StoreError) -> Secret<Passphrase>
 
-/// What opening a store may need, whichever it is.
+/// Settings that opening any of the stores may need.
 package struct StoreSettings: Sendable {
     /// Where the key of a vault comes from.
     package enum VaultKey: Sendable {
@@ -23,7 +24,7 @@ package struct StoreSettings: Sendable {
         case search(VaultKeySearch)
     }
 
-    /// Where the stores are, by their names; as people said it.
+    /// The locations of the stores, by store name, as the user wrote them.
     package var places: [String: String] = [:]
     package var vaultPath: String
     package var vaultKey: VaultKey
@@ -33,10 +34,10 @@ package struct StoreSettings: Sendable {
     package var vaultItemCheck = ItemCheck.whenSmall
     /// Whether a store may ask the person for anything; `--no-prompt` forbids it.
     package var mayPrompt: Bool
-    /// How long one operation may take; a person's answer to a question of ours is not counted.
+    /// The time limit of one operation, which doesn't include the user's answer to a question.
     package var timeout: Duration
 
-    /// Where Latchkey's processes meet, for stores that can't keep them apart themselves.
+    /// The location where Latchkey's processes coordinate, for stores that can't do so themselves.
     package var leases: LeaseDirectory?
     /// Whether a keyring can show a window to ask in.
     package var hasDisplay: Bool
@@ -80,7 +81,7 @@ package struct StoreSettings: Sendable {
 package struct StoreBackend: Sendable {
     /// The name on the command line, such as `vault`.
     package let name: StaticString
-    /// Whether it keeps what it is given after the process has ended. A store that doesn't is never chosen.
+    /// Whether credentials outlive the process. A store without persistence is never chosen.
     package let isPersistent: Bool
     /// How people say where it is; `nil` where there is one place alone.
     package let place: StorePlace?
@@ -90,12 +91,13 @@ package struct StoreBackend: Sendable {
     /// Opens the store for a look, beside the one that is used: without a person's answer, without starting a program,
     /// and without the cost of a passphrase. Returns `nil` where that can't be.
     package let openBeside: @Sendable (StoreSettings) async throws(StoreError) -> (any CredentialStore)?
-    /// Whether something may be kept there: `false` where it is certain that nothing is, such as a vault nobody made.
+    /// Whether the store may contain credentials: `false` if it certainly doesn't, such as a vault that was never
+    /// created.
     package let exists: @Sendable (StoreSettings) -> Bool
-    /// What the doctor says of it, asking no questions; `nil` where the commands know the store better.
+    /// The doctor's findings about the store, without a question; `nil` if the commands know the store better.
     package let examine: (@Sendable (StoreSettings) async throws(StoreError) -> [StoreFinding])?
 
-    /// - Parameter openBeside: `nil`: as `open`, where no question is asked.
+    /// - Parameter openBeside: `nil` means `open` without a question.
     package init(
         name: StaticString, isPersistent: Bool = true, place: StorePlace? = nil,
         exists: @escaping @Sendable (StoreSettings) -> Bool = { _ in true },
@@ -144,14 +146,15 @@ package struct StoreCatalogue: Sendable {
 // MARK: - Vault
 
 extension StoreBackend {
-    /// A sealed file, or sealed rows in a database. It can be used where there is one; making it is an act of its own, `latchkey vault init`.
+    /// An encrypted file, or encrypted rows in a database. The store can be used if the vault exists; `latchkey vault
+    /// init` creates one.
     static let vault = StoreBackend(
         name: "vault",
         place: StorePlace(
             word: "vault", placeholder: "PATH|URI", variable: "LATCHKEY_VAULT", help: "the vault's file or database",
             noun: "a vault"),
         exists: { settings in
-            // A database that is named isn't asked before it is used.
+            // A database isn't contacted before it is used.
             unsafe VaultLocation.isDatabase(settings.vaultPath) || access(settings.vaultPath, F_OK) == 0
                 || errno != ENOENT
         },
@@ -161,14 +164,14 @@ extension StoreBackend {
             guard unsafe access(settings.vaultPath, F_OK) == 0 else { return nil }
             switch settings.vaultKey {
             case .keyFile, .search: return try await settings.askingNobody.openVault()
-            // Argon2 takes its time, and a descriptor can be read once.
+            // Argon2 is slow, and a descriptor can be read once.
             case .passphraseFile, .passphraseDescriptor: return nil
             }
         })
 }
 
 extension StoreSettings {
-    /// Opens the vault with the key that is named, or else with the first one that is found.
+    /// Opens the vault with the key that is set, otherwise with the first key found.
     package func openVault() async throws(StoreError) -> VaultStore { try await unlock(try await lockedVault()) }
 
     /// The vault without its key.
@@ -188,9 +191,9 @@ extension StoreSettings {
 }
 
 extension StoreSettings.VaultKey {
-    /// Reads or asks for what opens the vault. Where nothing is named, the person is asked.
+    /// Reads or asks for the vault's key. If none is set, the user is asked.
     ///
-    /// - Parameter deadline: how long a pipe that another process writes to is waited for; a person has no such limit.
+    /// - Parameter deadline: the limit for a pipe that another process writes to; there is no limit for the user.
     package func source(deadline: Deadline = .standard) throws(StoreError) -> VaultKeySource {
         switch self {
         case .keyFile(let path): .keyFile(path)
@@ -205,7 +208,8 @@ extension StoreSettings.VaultKey {
 // MARK: - Secret service
 
 extension StoreBackend {
-    /// The desktop's keyring. The service is asked, not the library: the library is there without a desktop too.
+    /// The desktop's keyring. The check contacts the service, because the library is also installed on machines without
+    /// a desktop.
     static let secretService = StoreBackend(
         name: "secret-service",
         place: StorePlace(
@@ -243,8 +247,8 @@ extension StoreBackend {
 }
 
 extension StoreSettings {
-    /// How long the bus may take to say whether there is a keyring: a hundredth of the timeout, 300 ms where nobody
-    /// sets one. The service itself may take longer: one that is just being started is no reason to take another store.
+    /// The time limit for the bus to report whether a keyring exists: a hundredth of the timeout, 300 ms by default.
+    /// The service itself may take longer: a keyring that is just starting isn't a reason to choose another store.
     var presenceTimeout: Duration { timeout / 100 }
 
     fileprivate var keyring: SecretServiceStore {

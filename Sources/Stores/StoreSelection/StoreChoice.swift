@@ -14,22 +14,22 @@ public enum StoreChoiceSource: Sendable, Hashable {
     /// Found just now, by asking each store in turn.
     case probed
 
-    /// What is told of a name that no store has.
+    /// The message for a name that doesn't belong to a store.
     fileprivate var absence: LogMessage {
         switch self {
         case .argument: "unknown store"
-        case .environment: "no store has the name in LATCHKEY_STORE"
-        case .configuration: "no store has the name in the configuration"
+        case .environment: "unknown store in LATCHKEY_STORE"
+        case .configuration: "unknown store in the configuration"
         case .remembered, .probed: "this program doesn't know the store that was used before"
         }
     }
 
-    /// Safe: words of ours.
+    /// Safe: fixed words.
     package var logMessage: LogMessage {
         switch self {
-        case .argument: "named on the command line"
-        case .environment: "named in the environment"
-        case .configuration: "named in the configuration"
+        case .argument: "set on the command line"
+        case .environment: "set in the environment"
+        case .configuration: "set in the configuration"
         case .remembered: "used before"
         case .probed: "the first one that works"
         }
@@ -40,7 +40,7 @@ public enum StoreChoiceSource: Sendable, Hashable {
 public struct StoreRefusal: Sendable, Hashable, Loggable {
     /// As `--store` takes it, such as `vault` or `secret-service`.
     public let name: LogMessage
-    /// What the store threw when it was probed or opened.
+    /// The error of the probe or of the opening.
     public let error: StoreError
 
     package init(name: StaticString, error: StoreError) {
@@ -48,11 +48,11 @@ public struct StoreRefusal: Sendable, Hashable, Loggable {
         self.error = error
     }
 
-    /// Safe: a name of ours and a redacted error.
+    /// Safe: a fixed name and a redacted error.
     public var logMessage: LogMessage { "\(name): \(error)" }
 
-    /// Whether the store is there, and has no place for credentials yet, as a keyring on a new desktop: its error's
-    /// hint names the option that makes one.
+    /// Whether the store exists but lacks a place for credentials, such as a keyring on a new desktop: the error's hint
+    /// contains the option that creates one.
     fileprivate var lacksCollection: Bool { error.recoveries.contains(.createCollection) }
 }
 
@@ -64,7 +64,7 @@ public struct StoreChoice: Sendable, Loggable {
     /// In catalogue order; empty unless `source` is `probed`.
     public let refusals: [StoreRefusal]
 
-    /// Safe: names of ours and redacted errors.
+    /// Safe: fixed names and redacted errors.
     public var logMessage: LogMessage {
         let choice: LogMessage = "\(backend.name) (\(source.logMessage))"
         return refusals.isEmpty
@@ -77,7 +77,7 @@ public struct StoreSelectionError: RedactedError, Hashable {
     package enum Problem: Sendable, Hashable {
         /// No store of the catalogue has this name.
         case unknownName(StoreChoiceSource)
-        /// The in-memory store was named where what it keeps would be lost.
+        /// The in-memory store was set where its contents would be lost.
         case notPersistent
         /// Every store of the catalogue refused.
         case noneWorks([StoreRefusal])
@@ -86,7 +86,7 @@ public struct StoreSelectionError: RedactedError, Hashable {
     }
 
     package let problem: Problem
-    /// The names that could have been given.
+    /// The names that are possible.
     package let names: [LogMessage]
 
     init(_ problem: Problem, catalogue: StoreCatalogue) {
@@ -99,7 +99,7 @@ public struct StoreSelectionError: RedactedError, Hashable {
         names = []
     }
 
-    /// What the chosen store threw, such as `locked`, with its `codeName`, cause and hint; `nil` where none could be
+    /// The error of the chosen store, such as `locked`, with its `codeName`, cause and hint; `nil` if no store could be
     /// chosen.
     public var storeError: StoreError? {
         if case .store(let error) = problem { error } else { nil }
@@ -122,11 +122,12 @@ public struct StoreSelectionError: RedactedError, Hashable {
         case .unknownName(let source):
             .init(
                 source == .argument ? .usage : .configuration, "selection.unknown-store", source.absence,
-                hint: "the stores are \(LogMessage.joined(names))")
+                hint: "choose one of the stores: \(LogMessage.joined(names))")
         case .notPersistent:
             .init(
-                .usage, "selection.not-persistent", "the in-memory store would forget its contents at once",
-                hint: "the stores are \(LogMessage.joined(names))")
+                .usage, "selection.not-persistent",
+                "the in-memory store would forget its contents when this process ends",
+                hint: "choose one of the stores: \(LogMessage.joined(names))")
         case .noneWorks(let refusals):
             .init(
                 .unavailable, "selection.no-store",

@@ -5,14 +5,14 @@ internal import LatchkeyVault
 
 /// How people say where a store is. Whoever names a place chooses its store as well.
 package struct StorePlace: Sendable {
-    /// On the command line and in the configuration file, such as `vault`.
+    /// The name on the command line and in the configuration file, such as `vault`.
     package let word: StaticString
-    /// What stands for the value in the help, such as `PATH`.
+    /// The placeholder of the value in the help, such as `PATH`.
     package let placeholder: StaticString
-    /// In the environment, such as `LATCHKEY_VAULT`.
+    /// The environment variable, such as `LATCHKEY_VAULT`.
     package let variable: StaticString
     package let help: StaticString
-    /// What is named, for messages: `a vault`.
+    /// The noun for messages: `a vault`.
     package let noun: StaticString
 
     package init(
@@ -27,22 +27,22 @@ package struct StorePlace: Sendable {
 }
 
 extension StoreCatalogue {
-    /// Where the environment says that stores are, by the stores' names.
+    /// The locations that the environment sets, by store name.
     package func places(in environment: ProgramEnvironment) -> [String: String] {
         places { backend in backend.place.flatMap { environment[$0.variable.description] } }
     }
 
-    /// What a source says of each store's place, by the stores' names.
+    /// The locations that a source sets, by store name.
     package func places(_ value: (StoreBackend) -> String?) -> [String: String] {
         backends.reduce(into: [:]) { $0[$1.name.description] = value($1) }
     }
 }
 
-/// What a backend says about itself to `latchkey doctor`. Every part may be pasted into a public issue.
+/// A finding of a backend for `latchkey doctor`. Every part may be pasted into a public issue.
 package struct StoreFinding: Sendable {
     package enum State: Sendable {
         case good
-        /// Worth knowing, and nothing to mend.
+        /// Worth knowing, but nothing to fix.
         case note
         /// Wrong where the store is the one that is used.
         case problem(StoreError.Code)
@@ -50,7 +50,7 @@ package struct StoreFinding: Sendable {
 
     package let state: State
     package let text: LogMessage
-    /// What mends it.
+    /// The command or action that fixes the problem.
     package let remedy: LogMessage?
 
     package init(_ state: State, _ text: LogMessage, remedy: LogMessage? = nil) {
@@ -60,7 +60,7 @@ package struct StoreFinding: Sendable {
     }
 }
 
-/// Where a person says that a vault is: a path, made absolute, or a database's URI.
+/// The location of a vault as a user writes it: a path, made absolute, or a database's URI.
 package enum VaultLocation {
     /// An address is returned unchanged: opening refuses what isn't a database's URI, or has a password in it.
     package static func of(_ text: String) -> String {

@@ -5,7 +5,7 @@ internal import LatchkeySecretService
 internal import LatchkeySystem
 internal import LatchkeyVault
 
-/// A store that was named, and where.
+/// A store that was set explicitly, and the source of the setting.
 package struct NamedStore: Sendable, Hashable {
     package let name: String
     package let source: StoreChoiceSource
@@ -16,10 +16,10 @@ package struct NamedStore: Sendable, Hashable {
     }
 }
 
-/// Chooses a store: the one that was named, else the one that was used before, else the first that works.
+/// Chooses a store: the one that was set, otherwise the one used before, otherwise the first one that works.
 ///
-/// Nothing is chosen silently: the choice says why, and what was named or used before and is gone is an error, never a
-/// reason to take another store.
+/// The choice is never silent: it includes the reason. If the store that was set or used before is missing, that is an
+/// error, and no other store is chosen.
 public struct StoreSelector: Sendable {
     package let catalogue: StoreCatalogue
     private let remembered: RememberedChoice?
@@ -105,7 +105,7 @@ public struct StoreSelector: Sendable {
     private func explained(_ error: StoreError) -> StoreError {
         guard error.code == .unavailable else { return error }
         let other: LogMessage = "or \(Recovery.chooseStore); \(Recovery.diagnose)"
-        let hint: LogMessage = error.hint.map { "\($0), \(other)" } ?? "start it again, \(other)"
+        let hint: LogMessage = error.hint.map { "\($0), \(other)" } ?? "start the store again, \(other)"
         return StoreError(
             error.code, "can't open the store in use: \(error.cause)", hint: hint, platform: error.platform)
     }
@@ -128,16 +128,17 @@ public struct StoreSelector: Sendable {
         throw StoreSelectionError(.noneWorks(refusals), catalogue: catalogue)
     }
 
-    /// Not being able to remember costs the next run a probe; it is no reason to fail this one. What was only taken
-    /// because another store was slow isn't remembered: that one may hold everything, and respond the next time.
+    /// A choice that can't be recorded costs the next run a probe, so this run doesn't fail. A store that was chosen
+    /// only because another one was slow isn't recorded: the slow store may contain everything and respond the next
+    /// time.
     private func remember(_ choice: StoreChoice) {
         let name = choice.backend.name
         if let slow = choice.refusals.first(where: { $0.error.code == .timedOut }) {
-            logger.warning("\(name) is used this once: \(slow.name) did not respond in time")
+            logger.warning("using \(name) only this time, because \(slow.name) did not respond in time")
             return
         }
         if let error = failure(StoreError.self, of: try remembered?.write(name)) {
-            logger.warning("the choice of \(name) can't be remembered: \(error)")
+            logger.warning("can't remember the choice of \(name): \(error)")
         }
     }
 }
@@ -145,16 +146,16 @@ public struct StoreSelector: Sendable {
 // MARK: - Environment
 
 extension StoreSelector {
-    /// Opens the store that a program's environment leads to, as the command line does: the one that `LATCHKEY_STORE`,
-    /// `LATCHKEY_VAULT` or `LATCHKEY_COLLECTION` names, else the one that was used before, else the first that works,
-    /// which is remembered for this user's programs.
+    /// Opens a store from a program's environment, as the command line does: the store that `LATCHKEY_STORE`,
+    /// `LATCHKEY_VAULT` or `LATCHKEY_COLLECTION` sets, otherwise the one used before, otherwise the first one that
+    /// works, which is recorded for this user's programs.
     ///
-    /// A vault opens with what `LATCHKEY_KEY_FILE` or `LATCHKEY_PASSPHRASE_FILE` names, or with what it has a slot for,
-    /// such as the key file that the command line remembers for it;
-    /// no question is asked for a passphrase. A keyring may show its own dialog where there is a display.
+    /// A vault opens with the file in `LATCHKEY_KEY_FILE` or `LATCHKEY_PASSPHRASE_FILE`, or with one of its slots, such
+    /// as the key file that the command line remembers. No passphrase is requested. A keyring may show its own dialog
+    /// if a display is available.
     ///
-    /// Throws when what was named or used before is gone, and when no store works: nothing is kept in the clear
-    /// instead.
+    /// Throws if the store that was set or used before is missing, and if no store works: nothing is ever stored in
+    /// plain text instead.
     public static func open(
         in environment: ProgramEnvironment, log: RedactedLogger = .disabled
     ) async throws(StoreSelectionError) -> (store: any CredentialStore, choice: StoreChoice) {
@@ -170,7 +171,7 @@ extension StoreSelector {
 }
 
 extension NamedStore {
-    /// The store that the environment names; a place that is named, such as a vault, is a choice of its store.
+    /// The store that the environment sets; a location, such as a vault's path, also chooses its store.
     fileprivate static func named(
         in environment: ProgramEnvironment, _ catalogue: StoreCatalogue
     ) throws(StoreError) -> NamedStore? {
@@ -178,7 +179,7 @@ extension NamedStore {
         let places = catalogue.places(in: environment)
         guard places.count < 2 else {
             throw StoreError(
-                .unavailable, "the environment names places of several stores", hint: "name the store as well")
+                .unavailable, "the environment sets locations of several stores", hint: "set LATCHKEY_STORE as well")
         }
         return places.keys.first.map { NamedStore(name: $0, source: .environment) }
     }
@@ -188,7 +189,7 @@ extension StoreSettings {
     fileprivate init(environment: ProgramEnvironment, log: RedactedLogger) throws(StoreError) {
         guard environment.illegibleNames.allSatisfy({ !ProgramEnvironment.saysWhere($0) }) else {
             throw StoreError(
-                .unavailable, "an environment variable with a store's place isn't valid UTF-8")
+                .unavailable, "an environment variable with a store's location isn't valid UTF-8")
         }
         self.init(
             vaultPath: VaultLocation.of(environment["LATCHKEY_VAULT"] ?? environment.dataDirectory + "/vault"),
@@ -207,7 +208,7 @@ extension StoreSettings {
 }
 
 extension StoreSettings.VaultKey {
-    /// What `LATCHKEY_KEY_FILE` or `LATCHKEY_PASSPHRASE_FILE` names.
+    /// The key from `LATCHKEY_KEY_FILE` or `LATCHKEY_PASSPHRASE_FILE`.
     package static func named(in environment: ProgramEnvironment) -> StoreSettings.VaultKey? {
         if let path = environment["LATCHKEY_KEY_FILE"] { return .keyFile(path: AbsolutePath.of(path)) }
         return environment["LATCHKEY_PASSPHRASE_FILE"].map { .passphraseFile(path: AbsolutePath.of($0)) }

@@ -2,11 +2,12 @@ package import LatchkeyCredentials
 package import LatchkeyLog
 internal import LatchkeySecrets
 
-/// Several stores seen as one, where a person has a desktop by day and a vault by night.
+/// Several stores seen as one, for users with a desktop keyring by day and a vault by night.
 ///
-/// A credential is used where it lives; a new one goes to the chosen store, the first. That it lives in two places at
-/// once is an error which names them, unless both hold the same secret. A store that can't be asked is passed over as
-/// long as the others know the credential; otherwise its refusal is thrown, because absence can't be claimed.
+/// A credential is used from the store that contains it; a new one goes to the chosen store, the first. If two stores
+/// contain it with different secrets, the operation throws an error that names both. A store that can't be searched is
+/// skipped if another store contains the credential; otherwise its error is thrown, because the credential may exist
+/// there.
 package struct StoreView: Sendable {
     /// The chosen store first.
     package let stores: [any CredentialStore]
@@ -21,20 +22,20 @@ package struct StoreView: Sendable {
         self.logger = logger.category("latchkey.selection")
     }
 
-    /// Returns the store that a credential lives in, or the chosen one when it lives nowhere.
+    /// Returns the store that contains a credential, or the chosen one if no store does.
     ///
-    /// Throws `ambiguous` when two stores hold different secrets under the key, and the refusal of a store that can't
-    /// be asked when no other one has the credential.
+    /// Throws `ambiguous` if two stores contain different secrets under the key. Throws the error of a store that can't
+    /// be searched if no other store contains the credential.
     package func store(for key: CredentialKey, deadline: Deadline) async throws(StoreError) -> any CredentialStore {
         if let only { return only }
         let (found, refusal) = try await places(of: key, deadline: deadline)
         if let first = found.first {
-            logger.info("\(key) lives in \(first.identity)")
+            logger.info("\(key) is stored in \(first.identity)")
             for other in found.dropFirst() {
                 guard try await holdSame(key, first, other, deadline) else {
                     throw ambiguous("\(key) has different secrets", found)
                 }
-                logger.warning("\(key) is in \(other.identity) as well, with the same secret")
+                logger.warning("\(key) is also stored in \(other.identity), with the same secret")
             }
             return first
         }
@@ -42,9 +43,9 @@ package struct StoreView: Sendable {
         return stores[0]
     }
 
-    /// Returns the store that has anything of a service, or the chosen one when none has.
+    /// Returns the store that contains credentials of a service, or the chosen one if no store does.
     ///
-    /// Throws `ambiguous` when two have, and the refusal of a store that can't be asked when no other one has.
+    /// Throws `ambiguous` if two stores do. Throws the error of a store that can't be searched if no other store does.
     package func store(
         forService service: String, deadline: Deadline
     ) async throws(StoreError) -> any CredentialStore {
@@ -71,7 +72,7 @@ package struct StoreView: Sendable {
         "\(LoggableText(reviewed: "a service name is shown in keyring applications", unredacted: service))"
     }
 
-    /// Returns all stores that have a credential, and why one could not be asked.
+    /// Returns all stores that contain a credential, and the error of a store that couldn't be searched.
     package func places(
         of key: CredentialKey, deadline: Deadline
     ) async throws(StoreError) -> (found: [any CredentialStore], refusal: StoreError?) {
@@ -89,7 +90,7 @@ package struct StoreView: Sendable {
         return (found, refusal)
     }
 
-    /// The store of a view that has no other one.
+    /// The store of a view with only one store.
     private var only: (any CredentialStore)? { stores.count == 1 && refusals.isEmpty ? stores[0] : nil }
 
     private func holdSame(

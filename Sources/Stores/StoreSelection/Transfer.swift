@@ -4,8 +4,8 @@ internal import LatchkeySecrets
 
 /// Copies or moves credentials and items from one store to another, one at a time.
 ///
-/// What was written is read back and compared, in constant time, before anything is deleted. Each credential is whole
-/// in one of the stores whenever the process ends, so a transfer that was cut short goes on when it is asked for again.
+/// Each copy is read back and compared in constant time before the original is deleted. One of the stores contains the
+/// whole credential whenever the process ends, so an interrupted transfer continues when it is repeated.
 package struct Transfer: Sendable {
     package enum Mode: Sendable, Hashable {
         case copy
@@ -13,7 +13,7 @@ package struct Transfer: Sendable {
         case move
     }
 
-    /// What became of one credential, or would become of it.
+    /// The outcome of one credential, or the outcome that a dry run predicts.
     package enum Outcome: Sendable, Hashable, CaseIterable, Loggable {
         case copied
         case moved
@@ -23,10 +23,10 @@ package struct Transfer: Sendable {
         case differs
         /// The target held another secret, which was replaced. A move has deleted the source's.
         case replaced
-        /// Another process deleted it from the source meanwhile.
+        /// Another process deleted the credential from the source during the transfer.
         case vanished
 
-        /// Safe: words of ours.
+        /// Safe: fixed words.
         package var logMessage: LogMessage {
             switch self {
             case .copied: "copied"
@@ -54,10 +54,11 @@ package struct Transfer: Sendable {
         self.replaces = replaces
     }
 
-    /// Transfers one credential: its secret, label and content type. Times are the target's own.
+    /// Transfers one credential: its secret, label and content type. The target sets its own times.
     ///
-    /// Throws what the stores throw. Throws `conflict` when another process changed the credential in one of the stores
-    /// meanwhile, `corrupted` when the target returns another secret than it was given: the source is unchanged then.
+    /// Throws what the stores throw. Throws `conflict` if another process changed the credential in one of the stores
+    /// during the transfer, and `corrupted` if the target returns a different secret than was stored. The source is
+    /// unchanged then.
     package func transfer(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> Outcome {
         guard let record = try await source.read(key, as: Password.self, deadline: deadline) else { return .vanished }
         let present = try await target.read(key, as: Password.self, deadline: deadline)
@@ -97,16 +98,16 @@ package struct Transfer: Sendable {
 }
 
 extension CredentialStore {
-    /// Saves a copy of a record and reads it back, then does `rest`, such as deleting the original.
+    /// Saves a copy of a record, reads it back, then runs `rest`, such as deleting the original.
     ///
-    /// Throws `conflict` when another process changed the copy or the original meanwhile. Where `rest` throws that, the
-    /// copy is removed again, or replaced by what it replaced.
+    /// Throws `conflict` if another process changed the copy or the original in the meantime. If `rest` throws
+    /// `conflict`, the copy is removed, or the credential that it replaced is restored.
     package func save(
         copyOf record: borrowing CredentialRecord<Password>, for key: CredentialKey, label: String?,
         condition: WriteCondition, deadline: Deadline,
         rest: () async throws(StoreError) -> Void
     ) async throws(StoreError) {
-        // What a conflict puts back.
+        // The credential that a conflict restores.
         var before: CredentialRecord<Password>?
         if case .matches = condition { before = try await read(key, as: Password.self, deadline: deadline) }
         let version = try await save(
@@ -122,7 +123,7 @@ extension CredentialStore {
         do throws(StoreError) {
             try await rest()
         } catch  where error.code == .conflict {
-            // Unless somebody has changed the copy too: then it is theirs.
+            // If another process has changed the copy too, the copy is left alone.
             switch consume before {
             case .none:
                 _ = try? await delete(key, condition: .matches(version), deadline: deadline)
@@ -135,12 +136,13 @@ extension CredentialStore {
         }
     }
 
-    /// Moves a credential to another store, and returns whether there was one.
+    /// Moves a credential to another store. Returns `false` if it doesn't exist.
     ///
-    /// It is deleted here once the other store gives it back as it was, compared in constant time; what ends the
-    /// program before leaves it in at least one of the stores. One that the other store holds already is only deleted.
+    /// The original is deleted once the other store returns an equal copy, compared in constant time. If the program
+    /// ends before that, at least one of the stores contains the credential. If the other store already contains the
+    /// same secret, the original is only deleted.
     ///
-    /// Throws `conflict` when the other store holds another secret for the key; nothing is changed then.
+    /// Throws `conflict` if the other store contains a different secret for the key; then nothing is changed.
     public func move(
         _ key: CredentialKey, to target: any CredentialStore, deadline: Deadline = .standard
     ) async throws(StoreError) -> Bool {
@@ -149,13 +151,13 @@ extension CredentialStore {
         case .copied, .moved, .same, .replaced: return true
         case .differs:
             throw StoreError(
-                .conflict, "\(target.identity) holds another secret for \(key)", hint: "delete one of the two")
+                .conflict, "\(target.identity) contains another secret for \(key)", hint: "delete one of the two")
         }
     }
 }
 
-/// What other programs keep in a vault goes along to another vault, or to the desktop's keyring. From a keyring it doesn't:
-/// items there belong to programs that look for them there.
+/// Items of other programs move from a vault to another vault or to the desktop's keyring. Items in a keyring stay,
+/// because their programs look for them there.
 extension Transfer {
     package var takesItems: Bool { source.collections != nil && target.items != nil }
 
@@ -291,7 +293,7 @@ extension StoreError {
     fileprivate static func changedMeanwhile(_ name: LogMessage, in store: StoreIdentity) -> StoreError {
         StoreError(
             .conflict, "another process changed \(name) in \(store) at the same time",
-            hint: "the original is unchanged: look at both, then try again")
+            hint: "the original is unchanged: compare both, then try again")
     }
 
     fileprivate static func returnsAnother(_ name: LogMessage, _ store: StoreIdentity) -> StoreError {

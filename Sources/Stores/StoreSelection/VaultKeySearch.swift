@@ -4,18 +4,18 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 package import LatchkeyVault
 
-/// Finds what opens a vault when no option named it: the key that `vault unlock` left in the kernel, else what the vault
-/// has a slot for: a credential from systemd, the key file that it was made with, a key in the desktop's keyring, a
-/// passphrase that the person is asked for.
+/// Finds a key for a vault if no option sets one: the key that `vault unlock` left in the kernel, otherwise the keys
+/// that the vault has a slot for: a credential from systemd, the remembered key file, a key in the desktop's keyring, a
+/// passphrase that the user enters.
 ///
-/// A way that isn't there is passed over, and the log says so. One that is there and is wrong, such as a credential
-/// that others can read, is an error.
+/// A missing key is skipped, and the log says so. A key that exists and can't be trusted, such as a credential that
+/// other users can read, is an error.
 package struct VaultKeySearch: Sendable {
     /// Whether a key that was left in the kernel will do; it doesn't when its time shall be prolonged.
     package var takesUnlocked = true
-    /// Whether a key that is kept in the keyring will do.
+    /// Whether a key stored in the keyring may be used.
     package var asksKeyring = true
-    /// What `$CREDENTIALS_DIRECTORY` says.
+    /// The value of `$CREDENTIALS_DIRECTORY`.
     package let credentialsDirectory: String?
     /// Where the key files of vaults are remembered.
     let keyFiles: RememberedKeyFiles?
@@ -30,14 +30,14 @@ package struct VaultKeySearch: Sendable {
         self.ask = ask
     }
 
-    /// A search in which no question is asked.
+    /// Creates a search that asks no question.
     package init(credentialsDirectory: String?, keyFiles: RememberedKeyFiles? = nil) {
         self.init(credentialsDirectory: credentialsDirectory, keyFiles: keyFiles) { (_) throws(StoreError) in
             throw StoreError(.locked, "the vault is locked, and --no-prompt forbids asking for its passphrase")
         }
     }
 
-    /// The same search, in which no question is asked.
+    /// The same search without a question.
     package var askingNobody: VaultKeySearch {
         var search = VaultKeySearch(credentialsDirectory: credentialsDirectory, keyFiles: keyFiles)
         search.asksKeyring = asksKeyring
@@ -61,7 +61,7 @@ package struct VaultKeySearch: Sendable {
             }
         }
         if vault.has(.keyFile), let path = keyFiles?.path(forVault: vault.identifier) {
-            let opened = try await tried(vault, settings, .info, "the key file that it was made with", &refusal) {
+            let opened = try await tried(vault, settings, .info, "the remembered key file", &refusal) {
                 () throws(StoreError) -> VaultKeySource in
                 guard unsafe access(path, F_OK) == 0 else { throw .keyFileIsGone(path) }
                 return .keyFile(path)
@@ -84,12 +84,12 @@ package struct VaultKeySearch: Sendable {
         return try await unlockByAsking(vault, settings, orThrow: refusal)
     }
 
-    /// How often a person is asked for a passphrase.
+    /// The number of times that the user may enter a passphrase.
     package static let attemptCount = 3
 
-    /// Opens the vault with the passphrase alone that the person is asked for, who may mistype it twice.
+    /// Opens the vault only with a passphrase that the user enters, who may mistype it twice.
     ///
-    /// - Parameter refusal: thrown when no question can be asked, where it says more than that.
+    /// - Parameter refusal: the error to throw if no question can be asked, if that error is more helpful.
     package func unlockByAsking(
         _ vault: LockedVault, _ settings: StoreSettings, orThrow refusal: StoreError? = nil
     ) async throws(StoreError) -> VaultStore {
@@ -148,22 +148,23 @@ extension StoreError {
             hint: "\(Recovery.chooseKeyFile)")
     }
 
-    /// Its key is kept in a keyring, and whoever opens it may be the keyring.
+    /// The vault's key is in a keyring, and the process that opens the vault may be that keyring.
     fileprivate static var keyringIsNotAsked: StoreError {
         StoreError(
-            .locked, "the vault's key is in a keyring, which isn't asked: it might wait for this vault",
-            hint: "give the vault a key file or a passphrase as well")
+            .locked,
+            "the vault's key is in a keyring, which can't be used here, because this vault may serve that keyring",
+            hint: "add a key file or a passphrase to the vault")
     }
 
-    /// The vault has no passphrase to ask for.
+    /// The vault lacks a passphrase to ask for.
     fileprivate static func noKeyNamed(_ vault: LockedVault) -> StoreError {
         let hint: LogMessage =
             if vault.has(.keyFile) {
                 "\(Recovery.chooseKeyFile)"
             } else if let name = vault.systemCredentials.first {
-                "run it in a systemd unit with LoadCredentialEncrypted=\(name):FILE"
+                "run the command in a systemd unit with LoadCredentialEncrypted=\(name):FILE"
             } else {
-                "open it with what it was made with"
+                "open the vault with the key that it was created with"
             }
         return StoreError(
             .locked, "the vault is locked: it has no passphrase, and no key file is set", hint: hint)

@@ -28,16 +28,16 @@ package struct VaultKeyring: Sendable {
         timeout = settings.timeout
     }
 
-    /// Makes a key for a slot that will be made, and keeps it. It is read back, so that no slot is made for a key that
+    /// Creates a key for a new slot and stores the key. The key is read back, so that no slot is created for a key that
     /// the keyring lost.
     ///
-    /// Throws what the keyring throws, and `protocolViolation` when it gives back something else.
+    /// Throws what the keyring throws, and `protocolViolation` if the keyring returns a different key.
     package func makeKey(
         for slot: KeySlotReference, ofVaultAt path: String
     ) async throws(StoreError) -> VaultKeySource {
         let made: Secret<VaultSlotKey> = try mapError(
             { (error: RandomSourceError) in
-                StoreError(.unavailable, "the kernel refused random octets", platform: .errno(error.number))
+                StoreError(.unavailable, "the kernel returned no random bytes", platform: .errno(error.number))
             },
             of: .random(byteCount: 32))
         let options = SaveOptions(label: "Key of the vault \(path)", contentType: .binary, condition: .absent)
@@ -64,13 +64,13 @@ package struct VaultKeyring: Sendable {
             }, awaiting: await store.read(item, as: VaultSlotKey.self, deadline: .after(timeout)))
         guard let found else {
             throw StoreError(
-                .locked, "the keyring doesn't keep the vault's key \(slot)",
-                hint: "open the vault in another way, and replace that slot")
+                .locked, "the keyring doesn't contain the vault's key \(slot)",
+                hint: "open the vault with another key, and replace that slot")
         }
         return found.takeSecret()
     }
 
-    /// Deletes the key of a slot that is gone, and returns whether there was one.
+    /// Deletes the key of a removed slot. Returns `false` if the keyring didn't contain it.
     @discardableResult
     package func forget(_ slot: KeySlotReference) async throws(StoreError) -> Bool {
         try await store.delete(Self.item(slot), condition: .none, deadline: .after(timeout))
@@ -97,7 +97,8 @@ package enum ServedVault {
         return false
     }
 
-    /// Whether one is the other. Where there is nothing in one of them it isn't known, and nothing can be lost.
+    /// Whether one store is served from the other. If one of them is empty the answer is unknown, and nothing can be
+    /// lost.
     package static func isServed(
         _ one: any CredentialStore, _ other: any CredentialStore, deadline: Deadline
     ) async throws(StoreError) -> Bool {

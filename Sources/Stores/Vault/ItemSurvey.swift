@@ -1,9 +1,9 @@
 internal import LatchkeyCredentials
 
-/// What is wrong with the items of a vault: each is opened, secret included, and all of them are compared with the
+/// The problems with the items of a vault: each item is opened, secret included, and all items are compared with the
 /// manifest.
 struct ItemSurvey {
-    /// An item that can't stay where and as it is.
+    /// An item that must be moved or removed.
     struct Problem {
         let place: Int64
         let problem: VaultProblem
@@ -14,7 +14,7 @@ struct ItemSurvey {
     private(set) var soundCount = 0
     /// How the items differ from those that were saved last, when it isn't known by which.
     private(set) var difference: VaultProblem?
-    /// What is wrong with the index of attributes.
+    /// The problem with the index of attributes.
     private(set) var index: VaultProblem?
 
     /// Throws what keeps the table from being read.
@@ -44,7 +44,7 @@ struct ItemSurvey {
                 items.append(Problem(place: heading.place, problem: .movedItem(name)))
                 return
             }
-            // Two of one lookup value stand within eight places.
+            // Items with one lookup value are within eight places.
             window.removeAll { $0.heading.place <= heading.place - Int64(ItemPlaces.count) }
             for other in window where other.lookup == opened.lookup {
                 let older = other.row.modified.seconds <= opened.row.modified.seconds ? other : opened
@@ -53,7 +53,7 @@ struct ItemSurvey {
             }
             window.append(opened)
         }
-        // What is missing among the items is in the index all the same.
+        // Items that are missing from the table are still in the index.
         let isWhole = items.isEmpty && UInt64(position) == manifest.itemCount && found == manifest.items
         let isIndexSound = try readable { () throws(StoreError) in
             try view.compareLinks(manifest, keys)
@@ -129,14 +129,14 @@ struct ItemSurvey {
     }
 }
 
-/// When the items of a vault are compared with its manifest, so that one which someone without the key put back, took
-/// away, doubled or moved is noticed before anything is read.
+/// The times when the items of a vault are compared with its manifest. The comparison detects an item that someone
+/// without the key restored, removed, duplicated or moved, before anything is read.
 ///
-/// It takes a walk over all names, some microseconds for each item. Whatever is chosen, `export`, `rekey` and the vault
-/// that is imported are compared.
+/// It walks over all names, which takes some microseconds per item. `export`, `rekey` and the vault that is imported
+/// are always compared.
 public enum ItemCheck: Sendable, Hashable {
-    /// In a file with up to `limit` items: when it is opened, and each time that others have changed it. In a database
-    /// with up to 1,000: when it is opened.
+    /// In a file with up to `limit` items: when the vault is opened, and each time that other processes have changed
+    /// it. In a database with up to 1,000 items: when the vault is opened.
     case whenSmall
     /// As `whenSmall`, however many items there are.
     case always
@@ -169,17 +169,17 @@ public enum ItemCheck: Sendable, Hashable {
     }
 }
 
-/// The places in a table where an item may stand: eight in a row, that follow from its lookup value.
+/// The places in a table where an item may be: eight consecutive ones that follow from its lookup value.
 ///
-/// A lookup is then one walk down one tree. Two lookup values that share the first 60 bits can stand side by side;
-/// that eight of them do isn't chance.
+/// A lookup is then one walk down one tree. Items whose lookup values share the first 60 bits are next to each other;
+/// eight such items don't occur by chance.
 struct ItemPlaces: Sendable, Hashable {
     let first: Int64
     var last: Int64 { first + Int64(Self.count - 1) }
 
     static let count = 8
 
-    /// From 1 to 2^63 − 8: half of the lookup value's first eight bytes, read as a little-endian number.
+    /// A number from 1 to 2^63 − 8: half of the lookup value's first eight bytes, read as a little-endian number.
     init(of lookup: [UInt8]) {
         var number: UInt64 = 0
         for (index, byte) in lookup.prefix(8).enumerated() { number |= UInt64(byte) << UInt64(index * 8) }

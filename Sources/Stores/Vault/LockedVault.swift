@@ -3,8 +3,8 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// A vault without its key: what anyone sees of it who can read it, and its open table, on which one key after another
-/// is tried.
+/// A vault without its key: the parts that any reader of the vault can see, and its open table, on which keys are tried
+/// one after another.
 package struct LockedVault: Sendable {
     let vault: VaultID
     /// In the order of the file; without slots of kinds that are unknown here.
@@ -16,7 +16,7 @@ package struct LockedVault: Sendable {
     /// `nil` in a database.
     private let file: FileStatus?
 
-    /// The vault's id in hexadecimal digits: it stays when the file is moved, and is no secret.
+    /// The vault's ID in hexadecimal digits. It isn't secret, and doesn't change when the file is moved.
     package var identifier: String { vault.identifier }
     /// Of its file; `nil` in a database.
     package var byteCount: Int? { file?.byteCount }
@@ -58,7 +58,7 @@ package struct LockedVault: Sendable {
             return (vault, try KeySlot.all(in: view.records()).map { KeySlotOutline($0, of: vault) })
         }
         file = try place.fileStatus(sameAs: before)
-        // What was cut off is undone by now.
+        // An interrupted change is undone by now.
         try file?.requireVaultLength()
         self.place = place
         self.worker = worker
@@ -91,18 +91,18 @@ package struct LockedVault: Sendable {
         }
     }
 
-    /// What a vault is opened with besides its key.
+    /// The settings, besides the key, for opening a vault.
     struct Circumstances: Sendable {
         let memory: RollbackMemory?
         let itemCheck: ItemCheck
         let now: @Sendable () -> UnixTime
     }
 
-    /// Without a cancellation nothing is waited for, and it throws `busy` where something would be.
+    /// Waits for nothing without a cancellation, and throws `busy` instead.
     private func unlock(
         _ source: borrowing VaultKeySource, _ circumstances: Circumstances, _ cancellation: Cancellation?
     ) throws(StoreError) -> VaultStore {
-        // A person may have been asked for the passphrase since it was opened.
+        // The user may have entered a passphrase since the file was opened.
         _ = try place.fileStatus(sameAs: file)
         if case .kernelKeyring = source.place {
             let keys = try KernelKeyring.vaultKeys(of: vault, table, cancellation)
@@ -134,7 +134,8 @@ package struct LockedVault: Sendable {
                 guard let cancellation else { return try open() }
                 return try cancellation.retry(open)
             } catch  where error.code == .wrongKey {
-                // The vault was rekeyed since. Where this slot was replaced before that, another one may open it now.
+                // The vault was rekeyed in the meantime. If this slot was replaced before, another slot may open it
+                // now.
                 let isThere = try table.read(cancellation) { (view) throws(StoreError) in
                     try view.record(slot.recordName) != nil
                 }
@@ -186,7 +187,7 @@ extension KeySlot {
 }
 
 extension VaultKeySource {
-    /// For errors: a key file may have been named long ago, and has to be found before it can be exchanged.
+    /// For errors: a key file may have been set long ago, and must be found before it can be replaced.
     fileprivate var name: LogMessage {
         if case .keyFile(let path) = place { return "the key file \(FileProblem.loggable(path))" }
         return "this"
@@ -202,7 +203,7 @@ extension StoreError {
         _ kind: KeySlotKind, _ source: LogMessage, tried count: Int
     ) -> StoreError {
         if count == 0 {
-            return .wrongKey("the vault has no \(kind) slot", hint: "open it with what it was made with")
+            return .wrongKey("the vault has no \(kind) slot", hint: "open the vault with another key")
         }
         return .wrongKey(
             count == 1
@@ -214,8 +215,8 @@ extension StoreError {
     private static func hint(_ kind: KeySlotKind) -> LogMessage {
         switch kind {
         case .passphrase: "type the passphrase again"
-        case .secretService: "open it in another way, and replace that slot"
-        case .systemCredential: "give the unit the credential that the slot was made with"
+        case .secretService: "open the vault with another key, and replace that slot"
+        case .systemCredential: "pass the unit the credential that the slot was created with"
         default: "\(Recovery.chooseKeyFile)"
         }
     }

@@ -1,15 +1,15 @@
 internal import LatchkeyCredentials
 
-/// Where sealed rows are kept: an engine with transactions that sees nothing but opaque bytes.
+/// The storage of encrypted rows: an engine with transactions that only sees opaque bytes.
 ///
-/// A table has *items* (a 32-byte lookup value, sealed metadata, a sealed secret), *links* (a 16-byte token, sealed
-/// content) and a few named *records* (slots, keys, manifest). It knows no key and no layout, so that a file of SQLite,
-/// a server's tables and memory in tests are the same to the vault above.
+/// A table has *items* (a 32-byte lookup value, encrypted metadata, an encrypted secret), *links* (a 16-byte token,
+/// encrypted content) and a few named *records* (slots, keys, manifest). It knows no key and no layout, so an SQLite
+/// file, a server's tables and memory in tests are the same to the vault above.
 protocol RowTable: Sendable {
     /// Lends a consistent view of the last commit, on the calling thread.
     ///
-    /// Throws `busy` at once when a writer has the table; the caller waits and asks again. When another thread reads,
-    /// it waits for that one. Without a cancellation it waits for nothing at all, and throws `busy` where it would.
+    /// Throws `busy` at once if a writer has the table; the caller waits and tries again. If another thread reads, the
+    /// call waits for that thread. Without a cancellation the call never waits, and throws `busy` instead.
     func read<Result: ~Copyable & Sendable>(
         _ cancellation: Cancellation?, _ body: (any RowView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result
@@ -21,11 +21,11 @@ protocol RowTable: Sendable {
         _ cancellation: Cancellation, _ body: (any RowTransaction) throws(StoreError) -> Result
     ) throws(StoreError) -> Result
 
-    /// Opens the same table once more for long reading, so that it doesn't hold up the rest of a store; or a copy of it
-    /// as it is now, when it has at least `byteCount` bytes, so that writers don't wait either. Where no copy can be
-    /// made (a full or read-only disk), it is the table itself.
+    /// Opens the same table again for a long read, so that the read doesn't delay the rest of a store. A table of at
+    /// least `byteCount` bytes is copied instead, so that writers don't wait either. If no copy can be made (a full or
+    /// read-only disk), the result is the table itself.
     ///
-    /// Throws `busy` at once when a writer has the table.
+    /// Throws `busy` at once if a writer has the table.
     func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> any RowTable
 
     /// Looks for damage that the engine itself can find, over the whole table, as positions.
@@ -33,11 +33,11 @@ protocol RowTable: Sendable {
     /// Throws `busy` at once when a writer has the table.
     func damage(_ cancellation: Cancellation) throws(StoreError) -> [TableDamage]
 
-    /// Takes the lease with a name, by the clock of the table's server, unless another holds it (`nil`). It ends by
-    /// itself after `RowLease.duration`.
+    /// Takes the lease with a name, by the clock of the table's server. Returns `nil` if another process holds it. The
+    /// lease ends after `RowLease.duration`.
     ///
-    /// From then on, whatever changes the item with this lookup value through this table is refused once the lease is
-    /// another's, until it is released.
+    /// Until the lease is released, changes through this table to the item with this lookup value are refused as soon
+    /// as another process has the lease.
     func lease(_ lookup: [UInt8], _ cancellation: Cancellation) throws(StoreError) -> RowLease?
     /// Lets a lease last on, while it is still this one's. Returns whether it is.
     func extend(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError) -> Bool
@@ -56,7 +56,7 @@ protocol RowView {
         _ lookup: [UInt8], _ body: (_ metadata: Span<UInt8>, _ secret: Span<UInt8>) throws(StoreError) -> Result
     ) throws(StoreError) -> Result?
 
-    /// Lends what stands in a place, or returns `nil`.
+    /// Lends the item in a place, or returns `nil` if the place is empty.
     func withItem<Result: ~Copyable>(
         place: Int64, _ body: (ItemHeading, _ secret: Span<UInt8>) throws(StoreError) -> Result
     ) throws(StoreError) -> Result?
@@ -77,8 +77,8 @@ protocol RowView {
     /// All records but the manifest, in the order of their names' bytes.
     func records() throws(StoreError) -> [NamedRecord]
 
-    /// A number that is different after anyone's commit, the same for all who have the table open. It may be asked for
-    /// after the first lookup of the view.
+    /// A number that changes with each commit by any process, and is the same for all that have the table open. It may
+    /// be requested after the first lookup of the view.
     func changeMark() throws(StoreError) -> UInt32
 
     /// As `items`, but only those that a lookup finds by the place where a walk comes to them: all, unless the table
@@ -94,15 +94,15 @@ protocol RowView {
 
 /// A view in which changes can be made.
 protocol RowTransaction: RowView {
-    /// Puts an item in the place of the one with the same lookup value, or in the first free one of its places.
+    /// Replaces the item with the same lookup value, or puts the item into the first free one of its places.
     ///
-    /// Throws `corrupted` when others stand in all of them.
+    /// Throws `corrupted` if other items occupy all places.
     func put(_ lookup: [UInt8], metadata: [UInt8], secret: [UInt8]) throws(StoreError)
     func remove(_ lookup: [UInt8]) throws(StoreError)
     func put(record name: String, _ content: [UInt8]) throws(StoreError)
     func remove(record name: String) throws(StoreError)
 
-    /// Removes what stands in a place.
+    /// Removes the item in a place.
     func remove(place: Int64) throws(StoreError)
 
     /// Throws `corrupted` when one is to be new and isn't.
@@ -110,8 +110,8 @@ protocol RowTransaction: RowView {
     func remove(link token: [UInt8]) throws(StoreError)
     func removeAllLinks() throws(StoreError)
 
-    /// Throws `busy` while there are leases, and lets none be taken until the transaction has ended. Their names won't
-    /// be those of items any more.
+    /// Throws `busy` while there are leases, and prevents new ones until the transaction has ended: after it, no item
+    /// has their names.
     func endLeases() throws(StoreError)
 
     /// The `changeMark` that there will be when this transaction, which changed something, is committed.
@@ -154,13 +154,13 @@ extension RowTable {
 
 /// An item without its secret.
 struct ItemHeading: Sendable {
-    /// Where it is in the table: one of its `ItemPlaces`, unless someone moved it. Places are spread evenly and show no
-    /// order, as the hashes do that they are made from. An item keeps its place until it is removed.
+    /// The item's place in the table: one of its `ItemPlaces`, unless someone moved it. Places are spread evenly and
+    /// show no order, because they come from hashes. An item stays in its place until it is removed.
     let place: Int64
     let lookup: [UInt8]
     let metadata: [UInt8]
 
-    /// Whether it stands where a lookup finds it.
+    /// Whether the item is where a lookup finds it.
     var isInPlace: Bool { ItemPlaces(of: lookup).contains(place) }
 }
 

@@ -4,7 +4,7 @@ internal import LatchkeySecrets
 internal import LatchkeySystem
 internal import Synchronization
 
-/// What an import does with a credential that is there already, with another secret or label.
+/// The handling of an imported credential if the vault already contains it with another secret or label.
 public enum VaultImportChoice: Sendable, Hashable {
     /// Import nothing at all and throw `conflict`. One that was saved while the import ran ends it there.
     case refuse
@@ -14,17 +14,17 @@ public enum VaultImportChoice: Sendable, Hashable {
     case replace
 }
 
-/// What an import did.
+/// The result of an import.
 public struct VaultImport: Sendable, Hashable {
     /// Credentials under keys that were free.
     public internal(set) var addedCount = 0
     /// Credentials that took the place of another secret or label; 0 unless the choice is `replace`.
     public internal(set) var replacedCount = 0
-    /// What was there already: the same, or kept by choice.
+    /// The number of credentials that were already there: equal ones, or ones kept by choice.
     public internal(set) var keptCount = 0
 }
 
-/// What an export wrote.
+/// The result of an export.
 public struct VaultExport: Sendable, Hashable {
     /// How many credentials the new vault has.
     public let itemCount: Int
@@ -33,24 +33,25 @@ public struct VaultExport: Sendable, Hashable {
 }
 
 extension VaultStore {
-    /// Writes all credentials into a new vault with keys of its own and one slot.
+    /// Writes all credentials into a new vault with separate keys and one slot.
     ///
-    /// The file appears whole or not at all, after every credential was read back from it; it is one moment's state,
-    /// and others write meanwhile, as with `verify`. Versions and times stay. Nothing is in clear on the disk at any
-    /// time.
+    /// The file appears complete or not at all, after every credential was read back from it. It is the state of one
+    /// moment, and other processes can write during the export, as with `verify`. Versions and times are preserved. No
+    /// plain text is on the disk at any time.
     ///
-    /// The directory may be one that others see, such as a home of mode 0755, or /tmp: only where others could change or
-    /// exchange the file it throws `permissionDenied`. Else throws as `create` does, and `corrupted` when this vault
-    /// isn't sound: an export that leaves something out would only be noticed when it is needed.
+    /// The directory may be readable by other users, such as a home of mode 0755, or /tmp. The call throws
+    /// `permissionDenied` only if other users could change or replace the file. Otherwise it throws as `create` does,
+    /// and `corrupted` if this vault isn't intact: a gap in an export would only be noticed when the export is needed.
     ///
     /// - Parameters:
-    ///   - path: of the new vault; there must be nothing yet.
-    ///   - source: what opens the new vault.
-    ///   - name: what people call its slot; `nil` for the kind's own name.
-    ///   - cost: for a passphrase; `nil` for one that fits this machine.
-    ///   - leavingOutDamaged: writes what can still be read of a damaged vault, opened with ``ItemCheck/never``, and
-    ///     counts what is missing. It then can't tell a credential that was put back from the newest one.
-    ///   - deadline: a day from now unless told otherwise.
+    ///   - path: the path of the new vault; nothing may exist there.
+    ///   - source: the key of the new vault.
+    ///   - name: the name of its slot; `nil` for the kind's own name.
+    ///   - cost: the cost of a passphrase; `nil` for one that fits this machine.
+    ///   - leavingOutDamaged: whether to write the readable part of a damaged vault, opened with ``ItemCheck/never``,
+    ///     and count the missing credentials. The export can't distinguish a restored older credential from the newest
+    ///     one then.
+    ///   - deadline: the time limit (default: a day from now).
     public func export(
         to path: String, unlockedBy source: borrowing VaultKeySource, name: KeySlotName? = nil,
         cost: PassphraseCost? = nil, leavingOutDamaged: Bool = false, deadline: Deadline = .after(.seconds(86_400))
@@ -64,21 +65,21 @@ extension VaultStore {
         }
     }
 
-    /// Imports all credentials of another vault, each read back before it is committed.
+    /// Imports all credentials of another vault. Each one is read back before it is committed.
     ///
-    /// What is there already in the same version is left alone. Before anything is changed all of the other is checked,
-    /// and compared where the choice is to refuse: `corrupted` and `conflict` thrown then change nothing.
+    /// A credential that exists here in the same version is skipped. The other vault is checked completely first, and
+    /// compared if the choice is to refuse: if the call then throws `corrupted` or `conflict`, nothing was changed.
     ///
-    /// It works in transactions of up to 1,000 credentials or 8 MiB, between which others have their turn. A smaller
-    /// import is there as a whole or not at all. A larger one that is cut off (killed, cancelled, out of time, disk
-    /// full) leaves the transactions that were committed: whole credentials, in a sound vault. What is thrown says how
-    /// many; calling it again imports the rest.
+    /// The import works in transactions of up to 1,000 credentials or 8 MiB; other processes can write between them. A
+    /// smaller import is complete or doesn't happen. If a larger one is interrupted (killed, cancelled, out of time,
+    /// disk full), the committed transactions remain: whole credentials, in an intact vault. The error says how many
+    /// there are; calling the method again imports the rest.
     ///
     /// - Parameters:
-    ///   - other: the vault to read, which stays as it is.
-    ///   - choice: what to do with a credential that is there already.
-    ///   - deadline: a day from now unless told otherwise.
-    ///   - progress: told after each part how far it is, from 0 to 1.
+    ///   - other: the vault to read, which doesn't change.
+    ///   - choice: the handling of a credential that exists already.
+    ///   - deadline: the time limit (default: a day from now).
+    ///   - progress: called after each part with the completed fraction, from 0 to 1.
     public func importAll(
         from other: VaultStore, onConflict choice: VaultImportChoice, deadline: Deadline = .after(.seconds(86_400)),
         progress: @escaping @Sendable (Double) -> Void = { _ in }
@@ -159,8 +160,8 @@ struct VaultCopy {
         let table = try cancellation.retry { () throws(StoreError) in
             try vault.table.separate(cancellation, copyingFrom: byteCount)
         }
-        // The first record takes the lock that the rest is read under: only until then can the table be busy, and be
-        // tried again without the body having run. What the body throws is passed on, busy or not.
+        // The first record takes the lock for reading the rest. The table can only be busy until then, and can be tried
+        // again because the body hasn't run. An error of the body is passed on, busy or not.
         var failure: StoreError?
         try cancellation.retry { () throws(StoreError) in
             try table.read(cancellation) { (view) throws(StoreError) in
@@ -178,8 +179,8 @@ struct VaultCopy {
 
     // MARK: - Importing
 
-    /// The first walk only looks: an unsound vault, and one that may not be merged, change nothing. The vault is copied
-    /// whatever its size: two vaults that are imported into each other would wait for each other's walk.
+    /// The first walk only reads: a damaged vault, and one that may not be merged, change nothing. The vault is copied
+    /// whatever its size, because two vaults that import each other would wait for each other's walk.
     func importAll(
         into target: VaultStore, onConflict choice: VaultImportChoice, _ progress: (Double) -> Void
     ) throws(StoreError) -> VaultImport {
@@ -285,14 +286,14 @@ extension VaultImport {
 extension StoreError {
     fileprivate static func importConflict(_ name: LogMessage, in vault: StoreIdentity) -> StoreError {
         StoreError(
-            .conflict, "\(vault) has another secret for \(name) already",
-            hint: "choose whether to keep or to replace what is there")
+            .conflict, "\(vault) already contains another secret for \(name)",
+            hint: "choose whether to keep or to replace the existing secret")
     }
 
     /// Part of an import is in.
     fileprivate static func importCutOff(_ error: StoreError, after count: Int) -> StoreError {
         StoreError(
             error.code, "\(error.cause); \(count) credentials were imported before that, and stay",
-            hint: "run it again: what was imported is left alone", platform: error.platform)
+            hint: "run the import again: the imported credentials stay unchanged", platform: error.platform)
     }
 }

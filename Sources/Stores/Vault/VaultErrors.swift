@@ -11,8 +11,8 @@ extension StoreError {
     /// Each item that is there may be sound by itself.
     static var itemsDiffer: StoreError {
         StoreError(
-            .corrupted, "credentials of the vault were deleted, put back or moved by someone without its key",
-            hint: "\(Recovery.verifyVault): it shows how to go on")
+            .corrupted, "credentials of the vault were deleted, restored or moved by someone without its key",
+            hint: "\(Recovery.verifyVault) to see how to continue")
     }
 
     static func noVault(_ what: LogMessage, _ platform: PlatformCode? = nil) -> StoreError {
@@ -40,38 +40,38 @@ extension StoreError {
                 """)
     }
 
-    /// A vault that is open, and whose manifest is no longer under its key.
+    /// The open vault's manifest is no longer under its key.
     static var vaultRekeyed: StoreError {
         StoreError(
             .wrongKey, "the key no longer opens the vault: the vault was rekeyed, or its manifest is damaged",
-            hint: "open it again; if that fails too, \(Recovery.verifyVault)")
+            hint: "open the vault again; if that fails too, \(Recovery.verifyVault)")
     }
 
-    /// A vault that is open, and is under a key that doesn't follow from the one of then.
+    /// The open vault is under a key that doesn't follow from the earlier key.
     static var vaultExchanged: StoreError {
         StoreError(
             .rolledBack,
             "while open, the vault was replaced with another vault or with a copy from before a rekey",
-            hint: "open it again, and \(Recovery.verifyVault)")
+            hint: "open the vault again, and \(Recovery.verifyVault)")
     }
 
     static var vaultWentBack: StoreError {
         StoreError(
             .rolledBack, "while open, the vault was replaced with an older copy",
-            hint: "open it again, where a backup was restored on purpose")
+            hint: "if you restored a backup on purpose, open the vault again")
     }
 
-    /// The change was made, and the disk didn't say that it keeps it.
+    /// The change was made, but the disk didn't confirm it.
     static func changeNotDurable(_ error: StoreError) -> StoreError {
         StoreError(
-            .cannotWrite, "the change is in the vault, but the system could not say that the disk keeps it",
-            hint: "see to the disk, then make the change again", platform: error.platform)
+            .cannotWrite, "the vault contains the change, but the system couldn't confirm that it is on the disk",
+            hint: "check the disk, then make the change again", platform: error.platform)
     }
 
     static var changedMemory: StoreError {
         StoreError(
             .corrupted,
-            "what is remembered of the vault doesn't open with its key: it was changed, or the vault is not the one of then",
+            "the rollback record doesn't open with the vault's key: the record was changed, or this is a different vault",
             hint: """
                 a copy from before `latchkey vault rekey` would look like that; if you restored one, go on with \
                 `latchkey vault accept-rollback`

@@ -6,7 +6,7 @@ enum VaultPlace: Sendable {
     case file(VaultPath)
     case database(PostgreSQLAddress)
 
-    /// For people, leases and logs.
+    /// The location for people, leases and logs.
     var location: String {
         switch self {
         case .file(let path): path.file
@@ -37,14 +37,14 @@ enum VaultPlace: Sendable {
         guard case .file(let path) = self else { return nil }
         let status = try path.status()
         if let before, before.device != status.device || before.inode != status.inode {
-            throw FileProblem.refuse("vault", path.file, "was exchanged while it was opened")
+            throw FileProblem.refuse("vault", path.file, "was replaced while Latchkey opened it")
         }
         return status
     }
 
-    /// Makes a table of these records and what `fill` adds. It is there as a whole or not at all.
+    /// Creates a table with these records and those that `fill` adds, completely or not at all.
     ///
-    /// Throws `conflict` where there is a vault already.
+    /// Throws `conflict` if a vault exists already.
     func create(
         for use: VaultUse, _ records: [NamedRecord], _ cancellation: Cancellation,
         fill: (any RowTransaction) throws(StoreError) -> Void = { _ in }
@@ -80,13 +80,13 @@ enum VaultPlace: Sendable {
     }
 }
 
-/// Calls back until it is let go of.
+/// Calls back until its last reference ends.
 protocol ChangeWatch: AnyObject, Sendable {}
 
 extension FileWatch: ChangeWatch {}
 
 extension VaultStore {
-    /// Whether what names a vault is an address, and no path.
+    /// Whether the location of a vault is an address, not a path.
     package static func isDatabase(_ place: String) -> Bool { PostgreSQLAddress.isAddress(place) }
 
     /// Throws `unsupported` for an address that isn't a database's URI, or has a password in it.

@@ -2,23 +2,23 @@ public import LatchkeyCredentials
 internal import LatchkeyLog
 
 extension VaultStore {
-    /// Gives the vault a new root key, seals every credential and every key slot anew, and returns how many credentials
-    /// there are.
+    /// Gives the vault a new root key, encrypts every credential and every key slot again, and returns the number of
+    /// credentials.
     ///
-    /// What opened the vault before and isn't a slot of it any more opens nothing that is saved from then on: a copy
-    /// from before with a key that was withdrawn, or the key that an unlocking left in the kernel, which is taken out
-    /// of it. No slot's passphrase or key is needed, and each slot opens the vault as before. Processes that have it
-    /// open by a slot go on; those that have it open by the kernel's key throw `wrongKey`.
+    /// Keys that opened the vault before, and aren't slots of it now, don't open anything that is saved later. Examples
+    /// are a removed key with an old copy, and the key that `vault unlock` left in the kernel, which is removed from
+    /// there. No slot's passphrase or key is needed, and each slot opens the vault as before. Processes that opened the
+    /// vault with a slot continue; those that opened it with the kernel's key throw `wrongKey`.
     ///
-    /// It is one transaction: whatever ends it, the vault is the old one or the new one. Others wait to write
-    /// meanwhile, and for a large vault to read.
+    /// Rekeying is one transaction: whatever ends it, the vault is the old one or the new one. Other processes wait to
+    /// write until it ends, and for a large vault also to read.
     ///
     /// - Parameters:
-    ///   - deadline: a day from now unless told otherwise.
-    ///   - progress: told now and then how far it is, from 0 to 1.
+    ///   - deadline: the time limit (default: a day from now).
+    ///   - progress: called from time to time with the completed fraction, from 0 to 1.
     ///
-    /// Throws `corrupted` when a credential can't be opened or isn't the one that was saved last, and `unsupported` for
-    /// a vault with key slots of a newer kind; nothing is changed then.
+    /// Throws `corrupted` if a credential can't be opened or isn't the last saved one, and `unsupported` for a vault
+    /// with key slots of a newer kind. Nothing is changed then.
     @discardableResult
     public func rekey(
         deadline: Deadline = .after(.seconds(86_400)), progress: @escaping @Sendable (Double) -> Void = { _ in }
@@ -28,16 +28,16 @@ extension VaultStore {
                 try VaultRekey(vault: self, cancellation: cancellation).run(progress)
             }
         }
-        // It opens nothing any more. Where the kernel refuses, it has none.
+        // The key no longer opens anything. If the kernel refuses, it has no key.
         _ = try? KernelKeyring.forget(keys.vault)
         return count
     }
 }
 
-/// Seals everything of a vault under a new root key: what opened it before opens nothing that is saved from then on.
+/// Encrypts everything in a vault with a new root key: earlier keys don't open anything that is saved later.
 ///
-/// The slots' holders aren't needed, as the root key is sealed to public keys. It is one transaction: whoever is killed
-/// in it leaves the vault as it was, and no process ever sees two keys at once.
+/// The holders of the slots aren't needed, because the root key is encrypted for public keys. Rekeying is one
+/// transaction: a process that is killed leaves the vault unchanged, and no process ever sees two keys at once.
 private struct VaultRekey {
     let vault: VaultStore
     let cancellation: Cancellation
@@ -81,7 +81,7 @@ private struct VaultRekey {
                 let former = try FormerKeys.open(record.content, old).adding(old.rollback).seal(new)
                 try transaction.put(record: former.name, former.content)
             default:
-                // What is sealed in it would be lost.
+                // The secrets encrypted for such a slot would be lost.
                 guard record.name.hasPrefix(KeySlot.recordPrefix), let slot = try KeySlot.decode(record) else {
                     throw StoreError(
                         .unsupported, "the vault has a key slot or record of a newer kind, which would be lost",
@@ -93,7 +93,7 @@ private struct VaultRekey {
         }
     }
 
-    /// The places of all items: eight bytes for each, as new ones are put among them.
+    /// The places of all items: eight bytes for each, because new items are inserted among them.
     private func places(in view: any RowTransaction) throws(StoreError) -> [Int64] {
         var places: [Int64] = []
         while true {

@@ -4,31 +4,31 @@ internal import LatchkeySecrets
 internal import LatchkeySystem
 internal import Synchronization
 
-/// What `VaultStore.acceptItems` did with the items of a vault that someone changed without its key.
+/// The result of `VaultStore.acceptItems` on a vault that someone changed without its key.
 package struct VaultAcceptance: Sendable, Hashable {
     /// How many credentials there are now.
     package let itemCount: Int
-    /// What was removed: items that can't be opened, and those that are too many.
+    /// The removed items: those that can't be opened, and duplicates.
     package let dropped: [VaultProblem]
-    /// What had been moved, and is where it belongs again.
+    /// The items that were moved, and are back in their places.
     package let restored: [VaultProblem]
-    /// How what is left differs from what was saved last. That is lost; `nil`: nothing is.
+    /// The difference between the remaining items and the last saved ones, which are lost; `nil` if nothing is lost.
     package let lost: VaultProblem?
-    /// Whether the index of attributes wasn't the one that was saved last, and was made anew. Nothing of it is lost.
+    /// Whether the index of attributes wasn't the last saved one, and was rebuilt without loss.
     package var hasNewIndex = false
 }
 
 extension VaultStore {
-    /// Opens every item, secret included, and compares all of the file with its checksums and its sealed manifest.
+    /// Opens every item, secret included, and compares the whole file with its checksums and its encrypted manifest.
     ///
-    /// It notices what reads can't: items deleted, replayed or duplicated behind the vault's back, and damage where
-    /// nobody reads. That the whole file was exchanged for an older copy of itself is noticed when a newer one was seen
-    /// through this store, or is remembered; see ``RollbackMemory``. What is wrong is in the report and is no error;
-    /// thrown are `timedOut`, `cancelled`, `unavailable`.
+    /// Verification detects what reads can't: items that were deleted, replayed or duplicated without the key, and
+    /// damage in parts that aren't read. It detects that the whole file was replaced with an older copy if this store
+    /// has seen a newer one, or if a newer one is recorded; see ``RollbackMemory``. The report contains the problems,
+    /// which aren't errors; the call throws `timedOut`, `cancelled` or `unavailable`.
     ///
-    /// A vault of 16 MiB or more is copied first, as it is, beside itself, and others read and write meanwhile. The
-    /// copy (0600) has no name any more when the work begins. Where it can't be made, and in a smaller vault, writers
-    /// wait.
+    /// A vault of 16 MiB or more is copied first, still encrypted, into the same directory; other processes read and
+    /// write during the check. The copy (0600) is unlinked before the work begins. If the copy fails, and in a smaller
+    /// vault, writers wait.
     public func verify(deadline: Deadline = .after(.seconds(600))) async throws(StoreError) -> VaultVerification {
         let seen = known.withLock { $0.manifest.generation }
         let report = try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
@@ -45,13 +45,13 @@ extension VaultStore {
         return VaultVerification(itemCount: report.itemCount, generation: report.generation, problems: problems)
     }
 
-    /// Goes on with the items of a vault as they are, after others changed them without the key: removes what can't be
-    /// opened or is there twice, puts back what was moved, takes the rest for what was saved last, and makes the index of
-    /// attributes anew. Slots and keys stay.
+    /// Makes a vault usable after others changed it without the key. Removes items that are duplicates or can't be
+    /// opened, restores moved items, accepts the rest as the last saved items, and rebuilds the index of attributes.
+    /// Slots and keys don't change.
     ///
-    /// What was taken away or put back to an older state stays so. Open the vault with `ItemCheck.never` for it.
+    /// Items that were removed or replaced with an older state stay so. Open the vault with `ItemCheck.never` first.
     ///
-    /// Throws `corrupted`, and changes nothing, when pages of the file are damaged.
+    /// Throws `corrupted`, and changes nothing, if pages of the file are damaged.
     package func acceptItems(deadline: Deadline = .after(.seconds(600))) async throws(StoreError) -> VaultAcceptance {
         try await worker.run(until: deadline) { (cancellation) throws(StoreError) in
             try VaultRepair(vault: self, cancellation: cancellation).acceptItems()
@@ -66,8 +66,8 @@ struct VaultRepair {
 
     // MARK: - Verifying
 
-    /// Through a copy or an opening of its own. What is wrong is reported; it throws only when the work couldn't be done:
-    /// `timedOut`, `cancelled`, `unavailable`.
+    /// Verifies a copy, or a separate connection. The report contains the problems; the call only throws if the work
+    /// couldn't be done: `timedOut`, `cancelled`, `unavailable`.
     func verify() throws(StoreError) -> VaultVerification {
         let copy = try cancellation.retry { () throws(StoreError) in
             try nilIf(
@@ -106,7 +106,7 @@ struct VaultRepair {
             try transaction.remove(place: item.place)
             dropped.append(item.problem)
         }
-        // When what was in their places is gone.
+        // Moves happen after the items in their places were removed.
         var restored: [VaultProblem] = []
         for item in moved {
             let row = try transaction.withItem(place: item.place) { (heading, secret) throws(StoreError) in
@@ -180,8 +180,8 @@ struct VaultRepair {
 }
 
 extension RowView {
-    /// The next item that can be read after a place: what is hidden is passed in steps that double, and its end is then
-    /// searched by halving.
+    /// The next readable item after a place. Unreadable parts are skipped in steps that double; a binary search then
+    /// finds their end.
     fileprivate func nextReadable(after last: Int64?, _ cancellation: Cancellation) throws(StoreError) -> ItemHeading? {
         func item(after place: Int64?) throws(StoreError) -> [ItemHeading]? {
             try cancellation.check()
@@ -215,7 +215,7 @@ func readable<Value: ~Copyable>(_ read: () throws(StoreError) -> Value?) throws(
 extension StoreError {
     fileprivate static var damagedPages: StoreError {
         StoreError(
-            .corrupted, "the file itself is damaged, and not only what was saved in it",
-            hint: "restore a backup, or export what can still be read")
+            .corrupted, "the file itself is damaged, not only its contents",
+            hint: "restore a backup, or export the credentials that can still be read")
     }
 }

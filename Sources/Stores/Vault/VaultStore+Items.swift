@@ -64,7 +64,8 @@ extension VaultStore: CollectionStore {
         }
     }
 
-    /// Page by page, so that nobody waits for it: what is changed meanwhile is there as it was before or after.
+    /// Page by page, so that no process waits for it: an item that changes during the walk appears in its old or new
+    /// state.
     private func all<Found: Sendable>(
         deadline: Deadline, _ found: @escaping @Sendable (ItemHeading, VaultKeys) throws(StoreError) -> Found?
     ) async throws(StoreError) -> [Found] {
@@ -149,7 +150,8 @@ extension VaultStore: CollectionStore {
             case .attributes(let attributes, let collection, let replacing):
                 guard try Self.collections(in: transaction, change.keys).contains(collection) else {
                     throw StoreError(
-                        .unavailable, "the vault doesn't contain that collection", hint: "choose one that it has")
+                        .unavailable, "the vault doesn't contain that collection", hint: "choose an existing collection"
+                    )
                 }
                 old = replacing ? try Self.row(with: attributes, in: collection, of: transaction, change) : nil
                 if let old {
@@ -218,7 +220,7 @@ extension VaultStore: CollectionStore {
 
     private static func check(_ attributes: ItemAttributes) throws(StoreError) {
         guard attributes.areWithinLimits else {
-            throw StoreError(.tooLarge, "the item has more attributes than a vault takes")
+            throw StoreError(.tooLarge, "the item has too many attributes for a vault")
         }
     }
 
@@ -297,8 +299,8 @@ extension Row.Name {
 
 // MARK: - Implied credentials
 
-// What a program saves with its own name beside service and username, as Python keyring does, is the credential of these
-// two where there is none that has exactly them.
+// An item that a program saves with its own name beside service and username, as Python keyring does, is the credential
+// of the latter two, unless an item has exactly these attributes.
 
 extension VaultStore {
     /// Those of a key, the one that is read first.
@@ -314,7 +316,7 @@ extension VaultStore {
         return found.sorted { $0.item.precedes($1.item) }.map(\.row)
     }
 
-    /// What is read, replaced or deleted under a key.
+    /// The item that is read, replaced or deleted under a key.
     static func presentOrImplied(
         _ key: CredentialKey, in transaction: any RowTransaction, _ change: borrowing Change
     ) throws(StoreError) -> OpenedRow? {

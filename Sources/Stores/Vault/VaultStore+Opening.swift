@@ -7,24 +7,24 @@ internal import Synchronization
 extension VaultStore {
     // MARK: - Making
 
-    /// Makes a new, empty vault with one key slot and opens it.
+    /// Creates an empty vault with one key slot and opens it.
     ///
-    /// The file (0600) appears whole or not at all; its directory is made (0700) when it is missing. A database has to
-    /// have a vault's tables, which its administrator makes (Docs/HowTo/many-hosts.md), and no vault in them.
+    /// The file (0600) appears complete or not at all; its directory is created (0700) if it is missing. A database
+    /// must have a vault's tables, which its administrator creates (Docs/HowTo/many-hosts.md), without a vault in them.
     ///
     /// - Parameters:
-    ///   - path: where the file will be, with nothing there yet; or a URI such as
-    ///     `postgresql://host/database?sslmode=verify-full&schema=name`. One with a password in it is refused.
-    ///   - source: what opens the vault from now on. A key file must exist: see ``VaultKeyFile/create(at:)``.
-    ///   - name: what people call the slot; `nil` for the kind's own name.
-    ///   - cost: for a passphrase; `nil` for one that fits this machine: about 0.75 s a try, and
-    ///     ``PassphraseCost/least`` at least.
+    ///   - path: the path of the file, which may not exist yet; or a URI such as
+    ///     `postgresql://host/database?sslmode=verify-full&schema=name`. A URI with a password is refused.
+    ///   - source: the key of the vault. A key file must exist: see ``VaultKeyFile/create(at:)``.
+    ///   - name: the name of the slot; `nil` for the kind's own name.
+    ///   - cost: the cost of a passphrase; `nil` for one that fits this machine: about 0.75 s per attempt, and at least
+    ///     ``PassphraseCost/least``.
     ///   - memory: as for `open`.
-    ///   - deadline: 30 seconds from now unless told otherwise.
-    ///   - now: the clock that credentials get their times from.
+    ///   - deadline: the time limit (default: 30 seconds from now).
+    ///   - now: the clock for the times of credentials.
     ///
-    /// Throws `conflict` when there is something at `path`, `permissionDenied` when the place isn't this user's alone,
-    /// `cannotWrite`, or what is wrong with the key file.
+    /// Throws `conflict` if `path` exists, `permissionDenied` if other users can change the place, `cannotWrite`, or an
+    /// error of the key file.
     public static func create(
         at path: String, unlockedBy source: borrowing VaultKeySource, name: KeySlotName? = nil,
         cost: PassphraseCost? = nil, memory: RollbackMemory? = nil, deadline: Deadline = .standard,
@@ -57,22 +57,22 @@ extension VaultStore {
 
     /// Opens an existing vault.
     ///
-    /// What takes its time runs on a thread of the store's own: a passphrase, a database, a wait for other processes. A
-    /// passphrase is tried on one slot after another; a deadline that passes meanwhile is kept.
+    /// Slow work runs on a thread of the store: trying a passphrase, connecting to a database, waiting for other
+    /// processes. A passphrase is tried on one slot after another, within the deadline.
     ///
     /// - Parameters:
     ///   - path: the vault's file, or the URI of its database.
-    ///   - source: what opens it.
-    ///   - memory: where it is remembered how far the vault was seen; `nil`, the default, writes nothing outside the
-    ///     vault and notices no older copy of it. Where it can't be used the vault opens all the same.
-    ///   - itemCheck: when the items are compared with the manifest.
-    ///   - deadline: 30 seconds from now unless told otherwise.
-    ///   - now: the clock that credentials get their times from.
+    ///   - source: the key to open it with.
+    ///   - memory: the record of the last seen state of the vault. `nil`, the default, writes nothing outside the vault
+    ///     and detects no older copy of it. If the record can't be used, the vault opens anyway.
+    ///   - itemCheck: the times when the items are compared with the manifest.
+    ///   - deadline: the time limit (default: 30 seconds from now).
+    ///   - now: the clock for the times of credentials.
     ///
-    /// Throws `unavailable` when there is no vault or key file, or the database can't be reached, `locked` when there
-    /// is no credential or no key in the kernel, `permissionDenied` when the file, its directory, the key file or the
-    /// memory isn't this user's alone, `wrongKey`, `corrupted`, `rolledBack` for an older copy than was seen,
-    /// `unsupported` for a newer format, `timedOut` or `cancelled`. Nothing is changed, whatever is thrown.
+    /// Throws `unavailable` if the vault or key file doesn't exist, or the database can't be reached; `locked` if there
+    /// is no credential or no key in the kernel; `permissionDenied` if other users can change the file, its directory,
+    /// the key file or the record; `wrongKey`; `corrupted`; `rolledBack` for a copy older than the last seen state;
+    /// `unsupported` for a newer format; `timedOut` or `cancelled`. Nothing is changed, whatever the error is.
     public static func open(
         at path: String, unlockedBy source: borrowing VaultKeySource, memory: RollbackMemory? = nil,
         itemCheck: ItemCheck = .whenSmall, deadline: Deadline = .standard,
@@ -93,8 +93,8 @@ extension VaultStore {
             \StoreError.isBusy, of: LockedVault(.existing(path, for: .daily), WorkThread(), cancellation))
     }
 
-    /// Throws what would keep a vault from being made or exported there, as far as it can be known before: a path that
-    /// is taken, or a directory that others can change or this user can't. Changes nothing.
+    /// Throws the errors that would prevent creating or exporting a vault there, as far as they are known in advance:
+    /// an existing path, or a directory that other users can change or this user can't. Changes nothing.
     package static func checkPlace(forNewVaultAt path: String, for use: VaultUse) throws(StoreError) {
         if PostgreSQLAddress.isAddress(path) {
             let cancellation = Cancellation(.standard)
@@ -112,21 +112,21 @@ extension VaultStore {
     /// How long a vault can stay unlocked: from a second to seven days.
     package static let unlockedDurations: ClosedRange<Duration> = .seconds(1)...(.seconds(7 * 86_400))
 
-    /// Leaves the vault's key in the kernel's keyring of this user for a while, so that others of this user's processes
-    /// open it as `VaultKeySource.kernelKeyring`, without a passphrase and without Argon2. A key from before is
-    /// replaced.
+    /// Stores the vault's key in the kernel's keyring of this user for a while, so that this user's other processes
+    /// open it as `VaultKeySource.kernelKeyring`, without a passphrase and without Argon2. An earlier key is replaced.
     ///
-    /// Every process of this user can read it there, as Docs/Explanation/threats.md says. It opens the vault until its time
-    /// is over, until `LockedVault.endUnlocking()`, or until the vault is rekeyed, also when slots were removed.
+    /// Every process of this user can read the key there, as Docs/Explanation/threats.md explains. The key opens the
+    /// vault until its time is over, until `LockedVault.endUnlocking()`, or until the vault is rekeyed, even if slots
+    /// were removed.
     ///
-    /// - Parameter duration: rounded up to a second; outside of `unlockedDurations` it throws `unsupported`.
+    /// - Parameter duration: rounded up to a second; outside `unlockedDurations` the call throws `unsupported`.
     ///
-    /// Throws `unavailable` when the kernel refuses, as in many containers, and what a read th
+    /// Throws `unavailable` if the kernel refuses, as in many containers, and the errors of a read.
     package func keepUnlocked(for duration: Duration) throws(StoreError) {
         guard Self.unlockedDurations.contains(duration) else {
             throw StoreError(
                 .unsupported, "a vault can't stay unlocked for that long",
-                hint: "from a second to seven days are possible")
+                hint: "use a time from one second to seven days")
         }
         // Another process may have rekeyed it since it was last read. While one is writing, the key is the one that was
         // last seen.
@@ -136,7 +136,7 @@ extension VaultStore {
         try keys.root.pour(into: &sink)
     }
 
-    /// Throws `unavailable` when the kernel lets this process have no keyring, so that no question is asked in vain.
+    /// Throws `unavailable` if the kernel allows this process no keyring, so that no question is asked in vain.
     package static func checkUnlocking() throws(StoreError) { try KernelKeyring.check() }
 }
 
@@ -169,7 +169,8 @@ extension VaultStore {
         }
     }
 
-    /// The slot that opened the vault, unless it is gone; `nil` when it was opened by `keepUnlocked(for:)`.
+    /// The slot that opened the vault, or `nil` if the slot was removed or the vault was opened by
+    /// `keepUnlocked(for:)`.
     package func openedSlot(deadline: Deadline = .standard) async throws(StoreError) -> KeySlotDescription? {
         guard let name = slot?.recordName else { return nil }
         return try await waiting(until: deadline) { (view, state) throws(StoreError) in
@@ -194,10 +195,11 @@ extension VaultStore {
 
     /// Adds another way to open the vault.
     ///
-    /// With `replacing`, another slot goes in the same commit: that is how a passphrase is changed. Its name is free
-    /// for the new one. A passphrase without a cost gets one that fits this machine.
+    /// If `replacing` is set, that slot is removed in the same commit and its name becomes free: this is how a
+    /// passphrase is changed. A passphrase without a cost gets one that fits this machine.
     ///
-    /// Throws `conflict` when a slot of that name exists, when there are 16 already or none to replace, or what is
+    /// Throws `conflict` if a slot of that name exists, if the vault has the maximum number of slots, or if the slot to
+    /// replace doesn't exist; and the errors of the key file.
     /// wrong with the key file.
     public func addSlot(
         _ source: borrowing VaultKeySource, name: KeySlotName, replacing old: KeySlotName? = nil,
@@ -228,17 +230,17 @@ extension VaultStore {
                     .conflict, "the vault has a key slot named \(added.name) already", hint: "choose another name")
             }
             guard present.count < KeySlot.maximumCount, records.count < Manifest.maximumRecordCount else {
-                throw StoreError(.conflict, "the vault has \(present.count) key slots, and takes no more")
+                throw StoreError(.conflict, "the vault has \(present.count) key slots and can't have more")
             }
             let record = try added.sealed(keys).encode()
             try transaction.put(record: record.name, record.content)
         }
     }
 
-    /// Removes a way to open the vault and returns whether there was one of that name.
+    /// Removes a way to open the vault. Returns `false` if no slot has that name.
     ///
-    /// Throws `conflict` for the last one. Whoever kept what opened it, and a copy from before, can open what is saved
-    /// later too, until `rekey` locks them out; so for `addSlot` with `replacing`.
+    /// Throws `conflict` for the last slot. Anyone who has the removed key and an old copy can also open secrets that
+    /// are saved later, until `rekey` locks them out. The same applies to `addSlot` with `replacing`.
     @discardableResult
     public func removeSlot(
         _ name: KeySlotName, deadline: Deadline = .standard

@@ -89,7 +89,7 @@ extension VaultStore {
             heading: heading, row: try row(heading.metadata.span, of: key, at: heading.lookup, keys))
     }
 
-    /// The row of an item; `nil` for what isn't there, or is no item.
+    /// The row of an item; `nil` if the item doesn't exist or isn't an item.
     static func row(_ handle: ItemHandle, in view: any RowView, _ keys: VaultKeys) throws(StoreError) -> OpenedRow? {
         guard let heading = try view.heading(beginning: handle.bytes) else { return nil }
         let found = try row(heading, keys)
@@ -106,7 +106,7 @@ extension VaultStore {
     }
 
     static func row(_ heading: ItemHeading, _ keys: VaultKeys) throws(StoreError) -> OpenedRow {
-        // One that was moved away isn't found by its lookup value any more.
+        // Its lookup value no longer finds an item that was moved away.
         guard heading.isInPlace, let row = keys.open(heading) else { throw .damagedItem }
         return row
     }
@@ -130,7 +130,7 @@ extension VaultStore {
         return FoundRow(opened.row, try secret(of: opened, in: view, keys))
     }
 
-    /// The collection of an item, `nil` for what is no item: a fraction of the work of opening the row.
+    /// The collection of an item, or `nil` if the row isn't an item: this costs a fraction of opening the row.
     static func collection(of item: ItemHeading, _ keys: VaultKeys) throws(StoreError) -> String? {
         guard item.isInPlace, let bytes = keys.openMetadata(item.metadata.span, at: item.lookup) else {
             throw .damagedItem
@@ -167,8 +167,8 @@ extension VaultStore {
         return result
     }
 
-    /// The state of a view, checked against what was seen before the view began and, where it is asked for, item by
-    /// item. A look after that could have seen more than the view has.
+    /// The state of a view, checked against the state that was seen before the view began and, if requested, item by
+    /// item. A later check could have seen more than the view contains.
     func state(of view: any RowView, after last: KnownState, comparing: Bool) throws(StoreError) -> KnownState {
         try refresh(view, after: last, comparing: comparing).state
     }
@@ -182,15 +182,15 @@ extension VaultStore {
         // Not the vault that was open, or an older copy of it.
         guard keys === last.keys || former.contains(last.keys.rollback) else { throw .vaultExchanged }
         if comparing, table.comparesAgain || itemCheck == .always { try itemCheck.compare(view, manifest, keys) }
-        // Its own changes leave the index as known as it was.
+        // This process's own changes don't affect whether the index is known.
         let isIndexKnown = last.isIndexCompared && (!table.comparesAgain || mark == last.mark)
         return (
             KnownState(keys: keys, manifest: manifest, mark: mark, hasComparedIndex: isIndexKnown), former
         )
     }
 
-    /// The manifest and the keys that it is under: those of before or, where others rekeyed the vault, the ones that
-    /// its slot has now. Throws `wrongKey` when the slot doesn't open any more.
+    /// The manifest and its keys: the earlier keys or, if others rekeyed the vault, the ones that its slot contains
+    /// now. Throws `wrongKey` if the slot no longer opens.
     static func manifest(
         of view: any RowView, _ keys: VaultKeys, _ slot: OpenedSlot?
     ) throws(StoreError) -> (Manifest, VaultKeys) {
@@ -237,7 +237,7 @@ extension VaultStore {
         _ body: @escaping @Sendable (any RowTransaction, inout Change) throws(StoreError) -> Result
     ) async throws(StoreError) -> Result {
         try await worker.run(until: deadline) { (cancellation) throws(StoreError) in
-            // Where a database's connection was lost before the commit, nothing was changed.
+            // If a database's connection was lost before the commit, nothing was changed.
             try cancellation.retry { () throws(StoreError) in try self.commit(cancellation, body) }
         }
     }
@@ -312,13 +312,13 @@ extension VaultStore {
     }
 }
 
-/// What a transaction makes of a vault.
+/// The changes that a transaction makes to a vault.
 struct Change {
     /// Others than before: the vault is rekeyed.
     private(set) var keys: VaultKeys
     var manifest: Manifest
     var index: ItemIndex
-    /// What `VaultWatch` needs to know of it.
+    /// The changes, for `VaultWatch`.
     var own = OwnChanges()
 
     init(keys: VaultKeys, manifest: Manifest) {
@@ -337,7 +337,7 @@ struct Change {
         try index.flushIfLarge(in: transaction, &manifest)
     }
 
-    /// Begins a manifest under new keys. The records, and the table's rows, are for the caller to change.
+    /// Begins a manifest under new keys. The caller changes the records and the table's rows.
     mutating func begin(under keys: VaultKeys) {
         var manifest = Manifest(recordsDigest: manifest.recordsDigest)
         manifest.generation = self.manifest.generation
@@ -353,10 +353,10 @@ extension StoreError {
 // MARK: - Filling
 
 extension VaultStore {
-    /// Saves the same secret under many new keys, as one transaction: how tests and benchmarks make large vaults.
+    /// Saves the same secret under many new keys in one transaction: tests and benchmarks create large vaults this way.
     ///
-    /// What is written is what `save` writes. Throws `conflict` when one of the keys is taken, and saves none then. All
-    /// of it is held in memory until it is committed.
+    /// The rows are those that `save` writes. Throws `conflict` if one of the keys exists, and saves none then. All
+    /// rows are held in memory until the commit.
     package func fill<Purpose: SecretPurpose>(
         _ keys: [CredentialKey], with secret: borrowing Secret<Purpose>, deadline: Deadline = .standard
     ) async throws(StoreError) {
@@ -365,7 +365,7 @@ extension VaultStore {
             let vaultKeys = change.keys
             for key in vaultKeys.inOrderOfPlaces(keys, { vaultKeys.lookup(of: $0) }) {
                 guard try Self.row(.key(key), in: transaction, vaultKeys) == nil else {
-                    throw StoreError(.conflict, "there is a credential for \(key) already")
+                    throw StoreError(.conflict, "a credential for \(key) exists already")
                 }
                 try self.write(
                     kept.value, .key(key), label: "\(key.service): \(key.account)",

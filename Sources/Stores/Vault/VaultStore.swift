@@ -17,7 +17,7 @@ public final class VaultStore: CredentialStore {
     public let identity: StoreIdentity
 
     let table: any RowTable
-    /// Where the table is, and others change it; `nil` where no one else has it.
+    /// The location of a table that others can change; `nil` if only this process has it.
     let place: VaultPlace?
     let worker: WorkThread
     /// Where reads wait for writers.
@@ -25,10 +25,11 @@ public final class VaultStore: CredentialStore {
     let now: @Sendable () -> UnixTime
     let known: Mutex<KnownState>
     let memory: GenerationMemory?
-    /// What the `RollbackMemory` said when the vault was opened.
+    /// The result of the `RollbackMemory` check when the vault was opened.
     package let rollback: RollbackCheck
     let itemCheck: ItemCheck
-    /// What opened it, to follow the vault when others rekey it; `nil` when it was the root key itself.
+    /// The slot that opened the vault, to follow rekeying by others; `nil` if the vault was opened with the root key
+    /// itself.
     let slot: OpenedSlot?
 
     let watch = VaultWatch()
@@ -44,7 +45,7 @@ public final class VaultStore: CredentialStore {
     /// The vault's id, as `LockedVault.identifier`.
     package var identifier: String { keys.vault.identifier }
 
-    /// What was last seen of the vault: valid until the table's mark changes. Each read takes it once more.
+    /// The last seen state of the vault, valid until the table's mark changes. Each read copies the state once more.
     final class KnownState: Sendable {
         let keys: VaultKeys
         let manifest: Manifest
@@ -71,8 +72,9 @@ public final class VaultStore: CredentialStore {
         let keys: SlotKeys
     }
 
-    /// Opens a table whose root key is known. Throws `corrupted` when its records or items don't fit that key, `busy`
-    /// at once and when others rekeyed the vault meanwhile, and what the memory, which was made before, has to say.
+    /// Opens a table with a known root key. Throws `corrupted` if its records or items don't fit that key; `busy` at
+    /// once, and if others rekeyed the vault in the meantime; and the errors of the rollback record, which was created
+    /// before.
     init(
         table: any RowTable, keys: VaultKeys, slot: OpenedSlot? = nil, place: VaultPlace? = nil,
         worker: WorkThread = WorkThread(), memory: GenerationMemory? = nil, itemCheck: ItemCheck = .whenSmall,
@@ -178,7 +180,7 @@ public final class VaultStore: CredentialStore {
             let old = try Self.presentOrImplied(key, in: transaction, change)
             try condition.check(against: old?.row.version)
             guard let old else { return false }
-            // Who means one version keeps the others; who means the key doesn't want an older one to come to light.
+            // A caller with a version keeps the other items; a caller with a key doesn't want an older one to reappear.
             var others: [OpenedRow] = []
             if case .none = condition {
                 others = try Self.impliedRows(of: key, in: transaction, change.manifest, change.keys)
@@ -195,12 +197,12 @@ public final class VaultStore: CredentialStore {
     /// How many rows one page looks at for a single service: names are sealed, so each is opened.
     static var pageEffort: Int { 500 }
 
-    /// Pages come in the order of keyed hashes. Of one service: all names are opened to find it, page by page, and a
-    /// page may be empty before the end. When the vault is rekeyed meanwhile nothing is missed, but a credential may
-    /// come twice.
+    /// Pages are in the order of keyed hashes. To list one service, all names are opened page by page, so a page may be
+    /// empty before the end. If the vault is rekeyed in the meantime, no credential is missed, but one may appear
+    /// twice.
     ///
-    /// Throws `corrupted` for a name that doesn't open, `wrongKey` when the vault was rekeyed and this key is no slot
-    /// of it any more.
+    /// Throws `corrupted` for a name that doesn't open, and `wrongKey` if the vault was rekeyed and this key is no
+    /// longer one of its slots.
     public func page(
         service: String?, after cursor: ListingCursor?, deadline: Deadline
     ) async throws(StoreError) -> ListingPage {
@@ -225,9 +227,9 @@ public final class VaultStore: CredentialStore {
         }
     }
 
-    /// Each change by anyone, in this process or another, as `.unknown` without a key; several in short order may come
-    /// as one. The stream ends with the store. Throws `unavailable` when the system has no watch on files left, and
-    /// `unsupported` behind a pool of a database's connections.
+    /// Reports each change, by this process or another, as `.unknown` without a key; several quick changes may be
+    /// reported as one. The stream ends with the store. Throws `unavailable` if the system has no file watches left,
+    /// and `unsupported` behind a connection pooler of a database.
     public func changes(deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
         guard capabilities.reportsChanges else {
             throw StoreError(.unsupported, "no other process has this vault's table")
@@ -252,7 +254,7 @@ extension ListingCursor {
     func place(under keys: VaultKeys) throws(StoreError) -> Int64? {
         var reader = ByteReader(bytes)
         guard let id = reader.take(keys.id.count), let place: Int64 = reader.integer(), reader.isAtEnd else {
-            throw StoreError(.unsupported, "the cursor is not one of this vault's")
+            throw StoreError(.unsupported, "the cursor doesn't belong to this vault")
         }
         return id == keys.id ? place : nil
     }
@@ -261,8 +263,8 @@ extension ListingCursor {
 // MARK: - Leases
 
 extension VaultStore {
-    /// In a database, a table of the vault's own. Beside a file, as `NAME.leases`: whoever shares the file shares its
-    /// leases, whatever else their environments have in common. Nothing is waited for, and nothing thrown.
+    /// In a database, a separate table of the vault. Beside a file, `NAME.leases`: processes that share the file share
+    /// its leases, whatever their environments are. Neither waits nor throws.
     public func leases(in directory: LeaseDirectory, deadline: Deadline) async throws(StoreError) -> LeaseDirectory {
         switch place {
         case .file(let path)?:
@@ -277,9 +279,9 @@ extension VaultStore {
 // Leases as rows, for a table that several hosts share.
 
 extension VaultStore: LeaseSource {
-    /// Takes a lease whose name is the item's lookup value: the table shows no names.
+    /// Takes a lease with the item's lookup value as its name, because the table shows no names.
     ///
-    /// Asks again after 20 ms and then more slowly, half a second at most. It is extended while it is held.
+    /// Tries again after 20 ms and then more slowly, up to half a second. The lease is extended while it is held.
     package func acquire(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> Lease {
         let worker = WorkThread()
         let held = StoreError(
@@ -328,7 +330,7 @@ private final class ExtendedLease: HeldLease {
         extending = Mutex(nil)
         let task = Task { [table] in
             while (try? await Task.sleep(for: RowLease.duration / 3)) != nil {
-                // Where it was lost, whoever saves is told so.
+                // If the lease was lost, the next save reports it.
                 let isHeld = try? await worker.run(until: .after(RowLease.duration / 3)) {
                     (cancellation) throws(StoreError) in try table.extend(lease, cancellation)
                 }

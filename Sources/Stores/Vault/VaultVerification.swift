@@ -3,7 +3,7 @@ public import LatchkeyLog
 internal import LatchkeySystem
 internal import Synchronization
 
-/// What ``VaultStore/verify(deadline:)`` found.
+/// The result of ``VaultStore/verify(deadline:)``.
 public struct VaultVerification: Sendable, Hashable {
     /// How many items were opened, secret included.
     public let itemCount: Int
@@ -25,7 +25,7 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
     case damagedPage(Int)
     /// The file is longer or shorter than it says.
     case wrongLength
-    /// The tables' structure is broken, so that not all of it could be looked at.
+    /// The tables' structure is broken, so some parts couldn't be checked.
     case brokenStructure
     /// Records (key slots, keys) were changed, added or removed without the key.
     case changedRecords
@@ -34,24 +34,23 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
     /// An item was forged, swapped or damaged. Items are counted from 1 in the order of the file; its name is there
     /// where only its secret doesn't open.
     case damagedItem(Int, LogMessage?)
-    /// An item stands where no lookup finds it.
+    /// An item is where no lookup finds it.
     case movedItem(LogMessage)
     /// An item is there more than once.
     case duplicateItem(LogMessage)
     /// An item that isn't one of those that were saved last: it was deleted, and put back without the key.
     case extraItem(LogMessage)
-    /// Items were taken away or put back without the key, and it can't be known which.
+    /// Items were removed or restored without the key; it is unknown which ones.
     case itemCount(expected: UInt64, found: Int)
-    /// At least one item isn't the one that was saved last, and it can't be known which: it was put back without the
-    /// key.
+    /// At least one item isn't the last saved one, because an older one was restored without the key; it is unknown
+    /// which one.
     case replayedItems
-    /// The index of attributes isn't the one that was saved last: it was changed without the key, and a search may miss
-    /// items.
+    /// The index of attributes isn't the last saved one: it was changed without the key, and a search may miss items.
     case changedIndex
-    /// The whole file was put back to an older state, or was while it was open.
+    /// The whole file was replaced with an older state, now or while it was open.
     case rolledBack(VaultRollback)
-    /// What is remembered of the vault doesn't open with its key: it was changed, or the vault isn't the one of then,
-    /// such as a copy from before it was rekeyed.
+    /// The rollback record doesn't open with the vault's key: the record was changed, or the vault is a different one,
+    /// such as a copy from before a rekey.
     case changedMemory
 
     /// Safe: kinds, positions, names of credentials and labels of items.
@@ -71,7 +70,7 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
         case .replayedItems: "at least one item is not the one that was saved last"
         case .changedIndex: "the index of attributes isn't the latest, so searches may miss items"
         case .rolledBack(let rollback): "the whole file was replaced with an older copy: \(rollback)"
-        case .changedMemory: "what is remembered of the vault doesn't open with its key"
+        case .changedMemory: "the rollback record doesn't open with the vault's key"
         }
     }
 }
@@ -178,8 +177,8 @@ struct VaultWalk {
     let view: any RowView
     let state: VaultStore.KnownState
 
-    /// What one transaction of an import holds: few enough that other processes get their turn within a second or so,
-    /// and that no page has to leave memory before the commit (`cache_spill`).
+    /// The size of one transaction of an import: small enough that other processes get their turn within about a
+    /// second, and that no page has to leave memory before the commit (`cache_spill`).
     private static var batchCount: Int { 1000 }
     private static var batchByteCount: Int { 8 << 20 }
 

@@ -2,11 +2,11 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import Synchronization
 
-/// An item as it was last seen: enough to know it again, and to say which one is gone.
+/// An item as it was last seen: enough to recognise the item, and to report its deletion.
 struct ItemSighting: Sendable, Hashable {
     /// The beginning of what is sealed: its nonce, another one after each save.
     let nonce: Octets16
-    /// `nil` for what is no item.
+    /// `nil` if the row isn't an item.
     let collection: String?
 
     init(sealed: [UInt8], collection: String?) {
@@ -15,7 +15,7 @@ struct ItemSighting: Sendable, Hashable {
     }
 }
 
-/// What a transaction changed: `nil` is gone.
+/// The changes of a transaction: `nil` is a deletion.
 struct OwnChanges: Sendable {
     var items: [ItemHandle: ItemSighting?] = [:]
     /// The record of collections, where it was changed, sealed.
@@ -26,10 +26,11 @@ struct OwnChanges: Sendable {
     var collections: Collections?
 }
 
-/// Tells listeners that a vault was changed, by this process or another, and which items others changed.
+/// Reports to listeners that this process or another changed a vault, and which items others changed.
 ///
-/// Whoever listens to credentials is told that something changed, not what: names are sealed, and whoever wants to know
-/// reads. For those who listen to items, a vault of up to 10,000 is gone through after each change by others, and only
+/// Listeners to credentials learn that something changed, but not what: names are encrypted, and a listener has to read
+/// them. For listeners to items, a vault of up to 10,000 items is searched after each change by others, and only new
+/// items are opened; a larger vault only reports that it changed.
 /// what is new is opened; of a larger one it can only be told that it changed.
 final class VaultWatch: Sendable {
     private struct State {
@@ -42,7 +43,7 @@ final class VaultWatch: Sendable {
         var seen = Sight()
     }
 
-    /// The vault as it was last seen.
+    /// The last seen state of the vault.
     private struct Sight {
         var generation: UInt64 = 0
         var keys: [UInt8] = []
@@ -113,7 +114,7 @@ final class VaultWatch: Sendable {
 
     // MARK: - Own changes
 
-    /// Runs a transaction whose changes nobody who listens to items is told of.
+    /// Runs a transaction whose changes aren't reported to listeners for items.
     func own<Result>(
         _ vault: VaultStore, _ body: (inout OwnChanges) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -126,7 +127,7 @@ final class VaultWatch: Sendable {
             if let collections = changes.collections, collections.former == state.seen.collections {
                 state.seen.collections = collections.present
             }
-            // With others' changes in between it is to be gone through all the same.
+            // If others changed the vault in between, it must be searched anyway.
             if now.manifest.generation == state.seen.generation + 1 {
                 state.seen.generation = now.manifest.generation
             }
@@ -136,7 +137,7 @@ final class VaultWatch: Sendable {
 
     // MARK: - Looking
 
-    /// On the watch's thread: a write is seen before its commit, so this waits for the writer to let go.
+    /// Runs on the watch's thread: a write is seen before its commit, so this waits until the writer is done.
     private func look(at vault: VaultStore) {
         let waiting = Cancellation(.after(.seconds(30)))
         let result = Result { () throws(StoreError) in
@@ -154,7 +155,7 @@ final class VaultWatch: Sendable {
                 }
             }
         }
-        // A vault that can't be read any more is a change too.
+        // A vault that can no longer be read is a change too.
         if case .failure = result {
             state.withLock { state in
                 state.credentials.report(CredentialChange(kind: .unknown, key: nil))
@@ -181,7 +182,7 @@ final class VaultWatch: Sendable {
         return found.changes ?? [.unknown]
     }
 
-    /// What is more is told as one.
+    /// More changes than this are reported as one.
     private static var maximumChangeCount: Int { 1000 }
 
     private static func compare(

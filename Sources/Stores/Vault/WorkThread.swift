@@ -16,11 +16,11 @@ final class WorkThread: Sendable {
         queue.stop()
     }
 
-    /// Runs `body` on the thread, after what was asked for before.
+    /// Runs `body` on the thread, after the jobs that were submitted before.
     ///
-    /// When the deadline passes or the task is cancelled, work that has not begun is dropped; work that has begun finds
-    /// out through its `Cancellation`, and its outcome is waited for, so that a refused save never happened. With
-    /// `leavesBehind` the caller goes on at once instead, unless the work has called `Cancellation.commit()`.
+    /// If the deadline passes or the task is cancelled, a job that hasn't begun is dropped. A job that has begun finds
+    /// out through its `Cancellation`, and the caller waits for its outcome, so that a refused save never happened.
+    /// With `leavesBehind` the caller continues at once instead, unless the job has called `Cancellation.commit()`.
     func run<Result: Sendable>(
         until deadline: Deadline, leavesBehind: Bool = false,
         _ body: @escaping @Sendable (Cancellation) throws(StoreError) -> Result
@@ -39,7 +39,7 @@ final class WorkThread: Sendable {
             await withCheckedContinuation { continuation in
                 answer.wait(continuation)
                 let beginsAtOnce = queue.add(job)
-                // Work that runs looks at the clock itself, and a timer costs as much as half a save.
+                // A running job checks the clock itself, and a timer costs as much as half a save.
                 if leavesBehind || !beginsAtOnce { job.startTimer(deadline) }
             }
         } onCancel: {
@@ -108,7 +108,7 @@ final class WorkThread: Sendable {
 
         func giveUp(_ error: StoreError) {
             let drops = stage.withLock { stage in
-                // A deadline that passes is seen by the work itself; it must not be taken for a cancellation.
+                // The job itself detects a passed deadline, which must not be mistaken for a cancellation.
                 let ended = error.code == .cancelled || leavesBehind ? cancellation.end() : false
                 guard stage == .waiting || (leavesBehind && ended) else { return false }
                 if stage == .waiting { stage = .done }
@@ -156,9 +156,9 @@ final class WorkThread: Sendable {
         }
     }
 
-    /// What the thread has to do; it outlives the store until its last job is done.
+    /// The jobs of the thread; the queue outlives the store until its last job is done.
     @safe private final class Queue: @unchecked Sendable {
-        // Sendable: the jobs stand behind a lock, and a semaphore may be used by any thread.
+        // Sendable: a lock protects the jobs, and a semaphore may be used by any thread.
         private let jobs = Mutex((waiting: [Job](), isRunning: false, isStopped: false))
         private let signal = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
@@ -210,7 +210,7 @@ final class Cancellation: Sendable {
 
     private enum State: UInt8, AtomicRepresentable {
         case open, ended
-        /// Past the point where the work could be given up.
+        /// Past the point where the job could be given up.
         case committed
     }
 
@@ -225,7 +225,7 @@ final class Cancellation: Sendable {
             != .committed
     }
 
-    /// From here on the work is done, whatever happens to the task that asked for it. Throws when that has ended.
+    /// From here on the job is done, whatever happens to its task. Throws if the task has ended.
     func commit() throws(StoreError) {
         try check()
         let before = state.compareExchange(
@@ -234,7 +234,7 @@ final class Cancellation: Sendable {
         if before == .ended { throw .cancelled }
     }
 
-    /// Throws `cancelled` or `timedOut` when there is no cancellation left.
+    /// Throws `cancelled` or `timedOut` if the cancellation has ended.
     func check() throws(StoreError) {
         if state.load(ordering: .sequentiallyConsistent) == .ended { throw .cancelled }
         if deadline.hasPassed { throw .timedOut }

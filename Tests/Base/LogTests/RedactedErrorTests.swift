@@ -48,7 +48,7 @@ struct RecoveryTests {
         let inner: LogMessage = "\(Recovery.createVault), or start a keyring"
         let error = Refusal(hint: .joined([inner, "\(Recovery.chooseStore)"], separator: "; "))
         #expect(error.recoveries == [.createVault, .chooseStore])
-        #expect(error.hint?.text == "make a vault, or start a keyring; choose another store")
+        #expect(error.hint?.text == "create a vault, or start a keyring; choose another store")
         #expect(Refusal(hint: "try again").recoveries == [] && Refusal(hint: nil).recoveries == [])
     }
 

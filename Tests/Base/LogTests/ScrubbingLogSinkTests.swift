@@ -28,8 +28,8 @@ import Testing
         log.info("after \(Self.made(text))")
         #expect(
             memory.records.map(\.message.text) == [
-                "before \(text)", "a record was withheld: a secret that is in use stood in it",
-                "a record was withheld: a secret that is in use stood in it", "ordinary", "after \(text)",
+                "before \(text)", "withheld a record, because it contained a secret in use",
+                "withheld a record, because it contained a secret in use", "ordinary", "after \(text)",
             ])
         #expect(memory.records.map(\.level) == [.info, .warning, .error, .info, .info])
         #expect(memory.records.allSatisfy(\.fields.isEmpty) && sink.withheldRecordCount == 2)
@@ -151,7 +151,7 @@ import Testing
         let memory = MemoryLogSink()
         let before = live.withheldTextCount
         RedactedLogger("test", sink: ScrubbingLogSink(over: memory, secrets: live)).error("\(Self.made(text))")
-        #expect(memory.records.map(\.message.text) == ["a record was withheld: a secret that is in use stood in it"])
+        #expect(memory.records.map(\.message.text) == ["withheld a record, because it contained a secret in use"])
         #expect(live.withheldTextCount > before)
     }
 

@@ -99,7 +99,7 @@ internal import TestServices
 
         let accepted = try await latchkey("vault", "verify", "--accept")
         #expect(accepted.status == 0, "\(accepted.errorText)")
-        #expect(accepted.outputText.hasPrefix("made anew: the index of attributes\n"), "\(accepted.outputText)")
+        #expect(accepted.outputText.hasPrefix("rebuilt: the index of attributes\n"), "\(accepted.outputText)")
         #expect(!accepted.errorText.contains("is lost"), "\(accepted.errorText)")
         try await latchkey("vault", "rekey").successful("rekey")
         for name in Self.names.dropFirst() { try await latchkey("delete", "example.org", name).successful("delete") }

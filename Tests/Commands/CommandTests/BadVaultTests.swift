@@ -42,13 +42,15 @@ internal import TestServices
     @Test func `a vault of the format before says what to do with it`() async throws {
         let run = try await refusal(of: try Self.golden("older.vault"))
         #expect(run.errorText.contains("the vault has format 1, and this Latchkey knows 2"))
-        #expect(run.errorText.contains("use the Latchkey that made it, or make a new vault at another path"))
+        #expect(
+            run.errorText.contains("use the version of Latchkey that created it, or create a new vault at another path")
+        )
     }
 
     @Test func `a slot that asks for more work than is allowed is refused without doing it`() async throws {
         let run = try await refusal(of: try Self.golden("hostile.vault"))
         #expect(run.status == 65)
-        #expect(run.errorText.contains("a key slot asks for more work than is allowed"))
+        #expect(run.errorText.contains("a key slot requires more memory or passes than Latchkey allows"))
     }
 
     @Test func `another program's database is no vault`() async throws {

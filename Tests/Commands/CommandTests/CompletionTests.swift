@@ -147,7 +147,7 @@ import TestServices
         #expect(try text("colons") == "s3cret of bob")
         #expect(try text("spaces") == "s3cret of carol x")
         #expect(try text("options").hasPrefix("[\n  {"))
-        #expect(try text("words").hasSuffix("3 credentials, all sound\n"))
+        #expect(try text("words").hasSuffix("3 credentials, all intact\n"))
     }
 
     @Test func `bash completes what is typed`() async throws {

@@ -98,7 +98,7 @@ import TestServices
     private static let unbound =
         "add the provider again without --dpop, if tokens that work without the key are good enough"
     private static let network = "check the address and the network, then try again"
-    private static let elsewhere = "the server redirects, which is not followed; the server's operator has to fix it"
+    private static let elsewhere = "the server redirects, and Latchkey doesn't follow that redirect; the server's operator has to fix it"
     private static let issuer = "set the issuer exactly as the server writes it, with or without a final slash"
 
     static let cases = [

@@ -83,7 +83,7 @@ internal import TestServices
             attributes: [.posixPermissions: 0o700])
         let backup = session.directory / "backup/vault"
         let export = try await latchkey("vault", "export", backup, "--secret-service", with: keyFile)
-        #expect(export.outputText.contains("1 credential, all read back"), "\(export.errorText)")
+        #expect(export.outputText.contains("1 credential, all verified"), "\(export.errorText)")
         #expect(export.errorText.contains("put a key into the desktop's keyring"))
         let items = try await items()
         #expect(items.map(\.label) == ["Key of the vault \(backup)"])
@@ -129,7 +129,7 @@ internal import TestServices
         let account = try #require(try await items().first?.account)
         let attributes = ["service", "latchkey vault", "username", account]
         try await session.secretTool(["clear"] + attributes).successful("clear")
-        try await expect("the keyring doesn't keep the vault's key", "store.locked")
+        try await expect("the keyring doesn't contain the vault's key", "store.locked")
         let other = try await session.secretTool(
             ["store", "--label=other"] + attributes + ["latchkey:kind", "private-key"],
             input: Array("no key".utf8))

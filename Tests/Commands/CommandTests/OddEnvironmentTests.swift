@@ -30,9 +30,9 @@ import TestServices
         #expect(setUp.status == 0, "\(setUp.errorText)")
         let late = try await shell("latchkey list --store vault --timeout 1", environment)
         #expect(
-            late.status == 75 && late.errorText.contains("gave no passphrase in time"),
+            late.status == 75 && late.errorText.contains("delivered no passphrase in time"),
             "\(late.status) \(late.errorText)")
-        #expect(late.errorText.contains("latchkey: hint: see that what writes to it is running"))
+        #expect(late.errorText.contains("latchkey: hint: make sure that its writer is running"))
         // One that is written to in time is read.
         let read = try await shell(
             "(sleep 1; printf 'correct horse' > '\(directory / "pipe")') & latchkey list --store vault", environment)
@@ -44,7 +44,8 @@ import TestServices
             "latchkey vault init --passphrase-fd 3 3< <(printf 'correct horse') && mkfifo pipe && exec 3<>pipe && latchkey list --store vault --passphrase-fd 3 --timeout 1",
             environment)
         #expect(
-            run.status == 75 && run.errorText.contains("gave no passphrase in time"), "\(run.status) \(run.errorText)")
+            run.status == 75 && run.errorText.contains("delivered no passphrase in time"),
+            "\(run.status) \(run.errorText)")
     }
 
     /// The variable was passed over, and the secret went into another vault.

@@ -82,7 +82,7 @@ internal import TestServices
             nil),
         Case(
             "a folder that is gone", "mkdir gone; cd gone; rmdir ../gone; latchkey list --vault x", 69,
-            "hint: check the path, or make a vault"),
+            "hint: check the path, or create a vault"),
     ]
 
     private static let pipes =
@@ -113,16 +113,16 @@ internal import TestServices
         Case(
             "a read-only HOME, named vault",
             "unset XDG_STATE_HOME XDG_CONFIG_HOME XDG_DATA_HOME; printf x | HOME=/proc LATCHKEY_KEY_FILE=key latchkey set example.org ada --vault $V",
-            0, "how far the vault was seen can't be remembered"),
+            0, "can't record the last seen state of the vault"),
         Case(
             "a read-only HOME, list", "unset XDG_STATE_HOME XDG_CONFIG_HOME XDG_DATA_HOME; HOME=/proc latchkey list",
             69,
-            "hint: make a vault"),
+            "hint: create a vault"),
         Case(
             "a read-only HOME, init",
             "unset XDG_STATE_HOME XDG_CONFIG_HOME XDG_DATA_HOME; HOME=/proc/self latchkey vault init --key-file new-key",
             77,
-            "hint: name a place that you can write to"),
+            "hint: choose a path that you can write to"),
     ]
 
     @Test(arguments: fewFiles + fullOutput + locales + files + pipes + homes)

@@ -45,7 +45,7 @@ import TestServices
         for (request, answer) in [
             (
                 "\"kind\":\"get\",\"operation\":\"read\"",
-                "{\"Err\":{\"kind\":\"not-found\",\"message\":\"there is no token for this registry; cargo login stores one\",\"caused-by\":[]}}"
+                "{\"Err\":{\"kind\":\"not-found\",\"message\":\"no token is stored for this registry; run `cargo login`\",\"caused-by\":[]}}"
             ),
             ("\"kind\":\"login\",\"token\":\"Bearer abc\"", "{\"Ok\":{\"kind\":\"login\"}}"),
             (
@@ -55,7 +55,7 @@ import TestServices
             ("\"kind\":\"logout\"", "{\"Ok\":{\"kind\":\"logout\"}}"),
             (
                 "\"kind\":\"dream\"",
-                "{\"Err\":{\"kind\":\"operation-not-supported\",\"message\":\"this operation isn't known here; another provider in cargo's configuration may know it\",\"caused-by\":[]}}"
+                "{\"Err\":{\"kind\":\"operation-not-supported\",\"message\":\"Latchkey doesn't support this operation; add another credential provider to cargo's configuration\",\"caused-by\":[]}}"
             ),
         ] {
             let run = try await cargo(scene, "{\"v\":1,\(request),\(registry),\"args\":[]}")

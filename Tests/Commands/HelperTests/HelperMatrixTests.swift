@@ -38,7 +38,7 @@ import TestServices
                 "{\"v\":[1]}\n{\"Ok\":{\"kind\":\"get\",\"token\":\"s3cret\",\"cache\":\"session\",\"operation_independent\":true}}\n",
             absence: (
                 0,
-                "{\"v\":[1]}\n{\"Err\":{\"kind\":\"not-found\",\"message\":\"there is no token for this registry; cargo login stores one\",\"caused-by\":[]}}\n",
+                "{\"v\":[1]}\n{\"Err\":{\"kind\":\"not-found\",\"message\":\"no token is stored for this registry; run `cargo login`\",\"caused-by\":[]}}\n",
                 false
             )),
         Question(

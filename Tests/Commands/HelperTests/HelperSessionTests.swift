@@ -73,7 +73,7 @@ import TestServices
         #expect(erased.status == 0)
         #expect(
             erased.errorText
-                == "latchkey: the server refused your session at work, which stays; latchkey sign-in work makes a new one\n"
+                == "latchkey: the server refused your session at work; to sign in again: latchkey sign-in work\n"
         )
         #expect(try await git("get").outputText.contains(token))
     }

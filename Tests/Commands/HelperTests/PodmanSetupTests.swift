@@ -69,8 +69,9 @@ import TestServices
                 ["setup", "podman", option], environment: scene.environment)
             #expect(run.status == (option == "--yes" ? 77 : 0))
             #expect(
-                run.errorText.contains("\(file) has credential-helpers of its own, and was left alone")
-                    && run.errorText.contains("latchkey: hint: put \"latchkey\" before the others there\n"),
+                run.errorText.contains("\(file) already sets credential-helpers, so it wasn't changed")
+                    && run.errorText.contains(
+                        "latchkey: hint: add \"latchkey\" before the other helpers in that file\n"),
                 "\(run.errorText)")
         }
         #expect(!FileManager.default.fileExists(atPath: file + ".d"))

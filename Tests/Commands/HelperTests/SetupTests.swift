@@ -98,7 +98,9 @@ import TestServices
             try await setup().outputText.split(separator: "\n").contains { $0.hasPrefix(tool) && $0.hasSuffix(" yes") })
         // Once is enough.
         let written = try scene.directory.read(file)
-        #expect(try await setup(tool, "--yes").errorText == "latchkey: \(tool) asks Latchkey already\n")
+        #expect(
+            try await setup(tool, "--yes").errorText == "latchkey: \(tool) already gets its credentials from Latchkey\n"
+        )
         #expect(try scene.directory.read(file) == written)
 
         _ = try await setup(tool, "--undo", "--yes")
@@ -120,12 +122,12 @@ import TestServices
         #expect(made.status == 0)
         #expect(
             made.errorText.hasSuffix(
-                "latchkey: warning: there is no provider work yet\n"
-                    + "latchkey: hint: latchkey sign-in work --issuer URL --client-id ID adds it\n"),
+                "latchkey: warning: unknown provider work\n"
+                    + "latchkey: hint: add the provider: latchkey sign-in work --issuer URL --client-id ID\n"),
             "\(made.errorText)")
         let user = try await scene.shell("\"$1/kubectl\" config view -o jsonpath='{.users[0].user.exec.args}'", judges)
         #expect(user.outputText == "[\"helper\",\"kubectl\",\"work\"]")
-        #expect(try await run("work").errorText == "latchkey: kubectl asks Latchkey already\n")
+        #expect(try await run("work").errorText == "latchkey: kubectl already gets its tokens from Latchkey\n")
         #expect(try await run("work", "--undo", "--yes").status == 0)
         let gone = try await scene.shell("\"$1/kubectl\" config view -o jsonpath='{.users}'", judges)
         #expect(gone.outputText.isEmpty || gone.outputText == "null")
@@ -215,8 +217,8 @@ import TestServices
         let run = try await setup(option, status: 64)
         #expect(run.output.isEmpty)
         #expect(
-            run.errorText == "latchkey: error: \(option) is for one tool, and none is named [usage.missing-operand]\n"
-                + "latchkey: hint: latchkey setup lists them\n")
+            run.errorText == "latchkey: error: \(option) needs TOOL [usage.missing-operand]\n"
+                + "latchkey: hint: list the tools: latchkey setup\n")
     }
 
     @Test func `keys in a file that AWS reads first are told`() async throws {
@@ -225,25 +227,27 @@ import TestServices
         let run = try await setup("aws", "--yes")
         #expect(
             run.errorText.contains(
-                "latchkey: warning: \(scene.directory.path)/home/.aws/credentials has keys, and goes first where it has a"
-                    + " profile's\nlatchkey: hint: store the profile's key with latchkey set aws:PROFILE KEY-ID, and take it"
-                    + " out of that file\n"), "\(run.errorText)")
+                "latchkey: warning: \(scene.directory.path)/home/.aws/credentials contains keys, which take precedence"
+                    + " for their profiles\nlatchkey: hint: store the key with latchkey set aws:PROFILE KEY-ID, and remove"
+                    + " the key from the file\n"), "\(run.errorText)")
         try scene.directory.write("home/.aws/credentials", "[default]\nregion = eu-central-1\n")
-        #expect(try await setup("aws", "--yes").errorText == "latchkey: aws asks Latchkey already\n")
+        #expect(
+            try await setup("aws", "--yes").errorText == "latchkey: aws already gets its credentials from Latchkey\n")
     }
 
     @Test func `whoever has no store yet is told that the tool finds nothing`() async throws {
         let scene = try await HelperScene(misses: true)
         for message in [
-            "git asks Latchkey from now on; latchkey setup git --undo takes it back", "git asks Latchkey already",
+            "git now gets its credentials from Latchkey; to undo: latchkey setup git --undo",
+            "git already gets its credentials from Latchkey",
         ] {
             let run = try await BuiltProducts.latchkey().run(["setup", "git", "--yes"], environment: scene.environment)
             #expect(
                 run.status == 0
                     && run.errorText == """
                         latchkey: \(message)
-                        latchkey: warning: there is no store yet, so that git finds nothing
-                        latchkey: hint: latchkey vault init makes a vault; latchkey doctor says more
+                        latchkey: warning: no store exists yet, so git finds nothing
+                        latchkey: hint: create a vault: latchkey vault init
 
                         """,
                 "\(run.errorText)")
@@ -266,10 +270,10 @@ import TestServices
         let refused = try await setup(tool, "--yes", status: 77)
         #expect(refused.errorText.contains("[setup.other]"))
         // What the hint says of --print is so.
-        #expect(refused.errorText.contains("latchkey setup \(tool) --print shows what it needs"))
+        #expect(refused.errorText.contains("change it yourself; see what it needs: latchkey setup \(tool) --print"))
         let shown = try await setup(tool, "--print")
         #expect(shown.outputText.contains("\n+ ") && shown.outputText.contains("latchkey"), "\(shown.outputText)")
-        #expect(shown.errorText.contains("hint: write these lines yourself where they fit"), "\(shown.errorText)")
+        #expect(shown.errorText.contains("hint: add these lines yourself"), "\(shown.errorText)")
         #expect(try scene.directory.read(file) == Array(text.utf8))
     }
 

@@ -18,7 +18,7 @@ struct KeyringServeTests {
     @Test func `the session has a keyring until a signal ends it, and status says whose`() async throws {
         let scene = try await KeyringScene(on: PrivateSession(.none))
         let before = try await scene.latchkey("keyring", "status")
-        #expect(before.status == 1 && before.outputText.contains("nobody"), "\(before.errorText)")
+        #expect(before.status == 1 && before.outputText.contains("no program"), "\(before.errorText)")
         let service = try await serve(scene)
         try await scene.set("example.org", "ada", "hello")
         #expect(try await scene.shell("secret-tool lookup service example.org").outputText == "hello")

@@ -111,7 +111,7 @@ struct CollectionNameTests {
         "/org/freedesktop/secrets/collection/" + String(repeating: "a", count: 1024),
     ])
     func `a path that no collection has is refused`(_ path: String) {
-        #expect(refusal { try Collection.named(path) } == "the collection's path is none of the Secret Service's")
+        #expect(refusal { try Collection.named(path) } == "the path isn't a collection of the Secret Service")
     }
 
     @Test func `a label is text of 1 to 1024 bytes without a NUL`() throws {

@@ -189,7 +189,7 @@ struct KeyringCollectionTests {
         let before = try await session.collections()
         let prompter = try await StandInPrompter(on: session, answering: .passwords(["new password"]))
         let probe = try await probe(session, collection: "Work")
-        #expect(try await probe.save("s", "u", "x")[4].contains("make a collection in the keyring"))
+        #expect(try await probe.save("s", "u", "x")[4].contains("create a collection in the keyring"))
         _ = try await probe.ask("creating", "yes")
         _ = try await probe.ask("collection", "/org/freedesktop/secrets/collection/work")
         #expect(try await probe.save("s", "u", "x")[1] == "store.unavailable")

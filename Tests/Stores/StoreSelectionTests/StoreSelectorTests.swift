@@ -100,7 +100,7 @@ private final class FakeStores: Sendable {
         let choice = try await selector.choose(named: nil, settings: settings)
         #expect(name(choice) == "second")
         #expect(choice.refusals.first?.error.code == .timedOut)
-        #expect(log.records.map(\.message.text).contains { $0.contains("used this once: first did not respond") })
+        #expect(log.records.map(\.message.text).contains { $0.contains("because first did not respond") })
         #expect(try memory.read() == nil)
         // It answers again, and is found again.
         stores.set("first", works: true)
@@ -129,7 +129,7 @@ private final class FakeStores: Sendable {
             return
         }
         #expect(error.code == .unavailable)
-        #expect(error.cause.text.contains("used before"))
+        #expect(error.cause.text.contains("can't open the store in use"))
         #expect(error.recoveries == [.chooseStore, .diagnose])
         #expect(stores.state.withLock(\.opened) == ["first"])
         #expect(try memory.read() == "first")
@@ -161,7 +161,7 @@ private final class FakeStores: Sendable {
             return
         }
         #expect(error.problem == .unknownName(source))
-        #expect(error.hint?.text == "the stores are first, second")
+        #expect(error.hint?.text == "choose one of the stores: first, second")
     }
 
     @Test func `a store that forgets is refused by name and never probed`() async throws {
@@ -201,7 +201,7 @@ private final class FakeStores: Sendable {
             catalogue: stores.catalogue, remembered: memory,
             logger: RedactedLogger("test", minimumLevel: .warning, sink: log))
         #expect(name(try await selector.choose(named: nil, settings: settings)) == "first")
-        #expect(log.records.map(\.message.text).contains { $0.contains("can't be remembered") })
+        #expect(log.records.map(\.message.text).contains { $0.contains("can't remember the choice") })
     }
 
     @Test func `the memory is a file of this user alone, written whole`() throws {

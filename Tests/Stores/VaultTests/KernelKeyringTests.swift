@@ -118,7 +118,7 @@ import Testing
             // A process that opened the vault by it has nothing to go on with.
             let refused = await refusal { () async throws(StoreError) in try await other.text(key("ada")) }
             #expect(refused?.code == .wrongKey)
-            #expect(refused?.hint?.text.contains("open it again") == true)
+            #expect(refused?.hint?.text.contains("open the vault again") == true)
         }
     }
 

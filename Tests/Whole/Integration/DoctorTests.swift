@@ -166,7 +166,7 @@ struct DoctorTests {
         let findings = try await doctor(environment)
         #expect(findings.contains { $0.topic == "keyring" && $0.state == "note" })
         #expect(texts(findings, "choice").first == "vault (the first one that works)")
-        #expect(texts(findings, "integrity") == ["0 credentials, all sound"])
+        #expect(texts(findings, "integrity") == ["0 credentials, all intact"])
         #expect(texts(findings, "round trip").count == 1)
     }
 

@@ -61,9 +61,9 @@ struct StoreChoiceTests {
             }
             let source =
                 naming.environment != nil
-                ? "named in the environment"
+                ? "set in the environment"
                 : naming.configuration != nil
-                    ? "named in the configuration"
+                    ? "set in the configuration"
                     : naming.remembered != nil ? "used before" : "the first one that works"
             #expect(run.errorText.contains("store: \(expected) (\(source))"), place)
             #expect(run.status == (works[expected] == true ? 0 : 69), place)
@@ -129,7 +129,7 @@ struct StoreChoiceTests {
                 run.errorText.contains("refused: secret-service: the session bus did not respond within \(limit)"),
                 "\(run.errorText)")
             // It may be a moment of much work, so another run looks again.
-            #expect(run.errorText.contains("vault is used this once: secret-service did not respond in time"))
+            #expect(run.errorText.contains("using vault only this time, because secret-service did not respond in time"))
             #expect(memory(session) == nil)
         }
     }

@@ -78,7 +78,7 @@ struct TransferTests {
         let all = ["--all-stores"]
         try await latchkey(["set", "night", "ada"] + vault, input: Array("one".utf8)).successful("set")
         let read = try await latchkey(["get", "night", "ada", "--log-level", "info"] + all)
-        #expect(read.outputText == "one" && read.errorText.contains("night/ada lives in vault"))
+        #expect(read.outputText == "one" && read.errorText.contains("night/ada is stored in vault"))
         try await latchkey(["set", "night", "ada"] + all, input: Array("two".utf8)).successful("set")
         #expect(try await latchkey(["get", "night", "ada"] + vault).outputText == "two")
         #expect(try await latchkey(["get", "night", "ada"] + keyring).status == 1)

@@ -95,7 +95,7 @@ enum DoctorCommand {
                 if let store = try await backend.openBeside(settings) { stores.append(store) }
             } catch {
                 if error.code == .cancelled { throw error }
-                context.logger.info("\(backend.name) was not looked into: \(error)")
+                context.logger.info("can't check \(backend.name): \(error)")
             }
         }
         if let vault { stores.append(vault) }
@@ -116,6 +116,6 @@ enum DoctorCommand {
         }
         let items = LogMessage.counted(deleted, "item", "items")
         context.output.note(
-            "deleted \(items) of the keyring; left \(left), for other programs or with other secrets")
+            "deleted \(items) from the keyring; kept \(left) that other programs use or that have other secrets")
     }
 }

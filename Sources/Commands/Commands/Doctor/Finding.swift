@@ -37,7 +37,7 @@ struct Finding {
     /// An error of a store, as a problem or only worth knowing.
     static func refusal(_ topic: StaticString, _ error: some RedactedError, matters: Bool) -> Finding {
         let text: LogMessage = "\(error.cause) [\(error.codeName)]"
-        let remedy = error.hint?.worded ?? "look into the manual page, latchkey(1)"
+        let remedy = error.hint?.worded ?? "read the manual page: man latchkey"
         return matters
             ? .problem(topic, ExitStatus(error), text, remedy: remedy) : .note(topic, text, remedy: remedy)
     }

@@ -77,10 +77,10 @@ struct KeyringCheck {
             return matters && !isReachable
                 ? .problem("collection", .refused, text, remedy: remedy) : .note("collection", text, remedy: remedy)
         case .missing:
-            let remedy: LogMessage = "latchkey set --create-collection makes it"
+            let remedy: LogMessage = "latchkey set --create-collection SERVICE ACCOUNT"
             return matters
-                ? .problem("collection", .unavailable, "no collection has that name", remedy: remedy)
-                : .note("collection", "no collection has that name", remedy: remedy)
+                ? .problem("collection", .unavailable, "the collection doesn't exist", remedy: remedy)
+                : .note("collection", "the collection doesn't exist", remedy: remedy)
         }
     }
 
@@ -94,7 +94,7 @@ struct KeyringCheck {
         return [
             .note(
                 "duplicates",
-                "\(credentials) kept in several items, of which the newest is read",
+                "\(credentials) stored in several items; Latchkey reads the newest item",
                 remedy: "latchkey doctor --repair-duplicates")
         ]
     }
@@ -112,7 +112,7 @@ struct RoundTrip {
             if error.code == .cancelled { throw error }
             // The person may open it: this process must not ask.
             if error.code == .locked {
-                return .note("round trip", "not tried: \(error.cause)", remedy: error.hint?.worded)
+                return .note("round trip", "skipped: \(error.cause)", remedy: error.hint?.worded)
             }
             return .refusal("round trip", error, matters: true)
         }
@@ -128,7 +128,7 @@ struct RoundTrip {
         let secret = try newSecret()
         guard let key = try? CredentialKey(service: "latchkey:doctor", account: "\(UInt64.random(in: 0 ... .max))")
         else {
-            return .note("round trip", "not tried")
+            return .note("round trip", "skipped")
         }
         let options = SaveOptions(label: "Latchkey's doctor, to be deleted", condition: .absent)
         try await store.save(secret, for: key, options: options, deadline: deadline)
@@ -138,9 +138,10 @@ struct RoundTrip {
         guard isSame, isGone else {
             return .problem(
                 "round trip", .badData,
-                isSame ? "a deleted secret is still there" : "the store returned another secret than was stored",
-                remedy: "use another store, and report this with the name of the keyring's program")
+                isSame
+                    ? "the store still contains a deleted secret" : "the store returned another secret than was stored",
+                remedy: "use another store, and report this together with the name of the keyring's program")
         }
-        return .good("round trip", "a secret was saved, read back and deleted in the store that is used")
+        return .good("round trip", "saved, read and deleted a test secret in the store in use")
     }
 }

@@ -28,11 +28,11 @@ struct PlacesCheck {
                     reviewed: "a word of the program", unredacted: stores[index].identity.backend)
                 findings.append(
                     .note(
-                        "stores", "what is in \(name) was not compared: \(error.cause) [\(error.codeName)]",
+                        "stores", "can't compare the credentials in \(name): \(error.cause) [\(error.codeName)]",
                         remedy: error.hint?.worded))
             }
         }
-        guard !duplicates.isEmpty else { return findings + [.good("stores", "no credential is in two of them")] }
+        guard !duplicates.isEmpty else { return findings + [.good("stores", "every credential is in one store only")] }
         return findings + [try await report(duplicates)]
     }
 
@@ -64,11 +64,12 @@ struct PlacesCheck {
         for (key, stores) in duplicates.prefix(Self.mostCompared) {
             if try await !holdSame(key, stores) { differing += 1 }
         }
-        let text: LogMessage = "credentials in two of them: \(duplicates.count), with different secrets: \(differing)"
+        let text: LogMessage =
+            "credentials in several stores: \(duplicates.count), with different secrets: \(differing)"
         let remedy: LogMessage =
             """
-            latchkey list --all --all-stores names them; latchkey move joins those with the same secret, and latchkey delete \
-            --store STORE takes one of two that differ away
+            list them with latchkey list --all --all-stores; join those with the same secret with latchkey move; if the \
+            secrets differ, delete one with latchkey delete --store STORE
             """
         return usesAllStores && differing > 0
             ? .problem("stores", .usage, text, remedy: remedy) : .note("stores", text, remedy: remedy)
@@ -106,7 +107,7 @@ struct ChoiceCheck {
         // Why it is gone is the store's own line to say.
         var findings: [Finding] = [
             choice.backend.exists(settings)
-                ? .good("choice", name) : .note("choice", "\(name), which can't be used: see below")
+                ? .good("choice", name) : .note("choice", "\(name), which can't be used (see below)")
         ]
         for backend in context.selector.catalogue.backends
         where backend.name.description != choice.backend.name.description {

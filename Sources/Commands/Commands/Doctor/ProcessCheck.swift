@@ -35,7 +35,7 @@ struct ProcessCheck {
         let memory = context.environment.stateDirectory + "/store"
         return .note(
             "configuration",
-            "\(shown(file)) \(state(of: file)); what was used before: \(shown(memory)) \(state(of: memory))"
+            "\(shown(file)) \(state(of: file)); last store used: \(shown(memory)) \(state(of: memory))"
         )
     }
 
@@ -54,7 +54,7 @@ struct ProcessCheck {
         guard report.refused.isEmpty else {
             return .problem(
                 "hardening", .refused, "\(report)",
-                remedy: "look at the limits that started this process, such as systemd's or a container's")
+                remedy: "check the limits that systemd, a container or another parent sets for this process")
         }
         return .good("hardening", "\(report)")
     }

@@ -66,9 +66,9 @@ struct VaultCheck {
         guard found.isSound else {
             return .problem(
                 "integrity", .badData, LogMessage.counted(found.problems.count, "problem", "problems"),
-                remedy: "latchkey vault verify names them")
+                remedy: "latchkey vault verify")
         }
-        return .good("integrity", "\(LogMessage.credentials(found.itemCount)), all sound")
+        return .good("integrity", "\(LogMessage.credentials(found.itemCount)), all intact")
     }
 }
 
@@ -78,25 +78,27 @@ extension DatabaseState {
         var findings: [Finding] = []
         let connection: LogMessage = isEncrypted ? "with TLS" : "without TLS"
         if isLocal || isEncrypted && checksServer {
-            findings.append(.good("database", isLocal ? "on this machine" : "reached with TLS, its name checked"))
+            findings.append(
+                .good("database", isLocal ? "on this machine" : "reached with TLS, and its name is verified"))
         } else {
             findings.append(
                 .problem(
                     "database", .configuration,
-                    "reached over the network \(connection), without a check that it is the right server",
+                    "reached over the network \(connection), without verifying the server",
                     remedy:
-                        "add sslmode=verify-full to the vault's URI, and sslrootcert where its authority isn't known"))
+                        "add sslmode=verify-full to the vault's URI, and sslrootcert if the system doesn't know its certificate authority"
+                ))
         }
         if !isDurable {
             findings.append(
                 .problem(
-                    "database", .configuration, "a save can be lost: its synchronous_commit or fsync is off",
-                    remedy: "turn them on for this database or role"))
+                    "database", .configuration, "changes can be lost: synchronous_commit or fsync is off",
+                    remedy: "turn both on for this database or role"))
         } else if !hasStandby {
-            findings.append(.note("database", "no standby commits with it: what its disk loses is lost"))
+            findings.append(.note("database", "no synchronous standby: if its disk fails, changes are lost"))
         }
         if isPooled {
-            findings.append(.note("database", "behind a pool of connections: changes by others are not reported"))
+            findings.append(.note("database", "behind a connection pooler, which hides other processes' changes"))
         }
         return findings
     }

@@ -25,7 +25,7 @@ enum AWSHelper {
             let shown = LoggableText(reviewed: "a service name is what a listing shows", unredacted: service)
             throw CommandFailure(
                 .notFound, "credential.not-found", "no access key is stored for \(shown)",
-                hint: "latchkey set \(shown) ACCESS-KEY-ID saves one, and asks for the secret")
+                hint: "store one: latchkey set \(shown) ACCESS-KEY-ID")
         }
         var answer = JSONWriter()
         try answer.member("Version", integer: 1)

@@ -32,8 +32,8 @@ enum CargoHelper {
         case "logout": try await logout(request, context)
         default:
             throw CommandFailure(
-                .badData, "cargo.operation-not-supported", "this operation isn't known here",
-                hint: "another provider in cargo's configuration may know it")
+                .badData, "cargo.operation-not-supported", "Latchkey doesn't support this operation",
+                hint: "add another credential provider to cargo's configuration")
         }
         return .success
     }
@@ -78,7 +78,7 @@ enum CargoHelper {
     }
 
     private static let notFound = CommandFailure(
-        .notFound, "cargo.not-found", "no token is stored for this registry", hint: "cargo login stores one")
+        .notFound, "cargo.not-found", "no token is stored for this registry", hint: "run `cargo login`")
 
     /// A registry has one token.
     private static let account = "token"
@@ -154,8 +154,8 @@ struct CargoRequest: ~Copyable {
 
     init(_ line: consuming Secret<MessageBody>) throws(CommandFailure) {
         let malformed = CommandFailure(
-            .badData, "cargo.malformed", "standard input isn't a request of cargo",
-            hint: "cargo starts this itself, where its configuration names it as a credential provider")
+            .badData, "cargo.malformed", "standard input isn't a request from cargo",
+            hint: "let cargo start the helper: run `latchkey setup cargo`")
         guard let document = try? JSONDocument(line) else { throw malformed }
         func text(_ member: LatchkeyJSON.JSONValue?) -> String? {
             member.flatMap { try? document.publicText($0, limit: 8192) }

@@ -34,7 +34,7 @@ enum DockerHelper {
         default:
             throw CommandFailure(
                 .usage, "helper.unknown-verb", "unknown verb",
-                hint: "the verbs are get, store, erase, list and version")
+                hint: "use get, store, erase, list or version")
         }
         return .success
     }
@@ -98,8 +98,8 @@ enum DockerHelper {
         let input = try SecretInput.readAll(as: MessageBody.self, limit: 256 << 10)
         guard let document = try? JSONDocument(input) else {
             throw CommandFailure(
-                .badData, "helper.malformed", "standard input isn't a request of docker",
-                hint: "an object with ServerURL, Username and Secret")
+                .badData, "helper.malformed", "standard input isn't a request from docker",
+                hint: "pass a JSON object with ServerURL, Username and Secret")
         }
         func text(_ name: StaticString) -> String? {
             document.member(name).flatMap { try? document.publicText($0, limit: 8192) }

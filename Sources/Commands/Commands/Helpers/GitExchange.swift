@@ -100,8 +100,8 @@ struct GitExchange: ~Copyable {
 
     private static var malformed: CommandFailure {
         CommandFailure(
-            .badData, "helper.malformed", "standard input isn't a request of git",
-            hint: "lines KEY=VALUE of at most \(maximumLineByteCount) bytes; gitcredentials(7)")
+            .badData, "helper.malformed", "standard input isn't a request from git",
+            hint: "pass lines KEY=VALUE of at most \(maximumLineByteCount) bytes; gitcredentials(7)")
     }
 }
 

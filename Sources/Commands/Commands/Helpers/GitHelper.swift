@@ -153,7 +153,7 @@ enum GitHelper {
         try await eraseForeign(request, service, view, context)
         if let provider = try await provider(of: request, view, context) {
             context.output.note(
-                "the server refused your session at \(provider), which stays; latchkey sign-in \(provider) makes a new one"
+                "the server refused your session at \(provider); to sign in again: latchkey sign-in \(provider)"
             )
         }
     }

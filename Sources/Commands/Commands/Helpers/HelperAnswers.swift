@@ -86,7 +86,7 @@ extension RedactedError {
     var line: LogMessage {
         let cause = cause.worded
         // A helper never asks: what it can't say is how to let it.
-        let hint = hint?.wording { $0 == .allowPrompt ? "unlock it, or log in to the desktop" : "\($0)" }
+        let hint = hint?.wording { $0 == .allowPrompt ? "unlock the keyring, or log in to the desktop" : "\($0)" }
         return hint.map { "\(cause); \($0.worded)" } ?? cause
     }
 }

@@ -104,11 +104,11 @@ extension CommandContext {
             throw CommandFailure(
                 .unavailable, "helper.not-refreshed",
                 "can't refresh the session at \(provider): the server can't be reached",
-                hint: "try again when it can; `latchkey token \(provider)` says more")
+                hint: "try again later, or see the details: latchkey token \(provider)")
         default:
             throw CommandFailure(
-                .refused, "helper.not-refreshed", "the session at \(provider) can't be refreshed",
-                hint: "`latchkey token \(provider)` says why")
+                .refused, "helper.not-refreshed", "can't refresh the session at \(provider)",
+                hint: "see why: latchkey token \(provider)")
         }
     }
 

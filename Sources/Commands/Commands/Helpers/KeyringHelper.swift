@@ -58,7 +58,7 @@ enum KeyringHelper {
     }
 
     private static let missingUser = CommandFailure(
-        .usage, "usage.missing-operand", "USER is missing", hint: "keyring get SERVICE USER")
+        .usage, "usage.missing-operand", "USER is missing", hint: "usage: keyring get SERVICE USER")
 
     private static func key(_ service: String, _ user: String?) throws -> CredentialKey {
         guard let user else { throw missingUser }

@@ -21,7 +21,7 @@ enum KubectlHelper {
         let view = try await context.openView()
         let account = arguments.value(SignInOptions.account)
         guard let session = try await context.session(ofProvider: name, user: account, view) else {
-            let shown = LoggableText(reviewed: "a provider's name stands in listings", unredacted: name)
+            let shown = LoggableText(reviewed: "a provider's name appears in listings", unredacted: name)
             throw CommandFailure(
                 .notFound, "sign-in.not-signed-in", "no account is signed in at \(shown)",
                 hint: "latchkey sign-in \(shown)")

@@ -25,7 +25,7 @@ enum SystemdHelper {
             throw CommandFailure(
                 .notFound, "systemd.not-listed",
                 "\(request.shown) isn't listed in \(LoggableText(reviewed: "a path from the XDG environment", unredacted: path))",
-                hint: "add a line there: UNIT CREDENTIAL SERVICE ACCOUNT")
+                hint: "add a line to the file: UNIT CREDENTIAL SERVICE ACCOUNT")
         }
         let view = try await context.openView()
         let record = try await view.credential(
@@ -33,7 +33,7 @@ enum SystemdHelper {
         guard let record else {
             throw CommandFailure(
                 .notFound, "credential.not-found", "no secret for \(key), which \(request.shown) needs",
-                hint: "save one, as the user that this runs as: latchkey set SERVICE ACCOUNT")
+                hint: "store the secret as the user that runs this helper: latchkey set SERVICE ACCOUNT")
         }
         try context.output.write(secret: record.takeSecret())
         return .success
@@ -54,7 +54,7 @@ struct UnitRequest: Sendable {
         guard unsafe getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0, peer[1] == 0 else {
             throw CommandFailure(
                 .refused, "systemd.not-root", "standard input isn't a connection from root",
-                hint: "start it for each connection of a socket, as latchkey-credentials.socket does")
+                hint: "let latchkey-credentials.socket start the helper")
         }
         var address = sockaddr_un()
         size = socklen_t(MemoryLayout<sockaddr_un>.size)
@@ -71,8 +71,8 @@ struct UnitRequest: Sendable {
         guard status == 0, path.first == 0, parts.count == 4, parts[1] == "unit", !parts[2].isEmpty, !parts[3].isEmpty
         else {
             throw CommandFailure(
-                .refused, "systemd.not-systemd", "who asks is not systemd on behalf of a unit",
-                hint: "name the socket in a unit's LoadCredential=")
+                .refused, "systemd.not-systemd", "the request isn't from systemd on behalf of a unit",
+                hint: "set the socket's path in a unit's LoadCredential=")
         }
         (unit, credential) = (String(parts[2]), String(parts[3]))
     }
@@ -97,7 +97,8 @@ struct UnitCredentials: Sendable {
                 || status.st_mode & 0o022 != 0
         {
             throw CommandFailure(
-                .refused, "systemd.not-own", "\(shown) is a link, another user's, or one that others may write",
+                .refused, "systemd.not-own",
+                "\(shown) is a link, belongs to another user, or can be changed by other users",
                 hint: "check the file's content, then run chmod go-w on the file")
         }
         let bytes = try mapError(
@@ -115,7 +116,7 @@ struct UnitCredentials: Sendable {
             guard words.count == 4, let key = try? CredentialKey(service: words[2], account: words[3]) else {
                 throw CommandFailure(
                     .configuration, "systemd.malformed", "line \(index + 1) of \(shown) is malformed",
-                    hint: "a line is UNIT CREDENTIAL SERVICE ACCOUNT")
+                    hint: "write each line as UNIT CREDENTIAL SERVICE ACCOUNT")
             }
             keys[[words[0], words[1]]] = key
         }

@@ -68,7 +68,7 @@ enum TerraformHelper {
         else {
             throw CommandFailure(
                 .badData, "helper.malformed", "standard input isn't a JSON object with a token alone",
-                hint: "{\"token\": …}, as terraform login writes it")
+                hint: "pass {\"token\": …}, as terraform login does")
         }
         return token
     }

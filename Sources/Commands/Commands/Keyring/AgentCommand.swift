@@ -10,14 +10,14 @@ enum AgentCommand {
         summary: "ask for the passphrase at this terminal when a program needs the keyring",
         details: """
             agent runs until a signal or the end of the keyring stops it. The passphrase goes to the keyring directly, not over the bus.
-            Without an agent or a terminal, the keyring stays locked until `latchkey vault unlock`, and programs get an error at once.
+            The keyring stays locked without an agent or a terminal; programs then get an error until you run `latchkey vault unlock`.
             """,
         examples: ["latchkey keyring agent"], runs: { _ in .pool }
     ) { _, context in
         guard let address = context.sessionBus else { throw CommandFailure.noBus }
         guard context.prompt.isPossible else {
             throw CommandFailure(
-                .refused, "keyring.no-terminal", "no terminal to ask at", hint: "start it at one")
+                .refused, "keyring.no-terminal", "no terminal to ask at", hint: "run the agent at a terminal")
         }
         let prompt = context.prompt
         let agent = try await context.bus { () async throws(BusFault) in
@@ -25,7 +25,8 @@ enum AgentCommand {
                 try? prompt.askForPassphrase("Passphrase of the vault", attempt: isRetry ? 2 : 1)
             }
         }
-        context.output.note("this terminal asks when a program wants the keyring unlocked; Ctrl-C ends that")
+        context.output.note(
+            "waiting: this terminal asks for the passphrase when a program needs the keyring; press Ctrl-C to stop")
         let end = await withTaskCancellationHandler {
             await agent.waitForEnd()
         } onCancel: {
@@ -34,6 +35,6 @@ enum AgentCommand {
         guard end != .stopped else { return .success }
         throw CommandFailure(
             .unavailable, "keyring.bus-lost", "the keyring has ended",
-            hint: "latchkey keyring status shows who serves one")
+            hint: "see which program serves a keyring: latchkey keyring status")
     }
 }

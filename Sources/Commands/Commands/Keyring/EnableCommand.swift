@@ -29,14 +29,14 @@ enum EnableCommand {
 
     static let disable = Command(
         "keyring", "disable", summary: "remove the files that keyring enable wrote",
-        details: "A running keyring isn't stopped.",
+        details: "disable doesn't stop a running keyring.",
         examples: ["latchkey keyring disable"]
     ) { _, context in
         let paths = try units(context).remove()
         guard !paths.isEmpty else {
             throw CommandFailure(
-                .notFound, "keyring.not-enabled", "nothing of latchkey keyring enable is here",
-                hint: "latchkey keyring status shows who serves the keyring")
+                .notFound, "keyring.not-enabled", "latchkey keyring enable wrote no files here",
+                hint: "see which program serves the keyring: latchkey keyring status")
         }
         await reload(context)
         try tell(context, "disabled", paths, "the session bus no longer starts the keyring")
@@ -51,7 +51,7 @@ enum EnableCommand {
         guard [program, vault ?? ""].allSatisfy({ $0.utf8.allSatisfy(ASCII.isPlainInPaths) }), !program.isEmpty else {
             throw CommandFailure(
                 .refused, "keyring.unfit-path", "a path has characters that the bus or systemd would misread",
-                hint: "use a path of letters, digits and / . _ - + = : alone")
+                hint: "use a path with only letters, digits and / . _ - + = :")
         }
         return KeyringUnits(context.environment, program: program, vault: vault)
     }
@@ -60,7 +60,7 @@ enum EnableCommand {
     private static func reload(_ context: CommandContext) async {
         guard let address = context.sessionBus else { return }
         if await failure(BusFault.self, awaiting: try await KeyringInquiry.reload(at: address)) != nil {
-            context.logger.info("the session bus didn't read its files again")
+            context.logger.info("the session bus didn't reload its files")
         }
     }
 

@@ -29,8 +29,8 @@ enum KeyringRunCommand {
             terminal, signals and exit status of latchkey. The bus and the keyring end with COMMAND. If the vault has a passphrase,
             Latchkey asks for it first.
 
-            With --only, COMMAND finds the items of SERVICE, or of ACCOUNT alone, and no others, and it doesn't get Latchkey's variables
-            and CREDENTIALS_DIRECTORY. That prevents accidents, not attacks: a program of yours could still open the vault itself. To
+            COMMAND only finds the items of SERVICE, or of its ACCOUNT, if --only is set. It then doesn't get Latchkey's variables
+            and CREDENTIALS_DIRECTORY. --only prevents accidents, not attacks: a program of yours could still open the vault itself. To
             confine it, use a container or bubblewrap.
             """,
         examples: [
@@ -52,7 +52,7 @@ enum KeyringRunCommand {
         guard !isWritable || !names.isEmpty else {
             throw CommandFailure(
                 .usage, "usage.missing-operand", "--writable needs --only",
-                hint: "leave it out: all of a keyring can be changed, or add --only SERVICE")
+                hint: "omit --writable (the whole keyring is writable), or add --only SERVICE")
         }
         try context.requireVault()
         // Nobody waits for the keyring yet, and the program isn't started when the vault stays locked.
@@ -64,7 +64,7 @@ enum KeyringRunCommand {
         let service = try await context.startService(
             VaultSource(context.settings, scope: scope, opened: vault), at: bus.address)
         if let owner = try await context.bus({ () async throws(BusFault) in try await service.own(replacing: false) }) {
-            throw CommandFailure(.internalError, "internal.unexpected", "\(owner) is on the new bus already")
+            throw CommandFailure(.internalError, "internal.unexpected", "\(owner) already uses the new bus")
         }
         try SystemThread.detach {
             var ended = pollfd(fd: program, events: Int16(POLLIN), revents: 0)

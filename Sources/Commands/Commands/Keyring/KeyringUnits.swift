@@ -114,7 +114,7 @@ struct KeyringUnits {
         try mappingError({ (error: PrivateFile.Failure) in
             CommandFailure(
                 .refused, "keyring.other-file", "can't read \"\(shown(path))\": \(SystemErrorNumber(error.number))",
-                hint: "move it elsewhere")
+                hint: "move the file elsewhere")
         }) { () throws(PrivateFile.Failure) in
             try nilIf(
                 { (error: PrivateFile.Failure) in error.number == ENOENT }, of: PrivateFile.read(path, limit: 65536))
@@ -123,8 +123,8 @@ struct KeyringUnits {
 
     private func othersFile(_ path: String) -> CommandFailure {
         CommandFailure(
-            .refused, "keyring.other-file", "\(shown(path)) was written by another program and wasn't changed",
-            hint: "take it away if this keyring is to be started in its place")
+            .refused, "keyring.other-file", "\(shown(path)) was written by another program, so it wasn't changed",
+            hint: "remove the file if Latchkey should serve the keyring instead")
     }
 
     private func shown(_ path: String) -> LoggableText {

@@ -53,13 +53,13 @@ struct PrivateBus: ~Copyable {
         guard let address = line(from: ends[0], until: deadline) else {
             process.kill()
             throw CommandFailure(
-                .tryAgain, "keyring.bus-timed-out", "dbus-daemon didn't say in time where its bus is",
-                hint: "see why: dbus-daemon --session --nofork --print-address; or give it longer with --timeout")
+                .tryAgain, "keyring.bus-timed-out", "dbus-daemon didn't report its address in time",
+                hint: "allow more time with --timeout, or see why: dbus-daemon --session --nofork --print-address")
         }
         guard address.hasPrefix("unix:") else {
             process.kill()
             throw CommandFailure(
-                .unavailable, "keyring.no-dbus-daemon", "dbus-daemon made no bus",
+                .unavailable, "keyring.no-dbus-daemon", "dbus-daemon didn't start a bus",
                 hint: "see why: dbus-daemon --session --nofork")
         }
         return PrivateBus(address: address, folder: folder, process: process)
@@ -137,7 +137,7 @@ struct PrivateBus: ~Copyable {
     private static func notStarted(_ number: Int32) -> CommandFailure {
         CommandFailure(
             .unavailable, "keyring.no-bus", "can't start a bus: \(SystemErrorNumber(number))",
-            hint: "make sure that files and processes can be created")
+            hint: "make sure that you can create files and processes")
     }
 
     // MARK: - Its configuration

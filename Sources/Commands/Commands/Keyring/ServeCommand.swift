@@ -43,8 +43,8 @@ enum ServeCommand {
         }) {
             service.stop()
             throw CommandFailure(
-                .refused, "keyring.owned", "\(owner) serves the keyring on this bus already",
-                hint: "end that program, or take its place with --replace where it allows that")
+                .refused, "keyring.owned", "\(owner) already serves the keyring on this bus",
+                hint: "end that program, or add --replace if it allows to be replaced")
         }
         // For the applications of a sandbox; without it the keyring is one all the same.
         _ = try await context.bus { () async throws(BusFault) in
@@ -61,8 +61,8 @@ extension CommandContext {
     func requireVault() throws(CommandFailure) {
         guard let named = namedStore, named.source == .argument, named.name != "vault" else { return }
         throw CommandFailure(
-            .usage, "usage.not-a-vault", "only a vault is served as a keyring",
-            hint: "leave --store out; --vault names another vault")
+            .usage, "usage.not-a-vault", "only a vault can be served as a keyring",
+            hint: "omit --store; to serve another vault, use --vault")
     }
 
     var shownVault: LoggableText {
@@ -100,8 +100,8 @@ extension CommandContext {
             throw CommandFailure(.unavailable, "keyring.bus-lost", "the session bus has ended", hint: nil)
         case .nameLost:
             throw CommandFailure(
-                .refused, "keyring.replaced", "another program has taken the keyring's name over",
-                hint: "latchkey keyring status shows which one")
+                .refused, "keyring.replaced", "another program took over the keyring's name",
+                hint: "see which program: latchkey keyring status")
         }
     }
 
@@ -117,7 +117,7 @@ extension CommandContext {
                 return CommandFailure(
                     .unavailable, "keyring.bus-refused",
                     "the session bus refused: \(LoggableText(reviewed: "the name of a D-Bus error", unredacted: error.name))",
-                    hint: "check that it is running and belongs to you")
+                    hint: "check that the bus is running and belongs to you")
             }, body)
     }
 }
@@ -126,7 +126,7 @@ extension CommandFailure {
     static var noBus: CommandFailure {
         CommandFailure(
             .unavailable, "keyring.no-bus", "no session bus to connect to",
-            hint: "latchkey keyring run -- COMMAND brings one of its own")
+            hint: "start a program with its own bus: latchkey keyring run -- COMMAND")
     }
 }
 

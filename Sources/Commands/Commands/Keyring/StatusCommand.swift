@@ -6,7 +6,7 @@ internal import LatchkeyCommandLine
 /// `latchkey keyring status`.
 enum StatusCommand {
     static let command = Command(
-        "keyring", "status", summary: "show which program serves the keyring, and its vault and clients",
+        "keyring", "status", summary: "show the keyring's program, vault and clients",
         details: """
             status asks no question and starts no program. Exits with 1 if no program serves a keyring on this bus.
             """,
@@ -40,7 +40,7 @@ enum StatusCommand {
             table.append(
                 "served by", found.description == nil ? "\(owner)" : named("latchkey", owner.processID))
         } else {
-            table.append("served by", found.isActivatable ? "none yet; the bus starts one on demand" : "nobody")
+            table.append("served by", found.isActivatable ? "none yet; the bus starts one on demand" : "no program")
         }
         if let description = found.description {
             table.append("vault", "\(path(description.place))")

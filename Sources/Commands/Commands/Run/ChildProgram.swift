@@ -90,7 +90,7 @@ package struct ChildProgram: ~Copyable {
         guard mask.add(secret) else {
             throw CommandFailure(
                 .badData, "run.too-short", "the secret for \(Self.shown(name)) is too short to be masked",
-                hint: "leave --mask out, or use a secret of \(SecretMask.minimumByteCount) bytes or more")
+                hint: "omit --mask, or use a secret of \(SecretMask.minimumByteCount) bytes or more")
         }
     }
 
@@ -113,13 +113,13 @@ package struct ChildProgram: ~Copyable {
         switch unfit {
         case .containsNUL:
             return CommandFailure(
-                .badData, "run.not-text", "the secret for \(shown) has a NUL byte, which no variable can hold",
-                hint: "hand it on with --file")
+                .badData, "run.not-text", "the secret for \(shown) contains a NUL byte, which a variable can't contain",
+                hint: "pass the secret with --file")
         case .tooLong(let limit):
             return CommandFailure(
                 .badData, "run.too-long",
-                "the secret for \(shown) is too long for a variable, which holds \(limit) bytes",
-                hint: "hand it on with --file")
+                "the secret for \(shown) is too long for a variable, which has at most \(limit) bytes",
+                hint: "pass the secret with --file")
         }
     }
 

@@ -28,7 +28,7 @@ enum RunCommand {
         ],
         details: """
             Put `--` before COMMAND. PROVIDER, if given, comes before `--`. The token's variable is GITHUB_TOKEN for github, GITLAB_TOKEN
-            for gitlab, otherwise LATCHKEY_TOKEN. Without ACCOUNT, run takes the service's only account. The last slash divides SERVICE
+            for gitlab, otherwise LATCHKEY_TOKEN. run uses the service's only account if ACCOUNT is omitted. The last slash divides SERVICE
             and ACCOUNT: write %2F for a slash in ACCOUNT, and %25 for a percent sign.
 
             If a secret is missing, run doesn't start COMMAND. If a variable is set twice, --file wins over --env, --env over the token,

@@ -25,8 +25,8 @@ package struct RunRequest: Sendable {
         let names = assignments.filter { $0.value == nil }
         guard names.count < 2 else {
             throw CommandFailure(
-                .usage, "usage.repeated-option", "more than one --env has a name alone",
-                hint: "one names the variable of PROVIDER's token; others are --env NAME=SERVICE/ACCOUNT")
+                .usage, "usage.repeated-option", "more than one --env lacks a secret",
+                hint: "set one --env NAME for PROVIDER's token; write the others as --env NAME=SERVICE/ACCOUNT")
         }
         if let name = names.first, provider == nil {
             throw CommandFailure(
@@ -37,13 +37,14 @@ package struct RunRequest: Sendable {
         for option in [SignInOptions.account, SignInOptions.certificateAuthority] where provider == nil {
             guard !arguments.has(option) else {
                 throw CommandFailure(
-                    .usage, "usage.missing-operand", "\(option.name) is for a sign-in, and there is no PROVIDER",
-                    hint: "leave it out, or write PROVIDER before --")
+                    .usage, "usage.missing-operand", "\(option.name) needs PROVIDER",
+                    hint: "omit \(option.name), or write PROVIDER before --")
             }
         }
         guard provider != nil || Self.namesSecrets(arguments) else {
             throw CommandFailure(
-                .usage, "usage.missing-operand", "there is neither PROVIDER before -- nor a secret for the program",
+                .usage, "usage.missing-operand",
+                "the command sets neither PROVIDER before -- nor a secret for the program",
                 hint: "write --env NAME=SERVICE/ACCOUNT, or PROVIDER before --")
         }
         tokenVariable = names.first.map { String($0.name) }
@@ -82,7 +83,7 @@ package struct RunRequest: Sendable {
         }
         guard separation < 2 else {
             throw CommandFailure(
-                .usage, "usage.too-many-operands", "there is more than PROVIDER before --", hint: usage)
+                .usage, "usage.too-many-operands", "more than PROVIDER is before --", hint: usage)
         }
         guard words.count > separation else {
             throw CommandFailure(.usage, "usage.missing-operand", "COMMAND is missing", hint: usage)
@@ -103,7 +104,7 @@ package struct RunRequest: Sendable {
         guard let name = SecretReference.name(of: assignment.value ?? "") else {
             throw CommandFailure(
                 .usage, "usage.bad-value",
-                "\(option)\(shown(assignment.name).map { " \($0)" as LogMessage } ?? "")doesn't name a stored secret",
+                "\(option)\(shown(assignment.name).map { " \($0)" as LogMessage } ?? "") doesn't name a stored secret",
                 hint: "write NAME=SERVICE/ACCOUNT, with %2F for a slash in ACCOUNT, and %25 for a percent sign")
         }
         return ChildVariable(String(assignment.name), kind(name))
@@ -135,13 +136,13 @@ package struct RunRequest: Sendable {
             switch error.problem {
             case .syntax: "isn't NAME=VALUE"
             case .encoding: "isn't UTF-8"
-            case .reference: "names no stored secret"
+            case .reference: "doesn't name a stored secret"
             }
         return CommandFailure(
             .badData, "run.env-file", "line \(error.line) of \(path) \(why)",
             hint: error.problem == .reference
                 ? "write latchkey://SERVICE/ACCOUNT, with %2F for a slash in ACCOUNT, and %25 for a percent sign"
-                : "latchkey run --help says what lines there may be")
+                : "see which lines are allowed: latchkey run --help")
     }
 
     // MARK: - The program
@@ -164,12 +165,12 @@ package struct RunRequest: Sendable {
         case ENOENT:
             return CommandFailure(
                 .notFound, "run.not-found", "the program \(shown) doesn't exist",
-                hint: "give the program's path, or install the program", exitStatus: .programNotFound)
+                hint: "use the program's path, or install the program", exitStatus: .programNotFound)
         case E2BIG:
             return CommandFailure(
                 .usage, "run.not-started",
                 "the program \(shown) can't be started: its arguments and variables are too long together",
-                hint: "hand long secrets on with --file", exitStatus: .programNotStarted)
+                hint: "pass long secrets with --file", exitStatus: .programNotStarted)
         default:
             return CommandFailure(
                 .unavailable, "run.not-started", "can't start \"\(shown)\": \(SystemErrorNumber(number))",

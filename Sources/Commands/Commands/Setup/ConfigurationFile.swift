@@ -29,7 +29,7 @@ struct ConfigurationFile: Sendable {
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw unusable("isn't a file")
         }
-        guard status.st_uid == geteuid() else { throw unusable("is another user's") }
+        guard status.st_uid == geteuid() else { throw unusable("belongs to another user") }
         return try mapError(
             { (_: CommandFailure) in unusable("is too large, or can't be read") },
             of: SecretInput.readAll(from: descriptor, as: MessageBody.self, limit: Self.maximumByteCount))
@@ -64,7 +64,7 @@ struct ConfigurationFile: Sendable {
     private func unusable(_ what: LogMessage) -> CommandFailure {
         CommandFailure(
             .refused, "setup.unusable", "\(shown) \(what), so it wasn't changed",
-            hint: "change it yourself: --print shows how")
+            hint: "change the file yourself; see how: add --print")
     }
 }
 

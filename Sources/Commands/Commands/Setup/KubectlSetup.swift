@@ -15,7 +15,7 @@ struct KubectlSetup {
         guard let provider = arguments.optionalOperand("NAME") else {
             throw CommandFailure(
                 .usage, "usage.missing-operand", "the provider's name is missing",
-                hint: "give one from latchkey provider list: latchkey setup kubectl NAME")
+                hint: "run `latchkey setup kubectl NAME` with a NAME from `latchkey provider list`")
         }
         let options = context.storeArguments.dropLast()
         let program = try ToolSetup.Place.program(writtenWith: [provider] + options)
@@ -37,16 +37,16 @@ struct KubectlSetup {
         let isUndone = arguments.has(SetupCommand.undo)
         if isThere && !isOurs {
             throw CommandFailure(
-                .refused, "setup.other", "\(file.shown) has something of the name \(shown(provider)) already",
+                .refused, "setup.other", "\(file.shown) already contains an entry named \(shown(provider))",
                 hint: "add the provider under another name")
         }
         if isUndone && !isThere {
             throw CommandFailure(
                 .notFound, "setup.not-done", "\(file.shown) doesn't contain a user \(shown(provider))",
-                hint: "latchkey setup shows what is set up")
+                hint: "list what is set up: latchkey setup")
         }
         if isOurs && !isUndone {
-            context.output.note("kubectl asks Latchkey already")
+            context.output.note("kubectl already gets its tokens from Latchkey")
             return .success
         }
         let words = isUndone ? ["delete-user", provider] : self.words
@@ -57,11 +57,11 @@ struct KubectlSetup {
         context.output.note(
             isUndone
                 ? "kubectl no longer uses Latchkey"
-                : "kubectl config set-context --current --user=\(shown(provider)) makes it the user of your context")
+                : "to use it in your context: kubectl config set-context --current --user=\(shown(provider))")
         if !isUndone, try !context.providers.hasOne(named: provider) {
             context.output.warn(
                 "unknown provider \(shown(provider))",
-                hint: "latchkey sign-in \(shown(provider)) --issuer URL --client-id ID adds it")
+                hint: "add the provider: latchkey sign-in \(shown(provider)) --issuer URL --client-id ID")
         }
         return .success
     }
@@ -70,12 +70,12 @@ struct KubectlSetup {
         guard let path = DetachedProgram.path(of: "kubectl", in: context.environment["PATH"]) else {
             throw CommandFailure(
                 .unavailable, "setup.no-kubectl", "kubectl isn't on PATH",
-                hint: "run the command shown where it is")
+                hint: "run the shown command where kubectl is installed")
         }
         guard (try? unsafe ChildProcess(path, [path] + words, .quiet))?.wait() == 0 else {
             throw CommandFailure(
                 .cannotWrite, "setup.cannot-write", "kubectl did not write \(file.shown)",
-                hint: "run the command shown to see why")
+                hint: "run the shown command to see why")
         }
     }
 

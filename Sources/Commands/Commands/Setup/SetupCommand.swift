@@ -36,7 +36,7 @@ enum SetupCommand {
             where arguments.has(option) {
                 throw CommandFailure(
                     .usage, "usage.missing-operand", "\(option.name) needs TOOL",
-                    hint: "latchkey setup lists them")
+                    hint: "list the tools: latchkey setup")
             }
             try SetupOverview(context).write()
             return .success
@@ -45,7 +45,7 @@ enum SetupCommand {
         guard let setup = ToolSetup.named(word) else {
             throw CommandFailure(
                 .usage, "setup.unknown-tool", "unknown tool",
-                hint: "the tools are \(LogMessage.joined(ToolSetup.all.map { "\($0.tool)" })), kubectl")
+                hint: "choose one of the tools: \(LogMessage.joined(ToolSetup.all.map { "\($0.tool)" })), kubectl")
         }
         let run = try SetupRun(setup, arguments, context)
         let printsOnly = arguments.has(printing)
@@ -60,15 +60,15 @@ enum SetupCommand {
         let keys = PlainFile.keysOfAWS(context.environment)
         if setup.tool.description == "aws", keys.holdsSecrets {
             context.output.warn(
-                "\(keys.shown) has keys, and goes first where it has a profile's",
-                hint: "store the profile's key with latchkey set aws:PROFILE KEY-ID, and take it out of that file")
+                "\(keys.shown) contains keys, which take precedence for their profiles",
+                hint: "store the key with latchkey set aws:PROFILE KEY-ID, and remove the key from the file")
         }
         let choice = try? await context.selector.choose(
             named: context.namedStore, settings: context.settings.askingNobody, remembers: false)
         if choice?.backend.exists(context.settings) == true { return }
         context.output.warn(
             "no store exists yet, so \(setup.tool) finds nothing",
-            hint: "latchkey vault init makes a vault; latchkey doctor says more")
+            hint: "create a vault: latchkey vault init")
     }
 }
 
@@ -94,7 +94,7 @@ private struct SetupRun {
             throw CommandFailure(
                 .usage, "setup.no-store",
                 "\(setup.tool) runs its helper without options, so --store and --vault have no effect",
-                hint: "name the store in LATCHKEY_STORE, or as store in the configuration")
+                hint: "set LATCHKEY_STORE, or run `latchkey config set store NAME`")
         }
         // Where the tool looks for a name, its configuration has no path.
         let program = try ToolSetup.Place.program(writtenWith: setup.link == nil ? options + [name ?? ""] : nil)
@@ -126,7 +126,7 @@ private struct SetupRun {
         if printsOnly, let (change, problem) = unwritable() {
             try show(change, isLinkShown: link != nil)
             let hint = change == nil ? problem.hint : nil
-            context.output.warn(problem.cause, hint: hint ?? "write these lines yourself where they fit")
+            context.output.warn(problem.cause, hint: hint ?? "add these lines yourself")
             return context.output.isJSON ? try tell("", "shown") : .success
         }
         let content = try file.read()
@@ -134,7 +134,7 @@ private struct SetupRun {
         let needsLink =
             printsOnly ? link != nil : try link.map { link throws(CommandFailure) in try !link.isThere() } ?? false
         guard change != nil || needsLink else {
-            return try tell("\(setup.tool) asks Latchkey already", "none")
+            return try tell("\(setup.tool) already gets its credentials from Latchkey", "none")
         }
         try refuseSecond(change, content)
         try show(change, isLinkShown: needsLink)
@@ -143,11 +143,11 @@ private struct SetupRun {
         try records.exclusively { try write(change, making: needsLink ? link : nil) }
         if let link, !link.isOnPath, needsLink {
             context.output.warn(
-                "\(shown(link.path)) is not on PATH, where \(setup.tool) looks for it",
+                "\(shown(link.path)) isn't on PATH, so \(setup.tool) can't find it",
                 hint: "add ~/.local/bin to PATH")
         }
         return try tell(
-            "\(setup.tool) asks Latchkey from now on; latchkey setup \(setup.tool)\(operand) --undo takes it back",
+            "\(setup.tool) now gets its credentials from Latchkey; to undo: latchkey setup \(setup.tool)\(operand) --undo",
             "made")
     }
 
@@ -165,8 +165,8 @@ private struct SetupRun {
             content.withExposedBytes({ record.place(in: $0) }) != nil
         else { return }
         throw CommandFailure(
-            .refused, "setup.other", "\(setup.tool) asks Latchkey already, in another way",
-            hint: "latchkey setup \(setup.tool)\(operand) --undo takes that away first")
+            .refused, "setup.other", "\(setup.tool) already gets its credentials from Latchkey, with another setting",
+            hint: "remove that setting first: latchkey setup \(setup.tool)\(operand) --undo")
     }
 
     private func write(_ change: TextChange?, making link: HelperLink?) throws {
@@ -199,7 +199,7 @@ private struct SetupRun {
     private var changedMeanwhile: CommandFailure {
         CommandFailure(
             .refused, "setup.changed", "another program changed \(file.shown), so setup didn't",
-            hint: "give the same command again")
+            hint: "run the command again")
     }
 
     /// Says what was done, as a message or as JSON.
@@ -238,8 +238,8 @@ private struct SetupRun {
     func undo(printsOnly: Bool) throws -> ExitStatus {
         guard let record = records.read(name) else {
             throw CommandFailure(
-                .notFound, "setup.not-done", "latchkey setup \(setup.tool)\(operand) has changed nothing here",
-                hint: "latchkey setup shows what is set up")
+                .notFound, "setup.not-done", "latchkey setup \(setup.tool)\(operand) didn't change anything here",
+                hint: "list what is set up: latchkey setup")
         }
         let file = ConfigurationFile(path: record.file)
         let content = try file.read()
@@ -278,11 +278,11 @@ extension CommandContext {
         guard prompt.isPossible else {
             throw CommandFailure(
                 .refused, "setup.not-asked", "no terminal to confirm the change",
-                hint: "give --yes to have it written")
+                hint: "add --yes to write the change")
         }
         guard try prompt.confirm("Write this?") else {
             throw CommandFailure(
-                .refused, "setup.kept", "nothing was changed", hint: "--print shows it without a question")
+                .refused, "setup.kept", "nothing was changed", hint: "show the change without a question: add --print")
         }
     }
 }
@@ -298,7 +298,7 @@ extension ToolSetup.Place {
         else {
             throw CommandFailure(
                 .refused, "setup.unusable", "a path or name has characters that configurations would misread",
-                hint: "use paths and names of letters, digits and / . _ - + = : alone")
+                hint: "use paths and names with only letters, digits and / . _ - + = :")
         }
         return program
     }

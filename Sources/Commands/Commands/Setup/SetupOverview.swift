@@ -33,10 +33,10 @@ struct SetupOverview {
                     ),
                 ]))
         }
-        var table = TextTable("TOOL", "ASKS LATCHKEY")
+        var table = TextTable("TOOL", "USES LATCHKEY")
         for (tool, isDone) in tools { table.append("\(tool.tool)", isDone ? "yes" : "no: latchkey setup \(tool.tool)") }
         try context.output.write(table)
-        var plain = TextTable("SECRETS IN CLEAR", "MOVE THEM WITH", wrapping: true)
+        var plain = TextTable("SECRETS IN PLAIN TEXT", "TO MOVE THEM", wrapping: true)
         for file in files { plain.append("\(file.shown)", file.command) }
         if !plain.isEmpty {
             try context.output.write("")

@@ -93,7 +93,7 @@ struct SetupRecords: Sendable {
         defer { close(descriptor) }
         guard FileLock.takeSoon(descriptor) == 0 else {
             throw CommandFailure(
-                .tryAgain, "setup.busy", "another set-up is being written", hint: "give the same command again")
+                .tryAgain, "setup.busy", "another process is writing a set-up", hint: "run the command again")
         }
         try body()
     }
@@ -129,8 +129,8 @@ struct HelperLink: Sendable {
             if FileNames.resolved(place) == program { return true }
             throw CommandFailure(
                 .refused, "setup.other-program",
-                "\(shown(place)) is another program of the name that the tool looks for",
-                hint: "take it off PATH, or link \(shown(name)) to `latchkey` in a folder before it")
+                "\(shown(place)) is another program with the name that the tool looks for",
+                hint: "remove that program from PATH, or link \(shown(name)) to `latchkey` in a folder before it")
         }
         return FileNames.resolved(path) == program
     }
@@ -143,8 +143,8 @@ struct HelperLink: Sendable {
         guard unsafe symlink(program, path) == 0 else {
             throw CommandFailure(
                 .cannotWrite, "setup.cannot-write",
-                "can't make the link \"\(shown(path))\": \(SystemErrorNumber(errno))",
-                hint: "make a link of that name to `latchkey` yourself, in a folder of PATH")
+                "can't create the link \"\(shown(path))\": \(SystemErrorNumber(errno))",
+                hint: "create a link with that name to `latchkey` yourself, in a folder on PATH")
         }
         return path
     }

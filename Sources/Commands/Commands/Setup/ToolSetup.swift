@@ -53,7 +53,7 @@ struct ToolSetup: Sendable {
         let limits = JSONLimits(byteCount: text.count, depth: 32, valueCount: 65_536, memberCount: 4096)
         guard let document = try? JSONDocument(Secret(copying: text), limits: limits), document.root.kind == .object,
             let brace = text.index(of: UInt8(ascii: "{"))
-        else { throw notUnderstood("docker", "is no JSON") }
+        else { throw notUnderstood("docker", "isn't JSON") }
         guard let present = document.member("credsStore") else {
             let comma = document.isEmpty ? "" : ","
             return .inserting("\n    \"credsStore\": \"latchkey\"\(comma)", at: brace + 1)
@@ -74,7 +74,7 @@ struct ToolSetup: Sendable {
     } change: { text, _ throws(CommandFailure) in
         // A second table of the name would be an error to cargo, in all it does.
         if text.section("registry") == nil, text.hasLine(beginningWith: ["[registry]", "registry.", "registry="]) {
-            throw notUnderstood("cargo", "has its registry in another notation")
+            throw notUnderstood("cargo", "sets its registry in another notation")
         }
         let path = ["registry", "global-credential-providers"]
         return try checked(text, path + ["[]"], ["cargo:token", "cargo-credential-latchkey"], of: "cargo") {
@@ -123,7 +123,7 @@ struct ToolSetup: Sendable {
         guard let present = text.line(setting: "GOAUTH", in: 0..<text.count) else {
             return .appending("GOAUTH=\(command); netrc\n", to: text)
         }
-        guard let line = text.extracting(present).publicText() else { throw notUnderstood("go", "is no UTF-8") }
+        guard let line = text.extracting(present).publicText() else { throw notUnderstood("go", "isn't UTF-8") }
         if line.contains(command) { return nil }
         let name = "GOAUTH="
         guard line.hasPrefix(name) else { throw notUnderstood("go", "has another GOAUTH") }
@@ -214,7 +214,7 @@ struct ToolSetup: Sendable {
     static func notUnderstood(_ tool: StaticString, _ what: LogMessage) -> CommandFailure {
         CommandFailure(
             .refused, "setup.other", "the configuration of \(tool) \(what), so it wasn't changed",
-            hint: "change it yourself: latchkey setup \(tool) --print shows what it needs")
+            hint: "change it yourself; see what it needs: latchkey setup \(tool) --print")
     }
 }
 
@@ -234,7 +234,7 @@ extension ToolSetup {
             guard try !own.read().withExposedBytes({ $0.namesHelpers }) else {
                 throw CommandFailure(
                     .refused, "setup.other", "\(own.shown) already sets credential-helpers, so it wasn't changed",
-                    hint: "put \"latchkey\" before the others there")
+                    hint: "add \"latchkey\" before the other helpers in that file")
             }
             guard !text.namesHelpers else { throw notUnderstood("podman", "has other credential-helpers") }
             return .inserting("credential-helpers = [\"latchkey\"]\n", at: text.markCount)

@@ -127,7 +127,7 @@ struct NewVaultKey: ~Copyable {
         switch made {
         case .nothing: break
         case .file(let path):
-            output.note("made the key file \(LoggableText(reviewed: "the path of a key file", unredacted: path))")
+            output.note("created the key file \(LoggableText(reviewed: "the path of a key file", unredacted: path))")
         case .item: output.note("stored a key in the desktop's keyring")
         }
     }
@@ -188,7 +188,7 @@ extension CommandContext {
             throw error
         }
         key.announce(on: output)
-        output.note("made the vault \(shown(settings.vaultPath))")
+        output.note("created the vault \(shown(settings.vaultPath))")
         if let keyFile { remember(keyFile, for: vault) }
         return vault
     }

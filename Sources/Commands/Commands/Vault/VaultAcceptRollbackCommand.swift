@@ -28,7 +28,7 @@ enum VaultAcceptRollbackCommand {
             context.logger.info("accepted an older copy of \(vault.identity): \(rollback)")
             what = "accepted; \(rollback)"
         case .unreadable:
-            context.logger.info("accepted \(vault.identity) without knowing how far it was seen before")
+            context.logger.info("accepted \(vault.identity) without knowing its last seen state")
             what = "accepted; the last seen state couldn't be read"
         case .firstSeen, .current, .notAsked, .unavailable:
             what = "nothing to accept"

@@ -76,8 +76,8 @@ enum VaultAddSlotCommand {
         if let old, !names.contains(old) { throw CommandFailure(absentSlot: old, in: vault) }
         guard name == old || !names.contains(name) else {
             throw StoreError(
-                .conflict, "the vault has a key slot named \(name) already",
-                hint: "choose another name, or put it in the place of the old one with --replace")
+                .conflict, "the vault already has a key slot named \(name)",
+                hint: "choose another name, or replace the old slot with --replace")
         }
         return slots.first { $0.name == old }
     }

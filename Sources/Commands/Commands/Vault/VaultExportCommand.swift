@@ -20,7 +20,7 @@ enum VaultExportCommand {
         operands: [.required("FILE", help: "new vault, in a folder that other users can't change")],
         options: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService, leaveOutDamaged],
         details: """
-            The export is a vault of its own, with everything at one moment. Without an option, export asks for a passphrase for it
+            The export is a separate vault, with everything at one moment. Unless an option sets its key, export asks for a passphrase
             twice. The file appears complete or not at all, after export has verified it. Other programs can use the vault during the
             export; a large vault needs space for a second copy until then.
 
@@ -37,7 +37,7 @@ enum VaultExportCommand {
         let path = try VaultLocation.checked(arguments.operand("FILE"))
         let descriptor = try arguments.passedDescriptor(newPassphrase)
         // Before anybody is asked for anything.
-        try VaultInitCommand.refuseExisting(path, hint: "name another place, or move it away yourself")
+        try VaultInitCommand.refuseExisting(path, hint: "choose another path, or move the existing file away")
         try VaultStore.checkPlace(forNewVaultAt: path, for: .backup)
         try NewVaultKey.check(keyFile: arguments.value(keyFile), arguments, context.environment)
         let leavesOut = arguments.has(leaveOutDamaged)
@@ -66,7 +66,7 @@ enum VaultExportCommand {
         key.announce(on: context.output)
         let shown = LoggableText(reviewed: "the path of an export", unredacted: path)
         try context.output.write(
-            "\(shown): \(LogMessage.credentials(done.itemCount)), all read back",
+            "\(shown): \(LogMessage.credentials(done.itemCount)), all verified",
             json: .object([
                 ("file", .text(shown)), ("credentials", .number(Int64(done.itemCount))),
                 ("missing", .number(Int64(done.missingCount))),
@@ -74,9 +74,9 @@ enum VaultExportCommand {
         if done.missingCount > 0 {
             context.output.warn(
                 LogMessage.counted(
-                    done.missingCount, "credential couldn't be read and is missing in the export",
-                    "credentials couldn't be read and are missing in the export"),
-                hint: "a backup may have them")
+                    done.missingCount, "credential couldn't be read and is missing from the export",
+                    "credentials couldn't be read and are missing from the export"),
+                hint: "look for the missing credentials in a backup")
         }
         return .success
     }

@@ -24,7 +24,7 @@ enum VaultImportCommand {
         options: [keyFile, passphrase, newKeyFile, conflict],
         details: """
             Without an option, import opens FILE with a systemd credential or with a key from the keyring; otherwise it asks for FILE's
-            passphrase. If there is no vault to import into, import offers at a terminal to create one; --new-key-file creates one
+            passphrase. If the target vault doesn't exist, import offers at a terminal to create it; --new-key-file creates it
             without a question.
 
             import checks all of FILE first. It then imports up to a thousand credentials or 8 MiB at a time, and verifies each copy. If
@@ -82,7 +82,7 @@ enum VaultImportCommand {
     private static func makesVault(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> Bool {
         let path = context.settings.vaultPath
         if let file = arguments.value(newKeyFile) {
-            try VaultInitCommand.refuseExisting(path, hint: "leave --new-key-file out to import into it")
+            try VaultInitCommand.refuseExisting(path, hint: "omit --new-key-file to import into the existing vault")
             try VaultStore.checkPlace(forNewVaultAt: path, for: .daily)
             try VaultKeyFile.check(at: AbsolutePath.of(file))
             return true

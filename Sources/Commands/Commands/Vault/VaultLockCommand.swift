@@ -17,7 +17,7 @@ enum VaultLockCommand {
         let done: LogMessage = wasUnlocked ? "locked the vault" : "the vault was not unlocked"
         let still = context.output.isJSON ? nil : await stillOpening(vault, context)
         try context.output.tell(
-            still.map { "\(done); its \($0) still opens it without asking" } ?? done,
+            still.map { "\(done); the vault's \($0) still opens it without a question" } ?? done,
             json: .object([("was_unlocked", .bool(wasUnlocked))]))
         return .success
     }

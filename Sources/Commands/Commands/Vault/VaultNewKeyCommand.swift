@@ -30,7 +30,8 @@ enum VaultNewKeyCommand {
         guard kind == S_IFIFO || kind == S_IFSOCK else {
             throw CommandFailure(
                 .refused, "key.no-pipe", "standard output isn't a pipe",
-                hint: "pipe it on: latchkey vault new-key | systemd-creds encrypt --name=NAME - FILE")
+                hint: "pipe the key to systemd-creds: latchkey vault new-key | systemd-creds encrypt --name=NAME - FILE"
+            )
         }
     }
 }

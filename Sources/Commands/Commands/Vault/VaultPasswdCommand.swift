@@ -12,7 +12,7 @@ enum VaultPasswdCommand {
     static let command = Command(
         "vault", "passwd", summary: "change a vault's passphrase", options: [newPassphrase],
         details: """
-            passwd asks for the old passphrase, even if the vault is unlocked, and then for the new one twice. Other slots don't change.
+            passwd asks for the old passphrase, even if the vault is unlocked. It asks for the new one twice. Other slots don't change.
             Old copies of the vault still open with the old passphrase, and so do later ones: run `latchkey vault rekey` to stop that.
             Exits with 1 if the vault has no passphrase.
             """,
@@ -23,7 +23,7 @@ enum VaultPasswdCommand {
         guard locked.slots.contains(where: { $0.kind == .passphrase }) else {
             throw CommandFailure(
                 .notFound, "slot.not-found", "the vault doesn't have a passphrase",
-                hint: "latchkey vault add-slot passphrase gives it one")
+                hint: "add a passphrase: latchkey vault add-slot passphrase")
         }
         let vault = try await unlock(locked, context)
         guard let old = try await vault.openedSlot(deadline: context.deadline) else {

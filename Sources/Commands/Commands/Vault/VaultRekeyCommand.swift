@@ -11,7 +11,7 @@ enum VaultRekeyCommand {
             open with the removed key, but later copies don't. All current slots keep working, and rekey needs none of their keys.
 
             Secrets in an old copy can still be read there: change those secrets. rekey is one step: if interrupted, the vault is
-            unchanged. Other programs wait until it ends, and the vault is locked afterwards. Exits with 65 if the vault is damaged;
+            unchanged. Other programs wait until rekey ends. The vault is locked afterwards. Exits with 65 if the vault is damaged;
             then nothing was changed.
             """,
         examples: ["latchkey vault rekey"]
@@ -27,7 +27,7 @@ enum VaultRekeyCommand {
         }
         context.logger.info("rekeyed \(vault.identity)")
         try context.output.write(
-            "\(vault.identity): \(LogMessage.credentials(count)) sealed under a new key",
+            "\(vault.identity): encrypted \(LogMessage.credentials(count)) with a new key",
             json: .object([("credentials", .number(Int64(count)))]))
         return .success
     }

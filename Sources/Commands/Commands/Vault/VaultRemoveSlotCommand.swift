@@ -45,7 +45,7 @@ extension CommandContext {
         guard let slot, slot.kind == .secretService else { return }
         if let error = await failure(StoreError.self, awaiting: try await VaultKeyring(settings).forget(slot.reference))
         {
-            output.note("the key of the removed slot is still in the keyring, where it opens nothing: \(error)")
+            output.note("can't delete the removed slot's key from the keyring; the key opens nothing: \(error)")
         }
     }
 }

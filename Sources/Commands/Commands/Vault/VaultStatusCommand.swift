@@ -7,7 +7,7 @@ internal import LatchkeyVault
 /// `latchkey vault status`.
 enum VaultStatusCommand {
     static let command = Command(
-        "vault", "status", summary: "show whether a vault is unlocked, and its keys",
+        "vault", "status", summary: "show a vault's state and keys",
         details: """
             status asks no question. If the vault opens without one, status also shows the names of the slots, the number of
             credentials, and the generation, which counts changes. If a key that you specified doesn't fit, status reports that last
@@ -21,7 +21,7 @@ enum VaultStatusCommand {
         do throws(StoreError) {
             status.unlocking = try locked.unlocking()
         } catch {
-            context.logger.debug("the kernel's keyring was not looked into: \(error)")
+            context.logger.debug("can't check the kernel's keyring: \(error)")
         }
         var refusal: StoreError?
         do throws(StoreError) {
@@ -68,7 +68,7 @@ private struct VaultStatus {
         switch unlocking {
         case .unlocked(let time?): "unlocked, for \(time.inWords) or a little more"
         case .unlocked(nil): "unlocked"
-        case .locked: contents == nil ? "locked" : "opens without asking"
+        case .locked: contents == nil ? "locked" : "opens without a question"
         }
     }
 

@@ -33,18 +33,18 @@ enum VaultVerifyCommand {
         note(vault.rollback, context.output)
         if case .rolledBack(let rollback)? = found.problems.first, found.problems.count == 1 {
             throw StoreError(
-                .rolledBack, "\(vault.identity) is sound, but older than it was seen before: \(rollback)",
-                hint: "if you restored a backup, go on with `latchkey vault accept-rollback`")
+                .rolledBack, "\(vault.identity) is intact, but older than the last seen state: \(rollback)",
+                hint: "if you restored a backup, run `latchkey vault accept-rollback`")
         }
         guard found.isSound else {
             throw StoreError(
                 .corrupted, "\(vault.identity) is damaged, or was changed without its key",
                 hint: found.problems.contains { $0.isOfTheFile }
                     ? "restore a backup, or save what can be read: latchkey vault export --leave-out-damaged FILE"
-                    : "restore a backup, or go on with what is there: latchkey vault verify --accept")
+                    : "restore a backup, or keep what is intact: latchkey vault verify --accept")
         }
         if !context.output.isJSON {
-            try context.output.write("\(vault.identity): \(LogMessage.credentials(found.itemCount)), all sound")
+            try context.output.write("\(vault.identity): \(LogMessage.credentials(found.itemCount)), all intact")
         }
         return .success
     }
@@ -69,14 +69,14 @@ enum VaultVerifyCommand {
         let done = try await vault.acceptItems(deadline: context.longDeadline(arguments))
         if !context.output.isJSON {
             for problem in done.dropped { try context.output.write("dropped: \(problem)") }
-            for problem in done.restored { try context.output.write("put back in its place: \(problem)") }
-            if done.hasNewIndex { try context.output.write("made anew: the index of attributes") }
+            for problem in done.restored { try context.output.write("restored: \(problem)") }
+            if done.hasNewIndex { try context.output.write("rebuilt: the index of attributes") }
             if let lost = done.lost { try context.output.write("accepted: \(lost)") }
         }
         if done.lost != nil {
             context.output.warn(
-                "what was saved there before is lost, unless a backup has it",
-                hint: "compare it with latchkey list, and change what may be an old password where it is used")
+                "deleted or replaced credentials are lost, unless a backup contains them",
+                hint: "compare a backup with `latchkey list`, and change passwords that may be out of date")
         }
         if done.dropped.isEmpty && done.restored.isEmpty && done.lost == nil && !done.hasNewIndex {
             context.output.note("nothing to accept")
@@ -90,7 +90,7 @@ enum VaultVerifyCommand {
     private static func note(_ rollback: RollbackCheck, _ output: TerminalOutput) {
         switch rollback {
         case .firstSeen:
-            output.note("this is the first look at this vault from here: an older copy would not have been noticed")
+            output.note("this machine hasn't seen this vault before, so an older copy can't be detected")
         case .unavailable(let error):
             output.note("can't check whether the vault was replaced with an older copy: \(error)")
         case .notAsked, .current, .rolledBack, .unreadable: break
@@ -103,7 +103,7 @@ enum VaultVerifyCommand {
                 !error.isCorruption
                     ? error
                     : StoreError(
-                        .corrupted, error.cause, hint: "it can't even be opened: restore a backup",
+                        .corrupted, error.cause, hint: "restore a backup, because the vault can't be opened",
                         platform: error.platform)
             }, awaiting: await context.openVault(onRollback: .report, itemCheck: .never))
     }

@@ -200,7 +200,7 @@ extension ATProtocolClient {
 
     private func forget(keyOf thumbprint: String) async {
         if let error = await failure(StoreError.self, awaiting: try await sessions.deleteKey(thumbprint)) {
-            log.warning("can't delete a key that is no longer needed:  \(error)")
+            log.warning("can't delete a key that is no longer needed: \(error)")
         }
     }
 }

@@ -102,7 +102,7 @@ public struct NetworkIdentityResolver: IdentityResolver {
             texts = try await names.texts(of: "_atproto." + handle.text)
         } catch {
             if error.code == .cancelled { throw .cancelled }
-            log.info("the DNS gave no response for the handle \(handle); a request goes to its host: \(error)")
+            log.info("the DNS returned no response for the handle \(handle); asking its host: \(error)")
             return nil
         }
         let named = Set(texts.filter { $0.hasPrefix("did=") }.map { String($0.dropFirst(4)) })

@@ -71,7 +71,7 @@ extension OAuthAuthenticator {
                 .init(
                     .refused, "authenticator.login-required",
                     "no account is signed in, and this authenticator asks only if the program tells it to",
-                    hint: "call authenticate() when the person is ready")
+                    hint: "call authenticate() when the user is ready")
             case .noUserAuthenticator:
                 .init(
                     .configuration, "authenticator.no-user-authenticator",

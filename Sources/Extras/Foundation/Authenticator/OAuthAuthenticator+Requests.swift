@@ -81,14 +81,14 @@ extension OAuthAuthenticator {
     }
 
     private func refresh(after session: borrowing StoredSession) async throws(Failure) -> Refresh {
-        log.info("the server refused the access token; the session is refreshed")
+        log.info("the server refused the access token; refreshing the session")
         let refused = Box(session.accessToken.duplicate())
         do throws(SignInError) {
             try await service.refresh(session.account, refused: refused, deadline: .standard)
             return .done
         } catch {
             if error.code == .cancelled { throw .cancelled }
-            log.info("the session could not be refreshed: \(error)")
+            log.info("can't refresh the session: \(error)")
             return Self.needsPerson(error) ? .refused(error) : .notNow
         }
     }

@@ -71,7 +71,7 @@ public actor OAuthAuthenticator {
             return try await freshSession()
         } catch {
             guard Self.needsPerson(error) else { throw .signIn(error) }
-            log.info("a person has to sign in: \(error)")
+            log.info("the user has to sign in: \(error)")
         }
         try await authenticateUnasked()
         return try await mapError(Failure.signIn, awaiting: await freshSession())

@@ -126,7 +126,7 @@ struct ClosureStore: CredentialStore {
         if Task.isCancelled { throw .cancelled }
         if deadline.hasPassed { throw .timedOut }
         guard condition == .none else {
-            throw StoreError(.unsupported, "a storage of closures can't write on a condition")
+            throw StoreError(.unsupported, "a storage made of closures can't write conditionally")
         }
     }
 

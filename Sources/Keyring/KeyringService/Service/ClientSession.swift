@@ -43,9 +43,9 @@ final class ClientSession: Sendable {
         } catch {
             throw BusFault(error)
         }
-        guard let exchange else { throw BusFault(.failed, "no key could be made") }
+        guard let exchange else { throw BusFault(.failed, "can't create a key") }
         guard let key = exchange.key(with: clientValue) else {
-            throw BusFault.invalid("the public value isn't one of the group's")
+            throw BusFault.invalid("the public value isn't in the group")
         }
         return (ClientSession(key, at: path, of: client), exchange.publicValue)
     }
@@ -59,7 +59,7 @@ final class ClientSession: Sendable {
         let value: BusValue
         if key != nil {
             guard let (vector, ciphertext) = encrypted(record.secret) else {
-                throw BusFault(.failed, "the secret could not be encrypted")
+                throw BusFault(.failed, "can't encrypt the secret")
             }
             parameters = vector
             value = .bytes(ciphertext)
@@ -93,7 +93,7 @@ final class ClientSession: Sendable {
             return value[2].withBytes { Secret<ItemContent>(copying: $0) }
         }
         guard let secret = decrypted(value[2].publicBytes, parameters) else {
-            throw BusFault.invalid("the secret isn't encrypted as in this session")
+            throw BusFault.invalid("the secret isn't encrypted for this session")
         }
         return secret.repurposed(as: ItemContent.self)
     }

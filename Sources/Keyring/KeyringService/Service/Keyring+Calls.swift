@@ -12,7 +12,7 @@ extension Keyring {
         let (algorithm, input) = (call[0].text, call[1].unboxed)
         guard sessions.count < Self.maximumTotalSessionCount,
             sessions.values.count(where: { $0.client == sender }) < Self.maximumSessionCount
-        else { throw BusFault(.limitsExceeded, "there are too many sessions") }
+        else { throw BusFault(.limitsExceeded, "too many sessions") }
         let path = KeyringPath.session("s\(nextNumber())").text
         switch algorithm {
         case ClientSession.Algorithm.plain:
@@ -284,7 +284,7 @@ extension Keyring {
         let session = try session(call.arguments[1])
         let secrets = SecretsCall(call, session)
         guard secrets.paths.count <= Self.maximumPathCount else {
-            throw BusFault(.limitsExceeded, "these are too many items")
+            throw BusFault(.limitsExceeded, "too many items")
         }
         return try await goOn(with: secrets)
     }
@@ -305,7 +305,7 @@ extension Keyring {
             case .some(let secret):
                 secrets.byteCount += secret.secret.byteCount
                 guard secrets.byteCount <= Self.maximumSecretsByteCount else {
-                    throw BusFault(.limitsExceeded, "the secrets are larger than a message may be")
+                    throw BusFault(.limitsExceeded, "the secrets don't fit into one message")
                 }
                 secrets.entries.append(.entry(.path(path), try secrets.session.sealed(secret)))
             }
@@ -362,7 +362,7 @@ extension Keyring {
             if let present { return present.takeSecret() }
         }
         let secret: Secret<ItemContent> = try mapError(
-            { (_: RandomSourceError) in BusFault(.failed, "the kernel refused random octets") },
+            { (_: RandomSourceError) in BusFault(.failed, "the kernel returned no random bytes") },
             of: .random(byteCount: Self.keyByteCount))
         let creation = try await use(store) { (store, deadline) async throws(StoreError) in
             try await store.create(

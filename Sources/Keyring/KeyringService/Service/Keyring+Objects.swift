@@ -94,7 +94,7 @@ extension Keyring {
         guard !offered.isEmpty else { throw BusFault(.unknownInterface, "unknown interface") }
         for interface in offered {
             guard let method = interface.method(call.member) else { continue }
-            guard call.arguments.type == method.type else { throw .invalid("the arguments have other types") }
+            guard call.arguments.type == method.type else { throw .invalid("the arguments have the wrong types") }
             return try await method.perform(self, object, call)
         }
         throw .unknownMethod
@@ -193,7 +193,7 @@ extension Keyring {
         let property = try property(of: object, call)
         let value = call[2].unboxed
         guard property.isWritable else { throw BusFault(.propertyReadOnly, "the property can't be set") }
-        guard value.is(property.type) else { throw .invalid("the property has another type") }
+        guard value.is(property.type) else { throw .invalid("the property has the wrong type") }
         try await set(property.name.description, to: value, of: object)
         return .none
     }
@@ -312,14 +312,14 @@ extension Keyring {
 }
 
 extension BusFault {
-    static let noSession = BusFault(.noSession, "the session isn't one of this connection's")
+    static let noSession = BusFault(.noSession, "the session doesn't belong to this connection")
     static let noSuchObject = BusFault(.noSuchObject, "unknown object")
     static let unknownObject = BusFault(.unknownObject, "unknown object")
     static let unknownMethod = BusFault(.unknownMethod, "unknown method")
     static let unknownProperty = BusFault(.unknownProperty, "unknown property")
     static let collectionIsLocked = BusFault(.isLocked, "the collection is locked")
     static let unreadResponses = BusFault(.limitsExceeded, "this connection doesn't read its responses")
-    static let tooManyCalls = BusFault(.limitsExceeded, "too many calls of this connection are waiting")
+    static let tooManyCalls = BusFault(.limitsExceeded, "too many calls from this connection are waiting")
 
     static func invalid(_ text: StaticString) -> BusFault { BusFault(.invalidArguments, text.description) }
 

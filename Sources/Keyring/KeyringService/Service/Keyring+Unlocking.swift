@@ -216,7 +216,7 @@ extension Keyring {
     func registerAgent(_ call: BusCall) throws(BusFault) -> BusValue {
         agents.removeAll { $0 == sender }
         guard agents.count < Self.maximumAgentCount else {
-            throw BusFault(.limitsExceeded, "there are too many agents")
+            throw BusFault(.limitsExceeded, "too many agents")
         }
         agents.append(sender)
         return .none

@@ -70,7 +70,7 @@ package final class KeyringService: Sendable {
             if try await connection.own(name, replacing: replacing) { return nil }
             if let owner = try await connection.owner(of: name) { return owner }
         }
-        throw BusFault(.failed, "the name on the bus changes hands all the time")
+        throw BusFault(.failed, "the owner of the bus name keeps changing")
     }
 
     /// Waits until the service has ended, and says why.

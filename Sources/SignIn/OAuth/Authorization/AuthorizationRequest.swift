@@ -3,7 +3,7 @@ public import LatchkeyLog
 public import LatchkeySecrets
 internal import LatchkeySystem
 
-/// What will be requested of an authorization endpoint (RFC 6749 section 4.1.1). It holds no secret yet.
+/// The contents of an authorization request (RFC 6749 section 4.1.1). It contains no secret yet.
 package struct AuthorizationRequest: Sendable {
     package let server: AuthorizationServerMetadata
     package let client: ClientConfiguration
@@ -66,7 +66,8 @@ package struct AuthorizationRequest: Sendable {
     }
 }
 
-/// One extra parameter of an authorization request. It is public, and it can't replace what keeps the flow safe.
+/// One extra parameter of an authorization request. The parameter is public, and it can't replace one that the flow's
+/// security depends on.
 public struct AuthorizationParameter: Sendable, Hashable {
     package let name: String
     package let value: String
@@ -90,13 +91,13 @@ public struct AuthorizationParameter: Sendable, Hashable {
     }
 }
 
-/// What the guarded memory of an ``AuthorizationURL`` is for.
+/// The purpose of the guarded memory of an ``AuthorizationURL``.
 public enum AuthorizationAddress: SecretPurpose { public static var name: StaticString { "authorization URL" } }
 
-/// The whole address a browser is sent to, `state` inside: noncopyable and in guarded memory.
+/// The complete address to send a browser to, including `state`: noncopyable and in guarded memory.
 ///
-/// It leaves through a sink alone: a `Location` field, the person's terminal, a browser over D-Bus. What may be shown
-/// and logged is `publicPart`.
+/// The address only leaves through a sink: a `Location` field, the user's terminal, or a browser over D-Bus.
+/// `publicPart` may be shown and logged.
 public struct AuthorizationURL: ~Copyable, Sendable {
     private let whole: Secret<AuthorizationAddress>
     /// Origin and path, without the query.
@@ -123,11 +124,11 @@ public struct AuthorizationURL: ~Copyable, Sendable {
 
 /// The scopes of a request or a grant, in order and each once (RFC 6749 section 3.3).
 public struct ScopeList: Sendable, Hashable {
-    /// At most 128, in the order given, each once; with a space after each, at most 4,096 bytes.
+    /// At most 128 scopes, in the order passed, without duplicates; at most 4,096 bytes with a space after each.
     public let scopes: [String]
 
     package static let maximumCount = 128
-    /// Of all scopes joined, in bytes.
+    /// The limit of all scopes joined, in bytes.
     package static let maximumByteCount = 4096
 
     /// Throws `.invalidConfiguration(.scope)` for an empty scope, one with a space, a quotation mark, a backslash or

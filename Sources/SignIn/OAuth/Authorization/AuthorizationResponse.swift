@@ -2,10 +2,9 @@ public import LatchkeySecrets
 internal import LatchkeySystem
 internal import Synchronization
 
-/// What came back from the authorization endpoint, taken apart but not yet validated (RFC 6749 section 4.1.2).
+/// A parsed response of the authorization endpoint that isn't validated yet (RFC 6749 section 4.1.2).
 ///
-/// Nothing can be done with it but to show it to ``PendingAuthorization/validate(_:)``.
-/// An `error_description` is not kept.
+/// Its only use is ``PendingAuthorization/validate(_:)``. An `error_description` isn't stored.
 public struct AuthorizationResponse: ~Copyable, Sendable {
     let state: Secret<AuthorizationState>?
     let code: Secret<AuthorizationCode>?
@@ -53,12 +52,12 @@ public struct AuthorizationResponse: ~Copyable, Sendable {
         }
     }
 
-    /// Takes the address apart that a person copied from the browser, white space around it ignored.
+    /// Parses the address that a user copied from the browser. White space around it is ignored.
     ///
-    /// What stands before the question mark must be `redirect`, else `.invalidResponse(.notThisRedirect)`. What stands
-    /// behind a `#` is not part of the response.
+    /// The part before the question mark must be `redirect`; otherwise the call throws
+    /// `.invalidResponse(.notThisRedirect)`. The part after a `#` isn't part of the response.
     ///
-    /// Throws `.invalidResponse` with what is wrong. An error that the server sent is a response like any other.
+    /// Throws `.invalidResponse` with the problem. An error that the server sent is a response like any other.
     public init(pasted text: Span<UInt8>, redirect: RedirectURI) throws(OAuthError) {
         var start = 0
         var end = text.count
@@ -86,10 +85,10 @@ public struct AuthorizationResponse: ~Copyable, Sendable {
     }
 }
 
-/// Lets the first response through that belongs to an attempt, and none after it.
+/// Admits the first response that belongs to an attempt, and none after it.
 ///
 /// A loopback listener, a paste prompt and a handler of a private-use scheme can share one gate: forged responses
-/// change nothing, whoever sends them first.
+/// change nothing, even if they arrive first.
 package final class AuthorizationResponseGate: Sendable {
     package enum Admission: Sendable, Hashable {
         /// The response belongs to the attempt, and is the first that does.
@@ -206,7 +205,7 @@ struct RedirectQuery: ~Copyable {
         }
     }
 
-    /// Returns a parameter that is no secret, or `nil`.
+    /// Returns a parameter that isn't secret, or `nil`.
     borrowing func text(_ name: StaticString, limit: Int) throws(OAuthError) -> String? {
         guard let range = try range(name, limit: limit) else { return nil }
         return try values.withExposedBytes { (bytes) throws(OAuthError) -> String in

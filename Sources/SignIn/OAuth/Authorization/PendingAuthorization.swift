@@ -11,7 +11,7 @@ internal import LatchkeySystem
 public struct PendingAuthorization: ~Copyable, Sendable {
     package let request: AuthorizationRequest
     let pkce: PKCEChallenge
-    /// What the response must bring back (RFC 6749 section 10.12).
+    /// The state that the response must contain (RFC 6749 section 10.12).
     package let state: Secret<AuthorizationState>
     let nonce: Secret<OpenIDNonce>?
 
@@ -142,7 +142,7 @@ public struct PendingAuthorization: ~Copyable, Sendable {
     ) throws(OAuthError) -> ValidatedCallback {
         guard recognizes(response) else { throw OAuthError(.stateMismatch) }
         if let theirs = response.issuer {
-            // A server without an issuer has no name that this one could be.
+            // A server without an issuer can't match any issuer.
             guard let issuer = request.server.issuer, theirs.hasSameOctets(as: issuer.text) else {
                 throw OAuthError(.issuerMismatch)
             }
@@ -195,17 +195,17 @@ extension PendingAuthorization {
     /// The code challenge, which everybody may see (RFC 7636 section 4.2); its method is `S256`.
     public var codeChallenge: String { pkce.challenge }
 
-    /// Takes an authorization URL that the caller made, when it is this attempt's.
+    /// Accepts an authorization URL that the caller made, if the URL belongs to this attempt.
     ///
-    /// It leads to the server's authorization endpoint, names the client, holds each parameter once, and no fragment;
-    /// and it names a pushed request by `request_uri`, or has our `state`, our S256 challenge, our redirect address and
-    /// our nonce, where there is one. Other parameters may stand beside them, but no request object (`request`).
+    /// The URL must lead to the server's authorization endpoint, name the client, contain each parameter once, and have
+    /// no fragment. It must name a pushed request by `request_uri`, or contain this attempt's `state`, S256 challenge,
+    /// redirect address and nonce, if there is one. Other parameters are allowed, except a request object (`request`).
     ///
-    /// Throws `.invalidConfiguration(.authorizationURL)` for any other.
+    /// Throws `.invalidConfiguration(.authorizationURL)` for any other URL.
     ///
     /// - Parameters:
     ///   - address: the URL, consumed.
-    ///   - mustNamePushedRequest: for servers and providers that want nothing else.
+    ///   - mustNamePushedRequest: whether only a pushed request is accepted, for servers and providers that require it.
     public borrowing func authorizationURL(
         provided address: consuming Secret<AuthorizationAddress>, mustNamePushedRequest: Bool = false
     ) throws(OAuthError) -> AuthorizationURL {
@@ -255,9 +255,9 @@ extension PendingAuthorization {
     }
 }
 
-/// An authorization code that belongs to an attempt of ours: the only thing ``TokenEndpoint`` exchanges.
+/// A validated authorization code of this program's attempt: the only code that ``TokenEndpoint`` exchanges.
 ///
-/// It has no initialiser outside this module; ``PendingAuthorization/validate(_:)`` makes it.
+/// The type has no initialiser outside this module; ``PendingAuthorization/validate(_:)`` creates it.
 public struct ValidatedCallback: ~Copyable, Sendable {
     package let request: AuthorizationRequest
     let code: Secret<AuthorizationCode>
@@ -274,10 +274,10 @@ public struct ValidatedCallback: ~Copyable, Sendable {
         self.nonce = nonce
     }
 
-    /// Returns the form that exchanges the code, but for the client's own proof, for a server of the caller's own that
-    /// adds it: `grant_type`, `code`, `redirect_uri` and `code_verifier`. It is a secret, and good once.
+    /// Returns the form that exchanges the code, without the client's authentication, for a caller's own server that
+    /// adds it: `grant_type`, `code`, `redirect_uri` and `code_verifier`. The form is a secret, and valid once.
     ///
-    /// Throws `.invalidConfiguration(.requestTooLarge)` for a form that is too long to send.
+    /// Throws `.invalidConfiguration(.requestTooLarge)` if the form is too long to send.
     public consuming func form() throws(OAuthError) -> Secret<MessageBody> {
         try parameters().finish(as: MessageBody.self)
     }

@@ -3,12 +3,12 @@ public import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// Where the browser brings the response (RFC 6749 section 3.1.2, RFC 8252 section 7).
+/// The address to which the browser brings the response (RFC 6749 section 3.1.2, RFC 8252 section 7).
 ///
-/// It is compared by servers byte for byte, so it is kept as written. It has no query and no fragment.
+/// Servers compare the address byte for byte, so it is stored as written. It has no query and no fragment.
 public struct RedirectURI: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        /// `http://127.0.0.1:PORT/…` or `http://[::1]:PORT/…`: a listener of ours.
+        /// `http://127.0.0.1:PORT/…` or `http://[::1]:PORT/…`: our listener.
         case loopback
         /// `com.example.app:/callback`: a desktop entry hands it over.
         case privateUse
@@ -25,7 +25,7 @@ public struct RedirectURI: Sendable, Hashable {
     }
 
     package let kind: Kind
-    /// The address as it is sent. A loopback address without a port gets one when its listener has one.
+    /// The address that is sent. A loopback address without a port gets the port of its listener.
     public let text: String
     /// In lower case.
     package let scheme: String
@@ -33,7 +33,7 @@ public struct RedirectURI: Sendable, Hashable {
     package let loopbackAddress: LoopbackAddress?
     /// The port of a loopback address; `nil` there means that it is chosen at run time.
     package let port: UInt16?
-    /// What follows the authority; starts with a slash, except in `relay://oauth` where it is empty.
+    /// The part after the authority. It starts with a slash, except in `relay://oauth`, where it is empty.
     package let path: String
 
     package static let maximumByteCount = 2048
@@ -116,7 +116,7 @@ public struct RedirectURI: Sendable, Hashable {
     /// Whether a listener must still choose the port.
     package var needsPort: Bool { kind == .loopback && port == nil }
 
-    /// Returns the same loopback address with the port that the listener got. Anything else is returned as it is.
+    /// Returns the same loopback address with the listener's port. Any other address is returned unchanged.
     package func withPort(_ port: UInt16) -> RedirectURI {
         guard kind == .loopback, let loopbackAddress else { return self }
         return RedirectURI(loopbackAddress, port: port, path: path)
@@ -145,7 +145,7 @@ extension RedirectURI: Loggable {
 // MARK: - Authority
 
 extension AuthorizationServerMetadata {
-    /// What the server is distinguished by: its issuer, or the token endpoint of one without.
+    /// The identity of the server: its issuer, or the token endpoint of a server without an issuer.
     package var authority: String { issuer?.text ?? tokenEndpoint.text }
 }
 

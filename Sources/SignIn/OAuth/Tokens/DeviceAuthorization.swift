@@ -4,13 +4,13 @@ package import LatchkeyLog
 public import LatchkeySecrets
 internal import LatchkeySystem
 
-/// The code that a person enters (RFC 8628 section 3.3): whoever has it can be signed in as another person.
+/// The code that a user enters (RFC 8628 section 3.3): anyone who has it can make this program sign in as another user.
 public enum UserCode: SecretPurpose { public static var name: StaticString { "user code" } }
 
 /// A sign-in that a person confirms on another device (RFC 8628 section 3.2).
 public struct DeviceAuthorization: ~Copyable, Sendable {
     let deviceCode: Secret<DeviceCode>
-    /// What the person enters; it leaves through their terminal alone.
+    /// The code to enter; it only leaves through the user's terminal.
     public let userCode: Secret<UserCode>
     /// Where the person enters it.
     public let address: HTTPURL
@@ -30,10 +30,10 @@ package struct DeviceAuthorizationEndpoint: Sendable {
     /// A code with more characters is for no person to enter.
     static let maximumUserCodeByteCount = 64
     static let standardInterval: Double = 5
-    /// In seconds. A longer life or wait is taken for this.
+    /// The limit in seconds. A longer life or wait is reduced to this.
     static let maximumSeconds: Double = 86_400
 
-    /// Returns `nil` when the server has no such endpoint.
+    /// Returns `nil` if the server lacks the endpoint.
     package init?(
         server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport,
         log: RedactedLogger = .disabled
@@ -158,7 +158,7 @@ extension TokenEndpoint {
         }
     }
 
-    /// Returns `nil` when there is no response, but may be one the next time.
+    /// Returns `nil` if no response arrived but one may arrive the next time.
     private func poll(
         _ device: borrowing DeviceAuthorization, _ authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) -> EndpointResponse? {

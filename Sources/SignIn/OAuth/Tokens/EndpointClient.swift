@@ -44,7 +44,8 @@ struct EndpointClient: Sendable {
             var response = try await send(url, fields, secret, ways[0])
             for way in ways.dropFirst()
             where way == .raw ? response.refusesClient : response.error == .invalidClient {
-                log.debug("the server refused the client; the request is sent once more, with the secret another way")
+                log.debug(
+                    "the server refused the client; sending the request once more with the other authentication method")
                 response = try await send(url, fields, secret, way)
             }
             return response
@@ -104,7 +105,7 @@ struct EndpointClient: Sendable {
         guard dpop.learn(from: received, of: url, sent: basis),
             response.error == .useDPoPNonce || response.error == .invalidDPoPProof
         else { return response }
-        log.debug("the server requires another proof; the request is sent once more")
+        log.debug("the server requires a new proof; sending the request once more")
         let newBasis = try dpop.prove(&again, tokenHash: tokenHash)
         let last = try await transfer(again)
         _ = dpop.learn(from: last, of: url, sent: newBasis)

@@ -36,7 +36,7 @@ package struct ResourceClient: Sendable {
         guard dpop.learn(from: response, of: request.url, sent: basis), Self.requiresAnotherProof(response) else {
             return response
         }
-        log.debug("the server requires another proof; the request is sent once more")
+        log.debug("the server requires a new proof; sending the request once more")
         var second = Self.copy(request)
         try second.authorize(dpop: token)
         let newBasis = try dpop.prove(&second, tokenHash: hash)

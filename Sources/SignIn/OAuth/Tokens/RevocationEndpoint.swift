@@ -8,9 +8,9 @@ package struct RevocationEndpoint: Sendable {
     package let url: HTTPURL
     private let endpoint: EndpointClient
 
-    /// Returns `nil` when the server has no revocation endpoint.
+    /// Returns `nil` if the server lacks a revocation endpoint.
     ///
-    /// - Parameter dpop: the signer of the key that the tokens are bound to, if they are.
+    /// - Parameter dpop: the signer of the key that the tokens are bound to, if any.
     package init?(
         server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport,
         dpop: DPoPProofSigner? = nil,
@@ -49,8 +49,8 @@ package struct RevocationEndpoint: Sendable {
             if let error = await failure(
                 OAuthError.self, awaiting: try await revoke(accessToken, authentication: authentication))
             {
-                // Many servers end the access token with its refresh token and then don't know it any more.
-                endpoint.log.info("the refresh token is revoked; the access token was not: \(error)")
+                // Many servers revoke the access token with its refresh token, and no longer know it.
+                endpoint.log.info("revoked the refresh token, but can't revoke the access token: \(error)")
             }
         case .none:
             guard let accessToken = tokens.accessToken?.duplicate() else { return }

@@ -36,9 +36,9 @@ public struct TokenEndpoint: Sendable {
     /// Exchanges an authorization code for tokens.
     ///
     /// Throws `.exchangeFailed` for a status other than 2xx and for a response with an `error` whatever its status,
-    /// `.networkError` when there is no whole response, `.invalidResponse` when it can't be used; the tokens of such a
-    /// response are revoked, where the server has an endpoint for that. Cancelling the task has no effect once the code
-    /// is on its way: tokens that come are returned.
+    /// `.networkError` if no complete response arrives, and `.invalidResponse` if the response can't be used. The
+    /// tokens of such a response are revoked, if the server has an endpoint for that. Cancelling the task has no effect
+    /// once the code is sent: tokens that arrive are returned.
     public func exchange(
         _ callback: consuming ValidatedCallback, authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) -> TokenResponse {
@@ -58,7 +58,7 @@ public struct TokenEndpoint: Sendable {
         }
     }
 
-    /// Returns the tokens of a response, or revokes what stands in it.
+    /// Returns the tokens of a response, or revokes the tokens in it.
     func orRevoked(
         _ document: borrowing JSONDocument, without refreshToken: consuming Secret<RefreshToken>? = nil,
         _ authentication: borrowing ClientAuthentication, _ basicForm: ClientAuthentication.BasicForm?,
@@ -74,20 +74,20 @@ public struct TokenEndpoint: Sendable {
         }
     }
 
-    /// Refreshes a session. A refresh token that the response leaves out is the old one (RFC 6749 section 6).
+    /// Refreshes a session. If the response lacks a refresh token, the old one stays (RFC 6749 section 6).
     ///
-    /// Throws `.sessionEnded` when the server says `invalid_grant` or the like; otherwise as `exchange`. After any
-    /// other error the session may still be good: some servers respond with 400 without a word to an old token and to a
-    /// wrong client secret alike.
+    /// Throws `.sessionEnded` if the server responds with `invalid_grant` or a similar error; otherwise throws as
+    /// `exchange`. After any other error the session may still be valid: some servers respond with a bare 400 both to
+    /// an old token and to a wrong client secret.
     ///
-    /// Nothing here waits for the network once the server has responded: the old refresh token may be spent, so store
-    /// the new one first. An ID token's claims are checked here, its signature after that.
-    /// Cancelling the task has no effect once the refresh token is on its way.
+    /// This method doesn't wait for the network once the server has responded: the old refresh token may be spent, so
+    /// store the new one first. The claims of an ID token are checked here, its signature later. Cancelling the task
+    /// has no effect once the refresh token is sent.
     ///
     /// - Parameters:
     ///   - token: the refresh token, lent.
-    ///   - subject: the `sub` of the session's ID token; an ID token for anyone else is refused.
-    ///   - authentication: how the client proves itself, lent.
+    ///   - subject: the `sub` of the session's ID token; an ID token for another user is refused.
+    ///   - authentication: the client's authentication, lent.
     public func refresh(
         _ token: borrowing Secret<RefreshToken>, subject: String? = nil, authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) -> TokenResponse {
@@ -109,9 +109,8 @@ public struct TokenEndpoint: Sendable {
         }
     }
 
-    /// - Parameter date: the time of the response by the server's own clock. It is the server that wrote the ID token's
-    ///   times, and its word comes over the same connection; ours may be a day off. What is two days off isn't
-    ///   believed.
+    /// - Parameter date: the time of the response by the server's clock. The server wrote the ID token's times, and its
+    ///   clock comes over the same connection, while ours may be a day off. A clock that is two days off is ignored.
     func reader(at date: UnixTime?) -> TokenResponseReader {
         let ours = now()
         let isCredible = date.map { $0.seconds(since: ours).magnitude <= DPoPNonceCache.maximumSkew } ?? false
@@ -131,7 +130,7 @@ public struct TokenEndpoint: Sendable {
 
 // MARK: - Revoking
 
-// Tokens that are refused must not stay good at the server, where nobody would know of them (RFC 7009 section 1).
+// Refused tokens must not stay valid at the server, where no program would know of them (RFC 7009 section 1).
 
 extension TokenEndpoint {
     /// Revokes tokens in the provider's own way, and says in the log what came of it.
@@ -159,13 +158,13 @@ extension TokenEndpoint {
         await revoke(IssuedTokens(tokens, without: old), authentication, tokens.acceptedBasicForm)
     }
 
-    /// Best effort, in a task of its own: cancelling the caller doesn't stop it, and it ends by itself.
+    /// Best effort, in a separate task: cancelling the caller doesn't stop the revocation.
     private func revoke(
         _ tokens: IssuedTokens, _ authentication: borrowing ClientAuthentication,
         _ form: ClientAuthentication.BasicForm?
     ) async {
         let log = endpoint.log
-        log.warning("tokens that the server has just issued are refused, so they are revoked")
+        log.warning("refused the tokens that the server has just issued; revoking them")
         let proof = Handover(authentication.duplicate(form: form))
         let revocation =
             revokes == nil
@@ -176,13 +175,13 @@ extension TokenEndpoint {
             guard let authentication = proof.take() else { return }
             if let revokes { return await revokes(tokens, authentication) }
             guard let revocation else {
-                return log.warning("can't revoke them: the server lacks an endpoint for revocation")
+                return log.warning("can't revoke the tokens: the server lacks an endpoint for revocation")
             }
             do throws(OAuthError) {
                 try await revocation.revoke(tokens, authentication: authentication)
-                log.info("they are revoked")
+                log.info("revoked the tokens")
             } catch {
-                log.warning("they could not be revoked: \(error)")
+                log.warning("can't revoke the tokens: \(error)")
             }
         }.value
     }

@@ -3,11 +3,11 @@ internal import LatchkeyJSON
 public import LatchkeySecrets
 internal import LatchkeySystem
 
-/// What a token endpoint gave (RFC 6749 section 5.1).
+/// The tokens from a token endpoint (RFC 6749 section 5.1).
 public struct TokenResponse: ~Copyable, Sendable {
     /// How a token is used (RFC 6749 section 7.1).
     public enum TokenType: Sendable, Hashable, CaseIterable {
-        /// By whoever has it (RFC 6750).
+        /// Any holder may use the token (RFC 6750).
         case bearer
         /// With a proof of the key that it is bound to (RFC 9449).
         case dpop
@@ -26,7 +26,8 @@ public struct TokenResponse: ~Copyable, Sendable {
     package let expiresInSeconds: Int64?
     /// How long the refresh token lives, in seconds; GitHub says so.
     package let refreshTokenExpiresInSeconds: Int64?
-    /// What was granted; `nil` when the server doesn't say, which means what was requested (RFC 6749 section 5.1).
+    /// The granted scopes; `nil` if the server doesn't report them, which means the requested ones (RFC 6749 section
+    /// 5.1).
     package let grantedScopes: ScopeList?
     /// The response's own `sub`, which AT Protocol's servers send: whose tokens these are, in the word of the server
     /// alone.
@@ -34,14 +35,14 @@ public struct TokenResponse: ~Copyable, Sendable {
     /// How the server took Basic credentials; keep it with the session for `ClientAuthentication.secretBasic(_:form:)`.
     package internal(set) var acceptedBasicForm: ClientAuthentication.BasicForm?
 
-    /// Tokens that a caller's own server gave; nobody has checked who they are for.
+    /// Creates tokens that a caller's own server returned. Nothing has checked which user they are for.
     ///
     /// - Parameters:
-    ///   - accessToken: what requests are sent with.
-    ///   - refreshToken: `nil` after a refresh: the old one stays.
-    ///   - expiresInSeconds: how long the access token lives from now on.
-    ///   - grantedScopes: `nil`: what was requested.
-    ///   - type: what the server calls them; where a key was requested, bearer tokens are refused.
+    ///   - accessToken: the token for requests.
+    ///   - refreshToken: the refresh token; `nil` after a refresh keeps the old one.
+    ///   - expiresInSeconds: the remaining life of the access token.
+    ///   - grantedScopes: the granted scopes; `nil` means the requested ones.
+    ///   - type: the server's token type; bearer tokens are refused if a key was requested.
     public init(
         accessToken: consuming Secret<AccessToken>, refreshToken: consuming Secret<RefreshToken>? = nil,
         expiresInSeconds: Int64? = nil, grantedScopes: ScopeList? = nil, type: TokenType = .bearer
@@ -78,10 +79,10 @@ struct TokenResponseReader {
 
     /// In bytes. Tokens that are JSON Web Tokens can be long; a field of HTTP can't be much longer than this.
     static let maximumTokenByteCount = 32 << 10
-    /// One hundred years: a longer life is taken for this, so that adding it to the clock can't overflow.
+    /// One hundred years: a longer life is reduced to this, so that adding it to the clock can't overflow.
     static let maximumLifetimeSeconds: Int64 = 3_155_760_000
 
-    /// Reads the response to a code. With a nonce, an ID token is due.
+    /// Reads the response to a code. If a nonce was sent, the response must contain an ID token.
     func tokens(
         in document: borrowing JSONDocument, nonce: borrowing Secret<OpenIDNonce>?
     ) throws(OAuthError) -> TokenResponse {
@@ -100,7 +101,7 @@ struct TokenResponseReader {
         }
     }
 
-    /// Reads the response to a device code, where there was no nonce to send (RFC 8628 section 3.5).
+    /// Reads the response to a device code, which has no nonce (RFC 8628 section 3.5).
     func deviceTokens(in document: borrowing JSONDocument, openID: Bool) throws(OAuthError) -> TokenResponse {
         let refreshToken = try Self.token("refresh_token", in: document, as: RefreshToken.self)
         guard openID, let idToken = try Self.token("id_token", in: document, as: IDToken.self) else {
@@ -125,7 +126,8 @@ struct TokenResponseReader {
         guard subject.map({ $0.hasSameOctets(as: claims.subject) }) ?? true else {
             throw OAuthError(.invalidResponse(.idTokenSubject))
         }
-        // What can be told without the server's keys: requesting them has to wait until the tokens are stored.
+        // Checks the parts that don't need the server's keys: requesting the keys must wait until the tokens are
+        // stored.
         if server.keySetEndpoint != nil { _ = try IDTokenSignature(idToken, by: server.idTokenAlgorithms) }
         return try response(document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject)
     }
@@ -194,7 +196,7 @@ struct TokenResponseReader {
     }
 }
 
-/// Tokens that a server has issued and that nobody keeps, on their way to being revoked.
+/// Tokens that a server has issued and that are about to be revoked, because they aren't stored.
 package final class IssuedTokens: Sendable {
     package let accessToken: Secret<AccessToken>?
     package let refreshToken: Secret<RefreshToken>?
@@ -211,7 +213,7 @@ package final class IssuedTokens: Sendable {
         self.init(tokens.accessToken.duplicate(), Self.new(tokens.refreshToken, old))
     }
 
-    /// Takes what there is in a response, whatever is wrong with the rest of it; `nil` when that is no token.
+    /// Takes the tokens of a response, whatever is wrong with the rest; `nil` if there are none.
     convenience init?(in document: borrowing JSONDocument, without old: borrowing Secret<RefreshToken>?) {
         let access = try? TokenResponseReader.token("access_token", in: document, as: AccessToken.self)
         let refresh = try? TokenResponseReader.token("refresh_token", in: document, as: RefreshToken.self)

@@ -3,7 +3,7 @@ public import LatchkeyHTTP
 public import LatchkeyLog
 public import LatchkeyOAuth
 
-/// Why a sign-in at GitHub, or the use of one, did not come about.
+/// An error of a sign-in at GitHub, or of its use.
 public enum GitHubAuthError: RedactedError, Hashable {
     /// The person gave up.
     case userCancelled
@@ -13,9 +13,9 @@ public enum GitHubAuthError: RedactedError, Hashable {
     case stateMismatch
     /// The response names another server.
     case issuerMismatch
-    /// GitHub gave no token: its status, which may be 200, and its `error` where it is a known one.
+    /// GitHub returned no token: its status, which may be 200, and its `error` if known.
     case exchangeFailed(statusCode: Int, serverError: ServerErrorCode? = nil)
-    /// There is no whole response.
+    /// No complete response arrived.
     case networkError(TransportError)
     /// The response can't be understood.
     case invalidResponse
@@ -29,7 +29,7 @@ public enum GitHubAuthError: RedactedError, Hashable {
     case cancelled
     /// There is nothing to show the page with; the hint names what to use instead.
     case userAgentUnavailable(UserAgentError)
-    /// There is no session.
+    /// No session exists.
     case notSignedIn
     /// There are several accounts and none is the current one.
     case noCurrentAccount
@@ -97,7 +97,8 @@ public enum GitHubAuthError: RedactedError, Hashable {
 // MARK: - Telling
 
 extension GitHubAuthError {
-    /// What the same error of another type says; the code is GitHub's own where this is a step of its sign-in.
+    /// The explanation of the same error of another type; the code is GitHub's own if it belongs to a step of its
+    /// sign-in.
     public var explanation: Explanation {
         switch self {
         case .userCancelled: Self.row("github.user-cancelled", UserAgentError.userCancelled)

@@ -47,14 +47,15 @@ public actor GitHubAuthService {
 
     // MARK: - Signing in and out
 
-    /// Signs a person in, asks GitHub who it is, keeps the token under the login, and makes it the current one.
+    /// Signs a user in, asks GitHub for the login, stores the token under the login, and makes that login the current
+    /// one.
     ///
-    /// A new attempt cancels the one before it, which throws `.cancelled`. A token that can't be kept is revoked, where
+    /// A new attempt cancels the one before it, which throws `.cancelled`. A token that can't be stored is revoked, if
     /// the OAuth App's secret is known.
     ///
     /// - Parameters:
-    ///   - agent: what the person signs in with.
-    ///   - deadline: when to stop waiting for the person; ten minutes from now unless told otherwise.
+    ///   - agent: the user agent to sign in with.
+    ///   - deadline: the time limit for the user (default: ten minutes from now).
     @discardableResult
     public func signIn(
         presenting agent: UserAgent, deadline: Deadline = .after(.seconds(600))
@@ -78,7 +79,7 @@ public actor GitHubAuthService {
         do throws(GitHubAuthError) {
             return try await account()
         } catch {
-            log.info("can't find out the current user:  \(error)")
+            log.info("can't find out the current user: \(error)")
             return nil
         }
     }
@@ -98,7 +99,7 @@ public actor GitHubAuthService {
 
     /// Makes a login the current one.
     ///
-    /// Throws `.notSignedIn` when it has no token.
+    /// Throws `.notSignedIn` if the login has no token.
     public func use(login: String) async throws(GitHubAuthError) {
         try await told { () throws(SignInError) in try await service.use(login) }
     }
@@ -133,16 +134,16 @@ public actor GitHubAuthService {
     }
 }
 
-/// Who is signed in at GitHub.
+/// The login of the user at GitHub, and its scopes.
 public struct GHAuthInfo: Sendable, Hashable, Loggable {
     /// The name of the account, which its owner can change; of a token made elsewhere, the name it was saved under.
     public let login: String
     /// GitHub's number for the account, which stays when the login changes.
     public let id: Int64?
-    /// What was granted; it may be less than what was requested.
+    /// The granted scopes, which may be fewer than the requested ones.
     public let scopes: ScopeList
 
-    /// For a ``GitHubClient`` of the caller's own. The token is kept under `login`.
+    /// Creates the value for a separate ``GitHubClient``. The token is stored under `login`.
     public init(login: String, id: Int64? = nil, scopes: ScopeList = []) {
         self.login = login
         self.id = id

@@ -5,7 +5,7 @@ public import LatchkeyOAuth
 public import LatchkeySecrets
 internal import LatchkeySystem
 
-/// What GitHub's API responded instead of what was requested.
+/// An error response of GitHub's API.
 public typealias GitHubAPIError = ResourceError
 
 /// A client of GitHub's API that holds one access token.
@@ -19,7 +19,7 @@ public protocol GitHubClient: Sendable {
 /// Makes a client from a token that it is lent: to keep it, the client duplicates it.
 public typealias GitHubClientFactory = @Sendable (borrowing Secret<AccessToken>) -> any GitHubClient
 
-/// The client that a ``GitHubAuthService`` makes unless it is given another.
+/// The default client of a ``GitHubAuthService``.
 public final class GitHubAPIClient: GitHubClient {
     private let token: Secret<AccessToken>
     private let endpoints: GitHubEndpoints
@@ -71,8 +71,8 @@ public struct GitHubOAuthConfig: Sendable, Hashable {
     public var clientID: String
     /// Names of permissions, such as `repo` and `read:org`.
     public var scopes: ScopeList
-    /// Where responses come to: a loopback address, or a private-use scheme by explicit choice.
-    /// `nil` for a loopback address of this GitHub's own, with whichever port is free.
+    /// The redirect URI: a loopback address, or a private-use scheme by explicit choice. `nil` is a loopback address of
+    /// this GitHub instance with any free port.
     public var redirect: RedirectURI?
     /// github.com's unless told otherwise; ``GitHubEndpoints/enterprise(host:)`` has those of an Enterprise Server.
     public var endpoints: GitHubEndpoints

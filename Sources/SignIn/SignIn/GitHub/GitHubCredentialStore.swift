@@ -3,8 +3,8 @@ internal import LatchkeyHTTP
 internal import LatchkeyOAuth
 public import LatchkeySecrets
 
-/// Keeps GitHub's tokens in any ``CredentialStore``: one item for each login, one that names the current login, and the
-/// OAuth App's secret where there is one.
+/// Stores GitHub's tokens in any ``CredentialStore``: one item for each login, one for the name of the current login,
+/// and the OAuth App's secret if there is one.
 public struct GitHubCredentialStore: Sendable {
     let sessions: SessionStore
 
@@ -18,9 +18,10 @@ public struct GitHubCredentialStore: Sendable {
         sessions = SessionStore(store: store, provider: provider.text, leases: leases)
     }
 
-    /// Returns the token of a login, or `nil`. It is not refreshed here; see ``GitHubAuthService/accessToken(login:)``.
+    /// Returns the token of a login, or `nil`. The token isn't refreshed; see
+    /// ``GitHubAuthService/accessToken(login:)``.
     ///
-    /// Throws what the store throws, and `corrupted` for an item that is no session.
+    /// Throws what the store throws, and `corrupted` if the item isn't a session.
     public func token(for login: String) async throws(StoreError) -> Secret<AccessToken>? {
         guard let session = try await sessions.load(login) else { return nil }
         return session.accessToken.duplicate()

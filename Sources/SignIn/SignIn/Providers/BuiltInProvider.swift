@@ -11,13 +11,13 @@ package struct BuiltInProvider: Sendable {
     package enum Host: Sendable, Hashable {
         /// At one place.
         case fixed
-        /// At this host, unless the person names one of their own.
+        /// This host, unless the user sets another one.
         case standard(String)
         /// On whatever host the person has an account.
         case required
     }
 
-    /// What a person may set. What is left out has the service's own default.
+    /// The user's choices. The service's defaults apply to choices that are `nil`.
     package struct Choices: Sendable {
         package var name: ProviderName
         package var clientID: String
@@ -45,7 +45,7 @@ package struct BuiltInProvider: Sendable {
     /// Whether it takes any path of a loopback address, registered or not: then paths don't keep its codes from other
     /// servers.
     package let takesAnyLoopbackPath: Bool
-    /// Where a person registers a client: a URL, or a path on the service's host.
+    /// The page where a user registers a client: a URL, or a path on the service's host.
     private let registrationPage: String?
     /// Where it gives any program a client id that requests one; `nil` where a person registers it on a page.
     let registration: Registration?
@@ -68,10 +68,10 @@ package struct BuiltInProvider: Sendable {
         self.make = make
     }
 
-    /// The provider, with what the person chose.
+    /// Returns the provider with the user's choices.
     ///
-    /// Throws `.invalidConfiguration(.issuer)` for a text that is no host, for a host where the service has one place
-    /// alone, and for none where it needs one.
+    /// Throws `.invalidConfiguration(.issuer)` if the host is invalid, if the service has a fixed host, or if a
+    /// required host is missing.
     package func provider(_ choices: Choices) throws(OAuthError) -> OAuthProvider {
         switch (host, choices.host) {
         case (.fixed, nil): try make(choices, .unused)
@@ -81,9 +81,9 @@ package struct BuiltInProvider: Sendable {
         }
     }
 
-    /// The page where a person registers a client; `nil` where nobody does.
+    /// Returns the page where a user registers a client, or `nil` if no registration is needed.
     ///
-    /// - Parameter chosen: the host that the person named.
+    /// - Parameter chosen: the host that the user set.
     package func registrationPage(at chosen: String? = nil) -> String? {
         guard let page = registrationPage, page.hasPrefix("/") else { return registrationPage }
         guard case .standard(let standard) = host else { return nil }
@@ -136,7 +136,7 @@ extension OAuthProvider {
 /// The origin of a service on a host of the person's.
 package struct ServiceHost: Sendable {
     private let base: HTTPURL
-    /// As it was given.
+    /// The host as it was passed.
     let name: String
 
     /// Throws `.invalidConfiguration(.issuer)` for anything but a host name with or without a port.
@@ -159,7 +159,7 @@ package struct ServiceHost: Sendable {
 
     var origin: String { base.origin }
 
-    /// An address that is a path here, or stands as it is.
+    /// The address itself, or a path on this host.
     func url(_ address: String) throws(OAuthError) -> HTTPURL {
         try mapError(
             { (_: InvalidValue) in OAuthError(.invalidMetadata(.malformedEndpoint)) },
@@ -179,18 +179,18 @@ extension BuiltInProvider {
     /// Whether each host gives a client id to any program that requests one; see `registered`.
     package var registersPrograms: Bool { registration != nil }
 
-    /// Returns the provider at a host where the program registers by itself: once for each host.
+    /// Returns the provider at a host where the program registers automatically, once per host.
     ///
-    /// What the host gave is kept in the store, client id and client secret as two items, and taken from there from
-    /// then on; a request goes to the host again when the redirect address is another or a scope is new. Among all
-    /// processes one registers.
+    /// The store keeps the client ID and client secret from the host as two items, and later calls use these. The
+    /// program registers again if the redirect address differs or a scope is new. Only one of several processes
+    /// registers.
     ///
-    /// Throws `.oauth(.invalidMetadata(.withoutRegistration))` for a service that doesn't register programs, and as
+    /// Throws `.oauth(.invalidMetadata(.withoutRegistration))` if the service doesn't register programs, and as
     /// `RegistrationEndpoint.register` does.
     ///
     /// - Parameters:
-    ///   - choices: the client id in it is not used.
-    ///   - program: what people see on the host's pages.
+    ///   - choices: the user's choices; the client ID isn't used.
+    ///   - program: the program's name on the host's pages.
     package func registered(
         _ choices: Choices, as program: String, keptIn store: any CredentialStore, context: SignInContext,
         deadline: Deadline = .standard
@@ -214,7 +214,7 @@ extension BuiltInProvider {
         let provider = try made(choices)
         try await mappingError(SignInError.store) { () async throws(StoreError) in
             try await clients.save(identity, as: provider)
-            // The client that is no longer used: its secret is of no use either.
+            // The former client is no longer used, so its secret is useless.
             if let former, former.clientID != provider.clientID { try await clients.deleteSecret(of: former) }
         }
         context.log.info("registered a client at \(endpoint)")

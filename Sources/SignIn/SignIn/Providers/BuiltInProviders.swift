@@ -1,6 +1,6 @@
 package import LatchkeyOAuth
 
-// The services that are known: a row each. A path is on the service's host; anything else is an address as it stands.
+// The known services, one row each. A path is on the service's host; any other value is a complete address.
 
 extension BuiltInProvider {
     /// In the order of their names.
@@ -14,17 +14,16 @@ extension BuiltInProvider {
         secretMethods: [.secretBasic, .secretPost], scopes: ["read:user"],
         account: Account("/api/v1/user", .login), revocation: .unavailable, api: "/api/v1")
 
-    /// GitLab, at gitlab.com or on a host of one's own: discovery, PKCE, public or with a secret, rotating refresh
-    /// tokens.
+    /// GitLab, at gitlab.com or on a separate host: discovery, PKCE, public or with a secret, rotating refresh tokens.
     static let gitLab = BuiltInProvider(
         "gitlab", host: .standard("gitlab.com"), registrationPage: "/-/user_settings/applications",
         server: .issuer(""), secretMethods: [.secretPost], scopes: ["openid", "read_user"], api: "/api/v4")
 
-    /// Google, for its "desktop app" clients: PKCE, any loopback port, and a client secret that Google wants although
-    /// such a client can't keep one.
+    /// Google, for its "desktop app" clients: PKCE, any loopback port, and a client secret. Google requires the secret
+    /// although such a client can't protect it.
     ///
-    /// `access_type=offline` requests a refresh token, and `prompt=consent` requests one at each sign-in, not only at the
-    /// first. People may grant fewer scopes than were requested: the session records those that were granted.
+    /// `access_type=offline` requests a refresh token, and `prompt=consent` requests one at each sign-in, not only at
+    /// the first. Users may grant fewer scopes than were requested: the session records the granted ones.
     static let google = BuiltInProvider(
         "google", takesAnyLoopbackPath: true,
         registrationPage: "https://console.cloud.google.com/apis/credentials",
@@ -38,11 +37,12 @@ extension BuiltInProvider {
                 "youtube",
             ].map { "https://\($0).googleapis.com" }))
 
-    /// Microsoft's identity platform for personal, work and school accounts alike: PKCE, public clients, refresh tokens
-    /// for `offline_access`, no revocation endpoint.
+    /// Microsoft's identity platform for personal, work and school accounts: PKCE, public clients, refresh tokens for
+    /// `offline_access`, no revocation endpoint.
     ///
-    /// There is no discovery: what "common" publishes has a placeholder for an issuer. A tenant of one's own can be added
-    /// by its issuer. The loopback address has to be in the application's manifest, as its page takes `localhost` alone.
+    /// Discovery isn't used, because the metadata of "common" has a placeholder as issuer. A single tenant can be added
+    /// by its issuer. The loopback address must be in the application's manifest, because the registration page only
+    /// accepts `localhost`.
     static let microsoft = BuiltInProvider(
         "microsoft", registrationPage: "https://entra.microsoft.com/#view/Microsoft_AAD_RegisteredApps",
         server: .endpoints(
@@ -92,12 +92,12 @@ extension BuiltInProvider {
         return provider
     }
 
-    /// Bluesky, and every other server of AT Protocol: each account has its own server, which names the one that
-    /// authorizes. They are found from the account's handle by the module ATProtocol; the issuer here is that of
-    /// Bluesky's own accounts.
+    /// Bluesky, and every other server of AT Protocol: each account has a server, which refers to the server that
+    /// authorizes. The module ATProtocol finds both from the account's handle; the issuer here is that of Bluesky's own
+    /// accounts.
     ///
-    /// The host is that of the directory of did:plc. Without a client id it is a client on a loopback address, which
-    /// needs no registration; otherwise the client id is the address of the client's metadata document.
+    /// The host is that of the directory of did:plc. Without a client ID the client is one on a loopback address, which
+    /// needs no registration; otherwise the client ID is the address of the client's metadata document.
     static let bluesky = BuiltInProvider(
         "bluesky", host: .standard("plc.directory"), standardClientID: "http://localhost", findsServerByAccount: true
     ) { choices, _ throws(OAuthError) in
@@ -131,15 +131,15 @@ extension BuiltInProvider {
         }
     }
 
-    /// A service that is told by its row.
+    /// A service described by its row.
     ///
     /// - Parameters:
-    ///   - server: where it authorizes.
-    ///   - secretMethods: how it takes a client's secret, the usual way first; none where clients are public.
-    ///   - scopes: where a person chooses none.
-    ///   - account: `nil` for OpenID's user information.
-    ///   - api: what a path alone is on.
-    ///   - apiOrigins: where tokens may be sent, besides.
+    ///   - server: the authorization server.
+    ///   - secretMethods: the methods for the client's secret, the usual one first; none if clients are public.
+    ///   - scopes: the default scopes.
+    ///   - account: the account resource; `nil` for OpenID's user information.
+    ///   - api: the base of relative paths.
+    ///   - apiOrigins: further origins that may get tokens.
     package init(
         _ name: StaticString, host: Host = .fixed, takesAnyLoopbackPath: Bool = false, registrationPage: String?,
         server: Server, secretMethods: [ClientAuthentication.Method] = [], scopes standardScopes: ScopeList,

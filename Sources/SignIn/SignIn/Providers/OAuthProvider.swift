@@ -3,18 +3,18 @@ public import LatchkeyLog
 public import LatchkeyOAuth
 internal import LatchkeySystem
 
-/// A service to sign in with, as data: where its servers are, who we are there, and what is particular about it.
+/// A service to sign in with, as data: its servers, our client there, and its peculiarities.
 ///
 /// Flows are written once and read these values; no provider can switch off state or PKCE.
 public struct OAuthProvider: Sendable, Hashable {
     /// How its authorization server is found.
     public enum Server: Sendable, Hashable {
-        /// By discovery from its issuer (RFC 8414, OpenID Connect Discovery).
+        /// Discovery from the issuer (RFC 8414, OpenID Connect Discovery).
         case issuer(Issuer)
         /// Endpoint by endpoint.
         case endpoints(AuthorizationServerMetadata)
 
-        /// What stands for the server in a session and in its redirect path: its issuer, or else its token endpoint.
+        /// The identity of the server in a session and in its redirect path: the issuer, otherwise the token endpoint.
         var authority: String {
             switch self {
             case .issuer(let issuer): issuer.text
@@ -27,9 +27,9 @@ public struct OAuthProvider: Sendable, Hashable {
     public enum ClientProof: Sendable, Hashable {
         /// A public client.
         case none
-        /// With its secret, which must be in the store.
+        /// A client with a secret, which must be in the store.
         case secret(ClientAuthentication.Method)
-        /// With its secret when there is one in the store, as a public client otherwise.
+        /// A client with its secret if the store contains it, otherwise a public client.
         case secretIfPresent(ClientAuthentication.Method)
     }
 
@@ -62,9 +62,9 @@ public struct OAuthProvider: Sendable, Hashable {
 
     /// How its tokens are revoked.
     public enum Revocation: Sendable, Hashable {
-        /// By RFC 7009, where the server has the endpoint.
+        /// RFC 7009, if the server has the endpoint.
         case standard
-        /// By GitHub's own resource, which wants the client's secret; the URL is the API's origin and path.
+        /// GitHub's own resource, which requires the client's secret; the URL is the API's origin and path.
         case gitHub(api: HTTPURL)
         /// Not at all: the person does it on a page of the service.
         case unavailable
@@ -94,19 +94,19 @@ public struct OAuthProvider: Sendable, Hashable {
     /// is written as ``HTTPURL/origin`` is.
     public var apiOrigins: Set<String> = []
 
-    /// What a path alone is on; `nil` for the issuer's origin.
+    /// The base of relative paths; `nil` for the issuer's origin.
     package var apiBase: HTTPURL?
 
     package enum PushedRequests: Sendable, Hashable {
-        /// Where the server has the endpoint, and where it says that it wants nothing else.
+        /// If the server has the endpoint. A server that requires pushed requests but lacks the endpoint is refused.
         case whenOffered
         /// Always: a server without the endpoint is refused.
         case required
-        /// Always, and the first request proves the key already: for servers that take none without.
+        /// Always, and the first request already proves the key, for servers that refuse requests without a proof.
         case requiredWithProof
     }
 
-    /// What is known of an account before it signs in, where that decides which server it signs in at (AT Protocol).
+    /// The known facts about an account before its sign-in, if they decide which server it signs in at (AT Protocol).
     package struct KnownAccount: Sendable, Hashable {
         /// The `sub` that each token response must name.
         package let subject: String
@@ -145,7 +145,7 @@ public struct OAuthProvider: Sendable, Hashable {
         _ = try client
     }
 
-    /// What the server knows of us.
+    /// The client as the server knows it.
     package var client: ClientConfiguration {
         get throws(OAuthError) {
             try ClientConfiguration(
@@ -153,11 +153,11 @@ public struct OAuthProvider: Sendable, Hashable {
         }
     }
 
-    /// What stands for the server in a session.
+    /// The identity of the server in a session.
     package var authority: String { server.authority }
 }
 
-/// The name of a provider, as it stands on command lines and in the keys of a store.
+/// The name of a provider on command lines and in the keys of a store.
 public struct ProviderName: Sendable, Hashable, Loggable, ExpressibleByStringLiteral {
     /// 1 to 64 lower-case letters, digits, dots and hyphens, a letter or digit first.
     public let text: String
@@ -178,9 +178,9 @@ public struct ProviderName: Sendable, Hashable, Loggable, ExpressibleByStringLit
         self = name
     }
 
-    /// `bluesky`: what AT Protocol's sessions are kept under unless told otherwise.
+    /// `bluesky`: the default name for AT Protocol's sessions.
     public static let bluesky: ProviderName = "bluesky"
-    /// `github`: what GitHub's tokens are kept under unless told otherwise.
+    /// `github`: the default name for GitHub's tokens.
     public static let gitHub: ProviderName = "github"
 
     /// Safe: a short word of letters, digits, dots and hyphens that the person chose for a service.
@@ -190,7 +190,7 @@ public struct ProviderName: Sendable, Hashable, Loggable, ExpressibleByStringLit
 }
 
 extension Issuer {
-    /// An issuer that stands in the source.
+    /// An issuer that is written in the source.
     init(known text: StaticString) {
         do {
             try self.init(text.description)
@@ -201,7 +201,7 @@ extension Issuer {
 }
 
 extension HTTPURL {
-    /// An address that stands in the source.
+    /// An address that is written in the source.
     init(known text: StaticString) {
         do {
             try self.init(text.description)
@@ -217,7 +217,7 @@ public struct GitHubEndpoints: Sendable, Hashable {
     package let token: HTTPURL
     /// The API's origin and path, without a slash at its end.
     package let api: HTTPURL
-    /// What it calls itself in its responses (RFC 9207); one that names itself is refused where this is `nil`.
+    /// The issuer in the server's responses (RFC 9207). If it is `nil`, a response with an issuer is refused.
     package let issuer: Issuer?
 
     /// Any endpoints, for a server of tests.
@@ -234,9 +234,9 @@ public struct GitHubEndpoints: Sendable, Hashable {
         token: HTTPURL(known: "https://github.com/login/oauth/access_token"),
         api: HTTPURL(known: "https://api.github.com"), issuer: Issuer(known: "https://github.com/login/oauth"))
 
-    /// An Enterprise Server's endpoints: its API stands under `/api/v3`; a host under `ghe.com` has it at `api.HOST`.
+    /// The endpoints of an Enterprise Server: its API is under `/api/v3`; a host under `ghe.com` has it at `api.HOST`.
     ///
-    /// Throws `.invalidConfiguration(.issuer)` for a text that is no host, with or without a port.
+    /// Throws `.invalidConfiguration(.issuer)` if the text isn't a host, with or without a port.
     public static func enterprise(host: String) throws(OAuthError) -> GitHubEndpoints {
         guard !host.contains(where: { "/?@".contains($0) }) else { throw OAuthError(.invalidConfiguration(.issuer)) }
         return try mappingError({ (_: InvalidValue) in OAuthError(.invalidConfiguration(.issuer)) }) {
@@ -257,13 +257,13 @@ public struct GitHubEndpoints: Sendable, Hashable {
 }
 
 extension OAuthProvider {
-    /// GitHub with an OAuth App: the web flow with PKCE, and the device flow where the app has it switched on.
+    /// GitHub with an OAuth App: the web flow with PKCE, and the device flow if the app enables it.
     ///
-    /// GitHub wants the app's secret for it even with PKCE; of a program that people run themselves it is no secret in
-    /// earnest. It is read from the store when it is there.
+    /// GitHub requires the app's secret for the web flow even with PKCE. In a program that users run themselves, that
+    /// secret isn't really secret. The secret is read from the store if the store contains it.
     ///
-    /// Nothing is requested yet. Throws `.invalidMetadata` or `.invalidConfiguration` for endpoints or a client id that
-    /// can't be used.
+    /// Sends no request. Throws `.invalidMetadata` or `.invalidConfiguration` if the endpoints or the client ID can't
+    /// be used.
     public static func gitHub(
         clientID: String, scopes: ScopeList = ["repo"], redirect: RedirectURI? = nil,
         endpoints: GitHubEndpoints = .gitHub, name: ProviderName = .gitHub
@@ -315,7 +315,7 @@ extension OAuthProvider {
 // MARK: - Origins
 
 extension OAuthProvider {
-    /// The origins that access tokens may be sent to: those of the servers that it names, and its `apiOrigins`.
+    /// The origins that access tokens may be sent to: those of the provider's servers, and its `apiOrigins`.
     package var origins: Set<String> {
         var origins = apiOrigins
         switch server {

@@ -5,8 +5,8 @@ internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// The client that a host gave this program, in a store: its id with what it is good for, and its secret, which is
-/// where `SignInService` looks for it.
+/// The client that a host registered for this program, in a store: its ID with its redirect and scopes, and its secret,
+/// at the place where `SignInService` looks for it.
 struct StoredClients: Sendable {
     let store: any CredentialStore
     let provider: ProviderName
@@ -14,7 +14,7 @@ struct StoredClients: Sendable {
     let host: String
     let deadline: Deadline
 
-    /// What the item that holds a client is for. Nothing in it is a secret; a store knows nothing else.
+    /// The purpose of the item that contains a client. The item isn't secret, but a store only contains secrets.
     private enum RegisteredClient: SecretPurpose { static var name: StaticString { "registered client" } }
 
     static let format: Int64 = 1
@@ -76,7 +76,7 @@ struct StoredClients: Sendable {
         case .none: break
         }
         let content = try mappingError({ (_: JSONError) in
-            StoreError(.tooLarge, "the client is larger than a store takes")
+            StoreError(.tooLarge, "the client is too large for a store")
         }) { () throws(JSONError) in
             var json = JSONWriter(limit: Self.maximumByteCount)
             try json.member("latchkey_client", integer: Self.format)

@@ -5,9 +5,9 @@ internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// Who signed in, as the server says.
+/// The account that signed in, according to the server.
 package struct AccountIdentity: Sendable, Hashable {
-    /// The name under which the session is kept.
+    /// The name under which the session is stored.
     package let name: String
     /// The server's own identifier, which stays when the name changes.
     package let subject: String?
@@ -30,13 +30,13 @@ struct AccountLookup: Sendable {
 
     private static let limits = TransferLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
 
-    /// Returns who signed in, or `nil` if the server doesn't say. A server that can't be asked doesn't say either: the
-    /// tokens are good, and a name can be had without it.
+    /// Returns the account that signed in, or `nil` if the server doesn't report it or can't be reached: the tokens are
+    /// valid, and the session can get a name without the server.
     ///
-    /// Throws `.accountMismatch` for user information about another person than the ID token's, `.resource` for an
-    /// address that no request may be sent to, and `.cancelled`.
+    /// Throws `.accountMismatch` if the user information is about a different person than the ID token, `.resource` for
+    /// an address that no request may be sent to, and `.cancelled`.
     ///
-    /// - Parameter subject: the `sub` of the ID token, where there is one.
+    /// - Parameter subject: the `sub` of the ID token, if there is one.
     func identify(
         _ token: borrowing Secret<AccessToken>, subject: String?
     ) async throws(SignInError) -> AccountIdentity? {
@@ -45,7 +45,7 @@ struct AccountLookup: Sendable {
         case .success(let found): return found ?? known
         case .failure(let error):
             guard error.leavesNameOpen else { throw error }
-            log.warning("can't ask the server who signed in:  \(error)")
+            log.warning("can't ask the server who signed in: \(error)")
             return known
         }
     }

@@ -17,7 +17,7 @@ struct DescriptorReserve: ~Copyable, Sendable {
                 let number = errno
                 for descriptor in descriptors { close(descriptor) }
                 throw StoreError(
-                    .unavailable, "too few files can be opened to keep what the server would send",
+                    .unavailable, "can't open enough files to store the server's response",
                     hint: "raise the limit on open files (`ulimit -n`)", platform: .errno(number))
             }
             descriptors.append(descriptor)
@@ -29,6 +29,6 @@ struct DescriptorReserve: ~Copyable, Sendable {
         for descriptor in descriptors { close(descriptor) }
     }
 
-    /// Gives the descriptors to whoever opens the next files.
+    /// Releases the descriptors for the next files to be opened.
     consuming func release() {}
 }

@@ -3,7 +3,7 @@ public import LatchkeyLog
 
 /// Why a resource that an access token opens gave no usable response.
 public struct ResourceError: RedactedError, Hashable {
-    /// By the status of the response (RFC 9110 section 15), or why there is none that can be used.
+    /// Codes by the status of the response (RFC 9110 section 15), or by the reason that no response is usable.
     public enum Code: Sendable, Hashable {
         /// The token is not accepted (401).
         case unauthorized
@@ -15,11 +15,11 @@ public struct ResourceError: RedactedError, Hashable {
         case refused(statusCode: Int)
         /// The response can't be understood.
         case invalidResponse
-        /// There is no whole response.
+        /// No complete response arrived.
         case networkError(TransportError)
     }
 
-    /// What a program decides by: `rateLimited` may pass, `unauthorized` needs another token.
+    /// The code that a program decides by: `rateLimited` may pass, `unauthorized` needs another token.
     public let code: Code
 
     package init(_ code: Code) {

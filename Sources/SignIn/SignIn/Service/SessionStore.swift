@@ -5,17 +5,18 @@ package import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// Keeps one provider's sessions in any `CredentialStore`: one item for each account, one that names the current
+/// Stores one provider's sessions in any `CredentialStore`: one item for each account, one for the name of the current
 /// account, and one for each key that a session's tokens are bound to.
 ///
-/// Items have the service `latchkey:PROVIDER`; a session's account is the account's name, with the kind `session`; a
-/// key's account is its thumbprint, with the kind `private-key`.
+/// Items have the service `latchkey:PROVIDER`. The account of a session is the account's name, with the kind `session`;
+/// the account of a key is its thumbprint, with the kind `private-key`.
 package struct SessionStore: Sendable {
     package let store: any CredentialStore
     package let provider: String
     private let leases: LeaseDirectory
 
-    /// What the item that names the current account is for. The name is no secret; a store knows nothing else.
+    /// The purpose of the item with the current account's name. The name isn't secret, but a store only contains
+    /// secrets.
     enum CurrentAccount: SecretPurpose { static var name: StaticString { "current account" } }
 
     package init(store: any CredentialStore, provider: String, leases: LeaseDirectory) {
@@ -26,7 +27,7 @@ package struct SessionStore: Sendable {
 
     var service: String { Self.service(ofProvider: provider) }
 
-    /// The service under which a provider's sessions are kept.
+    /// The service under which a provider's sessions are stored.
     package static func service(ofProvider name: String) -> String { CredentialKey.providerPrefix + name }
 
     /// Throws `.permissionDenied`, for a name that no store takes: empty, too long, or with control characters.
@@ -48,7 +49,7 @@ package struct SessionStore: Sendable {
     /// Saves a session, replacing the one of its account.
     package func save(_ session: borrowing StoredSession, deadline: Deadline = .standard) async throws(StoreError) {
         let secret = try mapError(
-            { (_: JSONError) in StoreError(.tooLarge, "the session is larger than a store takes") },
+            { (_: JSONError) in StoreError(.tooLarge, "the session is too large for a store") },
             of: session.encoded())
         let options = SaveOptions(label: "\(session.account) at \(provider) (sign-in)", contentType: .text)
         try await store.save(secret, for: try key(session.account), options: options, deadline: deadline)
@@ -118,7 +119,7 @@ package struct SessionStore: Sendable {
         _ key: borrowing DPoPProofKey, account: String, deadline: Deadline = .standard
     ) async throws(StoreError) {
         let secret = try mapError(
-            { (_: JSONError) in StoreError(.tooLarge, "the key is larger than a store takes") }, of: key.encoded())
+            { (_: JSONError) in StoreError(.tooLarge, "the key is too large for a store") }, of: key.encoded())
         let options = SaveOptions(label: "\(account) at \(provider) (key of the sign-in)", contentType: .text)
         try await store.save(
             secret, for: try self.key(key.thumbprint, kind: .privateKey), options: options, deadline: deadline)

@@ -36,11 +36,11 @@ extension SignInService {
             }
             throw SignInError(.otherPerson)
         } catch {
-            log.warning("can't store the session, so its tokens are revoked:  \(error)")
+            log.warning("can't store the session; revoking its tokens: \(error)")
             let outcome = await revoke(
                 IssuedTokens(tokens), server: server, secret: secret?.duplicate(), basicForm: tokens.acceptedBasicForm,
                 dpop: signer, timeout: TokenEndpoint.timeoutOfRevocation)
-            if case .failed(let failure) = outcome { log.warning("they could not be revoked: \(failure)") }
+            if case .failed(let failure) = outcome { log.warning("can't revoke the tokens: \(failure)") }
             throw error
         }
     }
@@ -128,7 +128,7 @@ extension SignInService {
         if let old = before.keyThumbprint {
             signers[Octets(old)] = nil
             if let error = await failure(StoreError.self, awaiting: try await sessions.deleteKey(old)) {
-                log.warning("the key of the session before could not be deleted: \(error)")
+                log.warning("can't delete the key of the previous session: \(error)")
             }
         }
         lease.release()
@@ -214,8 +214,8 @@ extension SignInService {
             replaced.tokens, server: server, secret: secret?.duplicate(), basicForm: replaced.basicForm,
             dpop: replaced.signer, timeout: TokenEndpoint.timeoutOfRevocation)
         switch outcome {
-        case .revoked: log.info("the tokens of the session before are revoked")
-        case .failed(let error): log.warning("the tokens of the session before could not be revoked: \(error)")
+        case .revoked: log.info("revoked the tokens of the previous session")
+        case .failed(let error): log.warning("can't revoke the tokens of the previous session: \(error)")
         case .unsupported, .notNeeded: log.info("the server can't revoke the tokens of the previous session")
         }
     }
@@ -241,7 +241,7 @@ extension SignInService {
                 }
                 if let thumbprint { try await sessions.deleteKey(thumbprint) }
             } catch {
-                log.warning("can't restore the store:  \(error)")
+                log.warning("can't restore the store: \(error)")
             }
         }
         await undoing.value

@@ -6,16 +6,16 @@ public import LatchkeySecrets
 package import LatchkeySystem
 
 extension SignInService {
-    /// Returns an account's access token, refreshed first when it is about to end.
+    /// Returns an account's access token, and refreshes it first if it is about to end.
     ///
-    /// Throws `.notSignedIn`, `.sessionEnded` when it has ended and can't be refreshed, `.refreshLost` when that is
-    /// because an earlier refresh was cut off, or why the refresh failed; after network trouble the session stays, and
-    /// a token that is still good for some seconds is returned all the same. While the store can't be reached, the
-    /// token that was read before is returned until it is about to end; nothing is refreshed then.
+    /// Throws `.notSignedIn`, `.sessionEnded` if the session has ended and can't be refreshed, `.refreshLost` if an
+    /// interrupted refresh is the reason for that, or the reason why the refresh failed. The session survives network
+    /// trouble; a token that is still valid for some seconds is returned anyway. If the store can't be reached, the
+    /// token that was read before is returned until it is about to end, without a refresh.
     ///
     /// - Parameters:
-    ///   - account: by default the current account.
-    ///   - deadline: when to stop waiting for the store and the server.
+    ///   - account: the account (default: the current one).
+    ///   - deadline: the time limit for the store and the server.
     public func accessToken(
         for account: String? = nil, deadline: Deadline = .standard
     ) async throws(SignInError) -> Secret<AccessToken> {
@@ -38,7 +38,7 @@ extension SignInService {
             SignInError.self, awaiting: try await refresh(name, refused: nil, deadline: deadline))
         {
             guard isUsable, Self.leavesSession(error) else { throw error }
-            log.info("the session could not be refreshed yet; its token is still good: \(error)")
+            log.info("can't refresh the session yet; its token is still valid: \(error)")
             return session
         }
         return try await sessionOrMemory(of: name, deadline: deadline)
@@ -54,13 +54,13 @@ extension SignInService {
         }
     }
 
-    /// Refreshes a session, once for all tasks that ask meanwhile.
+    /// Refreshes a session, once for all concurrent callers.
     ///
-    /// The refresh is a task of its own. Cancelling a caller ends its wait alone: a rotated refresh token that has
-    /// arrived is always stored.
+    /// The refresh runs as a separate task. Cancelling a caller only ends that caller's wait: a rotated refresh token
+    /// that has arrived is always stored.
     ///
-    /// - Parameter refused: the access token that a server refused: refresh although it has not ended, unless another
-    ///   process or task has refreshed it since.
+    /// - Parameter refused: the access token that a server refused: refresh although the token hasn't ended, unless
+    ///   another process or task has refreshed it since.
     package func refresh(
         _ account: String, refused: Box<Secret<AccessToken>>?, deadline: Deadline
     ) async throws(SignInError) {
@@ -87,7 +87,7 @@ extension SignInService {
         for refresh in Array(refreshes.values) { _ = await refresh.wait() }
     }
 
-    /// Under the lease, among all processes: reads again, refreshes, stores.
+    /// Under the lease, which excludes other processes: reads again, refreshes, stores.
     private func refreshAlone(
         _ account: String, refused: Box<Secret<AccessToken>>?, deadline: Deadline
     ) async throws(SignInError) {
@@ -127,12 +127,12 @@ extension SignInService {
         try await checkIdentity(in: tokens, of: session, at: endpoint, authentication)
     }
 
-    /// Makes certain, before the request, that its response can be kept: saves the session with room for longer
-    /// tokens, as it will be saved again, and takes the descriptors that this needs.
+    /// Makes sure, before the request, that its response can be stored: saves the session with room for longer tokens,
+    /// and takes the descriptors that the next save needs.
     ///
-    /// What is saved has a mark as well. It stays as long as the server may have spent the refresh token and the store
-    /// doesn't have the new one, so that what a killed process, or a loss of power, leaves behind is told for what it
-    /// is.
+    /// The saved session also has a mark. The mark stays while the server may have spent the refresh token and the
+    /// store doesn't contain the new one, so that a later process recognises an interrupted refresh after a kill or a
+    /// power loss.
     private func prepareStore(for session: borrowing StoredSession) async throws(SignInError) -> DescriptorReserve {
         if session.refreshBegan != nil {
             log.warning("an earlier refresh was cut off; the server may have spent the refresh token")
@@ -142,7 +142,7 @@ extension SignInService {
             try await sessions.save(session.marked(context.now()))
             return reserve
         } catch {
-            log.info("the session was not refreshed, because the store could not keep it: \(error)")
+            log.info("can't refresh the session, because the store can't save it: \(error)")
             throw .store(error)
         }
     }
@@ -163,7 +163,7 @@ extension SignInService {
                 if !wasCutOff, !Self.leavesInDoubt(error) { await removeMark(of: session) }
                 throw error
             }
-            // The refresh token is of no use any more, nor is the session; the person signs in again.
+            // The refresh token and the session are useless now; the user has to sign in again.
             try await delete(session.account)
             await rememberEnd(of: session.account)
             throw SignInError(wasCutOff ? .refreshLost : .sessionEnded)
@@ -173,14 +173,14 @@ extension SignInService {
     /// Not to know why costs the person a question, and nothing else.
     private func rememberEnd(of account: String) async {
         if let error = await failure(StoreError.self, awaiting: try await sessions.rememberEnd(of: account)) {
-            log.info("that the session was ended can't be remembered: \(error)")
+            log.info("can't record that the session has ended: \(error)")
         }
     }
 
     /// A mark that can't be removed costs a warning at the next refresh, and nothing else.
     private func removeMark(of session: borrowing StoredSession) async {
         if let error = await failure(StoreError.self, awaiting: try await sessions.save(session.marked(nil))) {
-            log.info("the mark that a refresh was begun stays: \(error)")
+            log.info("can't remove the mark of the started refresh: \(error)")
         }
     }
 
@@ -219,7 +219,7 @@ extension SignInService {
             case .invalidResponse(.idTokenSignature), .invalidResponse(.idTokenAlgorithm): break
             default:
                 log.warning(
-                    "can't check the signature of the refreshed ID token, so the connection alone proves its origin:  \(error)"
+                    "can't check the signature of the refreshed ID token, so only the connection proves its origin: \(error)"
                 )
                 return
             }
@@ -245,14 +245,13 @@ extension SignInService {
             awaiting: await endpoint.refresh(token, subject: subject, authentication: authentication))
     }
 
-    /// The server may have rotated the refresh token already: a store that refuses is asked again before it is given
-    /// up.
+    /// The server may have rotated the refresh token already, so a store that refuses is tried again.
     private func store(_ session: borrowing StoredSession) async throws(SignInError) {
         for pause in [Duration.milliseconds(50), .milliseconds(500)] {
             do throws(StoreError) {
                 return try await sessions.save(session)
             } catch {
-                log.warning("the refreshed session could not be stored; trying again: \(error)")
+                log.warning("can't store the refreshed session; trying again: \(error)")
                 try? await Task.sleep(for: pause)
             }
         }
@@ -264,23 +263,22 @@ extension SignInService {
 // MARK: - Requests
 
 extension SignInService {
-    /// Sends a request with an account's access token, and once more with a refreshed one when the server responds with
-    /// 401.
+    /// Sends a request with an account's access token. If the server responds with 401, refreshes the token and sends
+    /// the request once more.
     ///
-    /// Where the session is bound to a key, each request carries a proof of it.
+    /// If the session is bound to a key, each request carries a proof of the key.
     ///
-    /// The response is returned whatever its status; a 401 that stays, too, and one that says `use_dpop_nonce` or
-    /// `invalid_dpop_proof` after the repeat that those get: it is the proof that isn't taken, and a new token needs
-    /// one too.
+    /// The response is returned whatever its status: also a second 401, and a second `use_dpop_nonce` or
+    /// `invalid_dpop_proof`, because a new token would need a proof too.
     ///
-    /// The token goes to the origins that the provider names (its server's, its account resource's, its `apiOrigins`);
-    /// any other is refused, `.otherOrigin`, and nothing sent. Where the session names the one server that its tokens
-    /// are for, another is refused: `.otherResource`. Redirects are not followed. Throws as `accessToken` does, or
-    /// `.oauth` with `.networkError`.
+    /// The token only goes to the origins of the provider (its server, its account resource, its `apiOrigins`). Other
+    /// origins are refused with `.otherOrigin`, and no request is sent. If the session names the one server that its
+    /// tokens are for, other servers are refused with `.otherResource`. Redirects aren't followed. Throws as
+    /// `accessToken` does, or `.oauth` with `.networkError`.
     public func send(
         _ request: consuming GuardedRequest, account: String? = nil, limits: TransferLimits = TransferLimits()
     ) async throws(SignInError) -> GuardedResponse {
-        // Where an account has a server of its own, its session says which.
+        // If the account has a separate server, its session says which one.
         let isNamed = provider.origins.contains(request.url.origin)
         guard isNamed || provider.knownAccount != nil else { throw SignInError(.otherOrigin) }
         let name = try await resolve(account)
@@ -290,22 +288,21 @@ extension SignInService {
         guard response.status == 401, !ResourceClient.isAboutProof(response) else { return response }
         do throws(SignInError) {
             guard try await self.session(of: name).refreshToken != nil else { return response }
-            log.info("the server refused the access token; the session is refreshed")
+            log.info("the server refused the access token; refreshing the session")
             try await refresh(name, refused: Box(session.accessToken.duplicate()), deadline: .standard)
         } catch {
             switch error.code {
             case .sessionEnded, .refreshLost, .store, .tokensNotStored, .cancelled: throw error
             default:
-                log.info("the session could not be refreshed: \(error)")
+                log.info("can't refresh the session: \(error)")
                 return response
             }
         }
         return try await transfer(request, with: try await freshSession(name), limits: limits, over: context.http)
     }
 
-    /// Sends a request with a session's token, and a proof of its key where it is bound to one, over any transport. A
-    /// proof that the server doesn't take is made anew and sent once more. The response is returned whatever its
-    /// status.
+    /// Sends a request with a session's token, and with a proof of its key if the session is bound to one, over any
+    /// transport. If the server refuses a proof, a new one is sent once. The response is returned whatever its status.
     package func transfer(
         _ request: borrowing GuardedRequest, with session: borrowing StoredSession, limits: TransferLimits,
         over http: any HTTPTransport
@@ -324,7 +321,7 @@ extension SignInService {
 
     // MARK: - For a client of the caller's own
 
-    /// Puts a session's token into a request, and a proof of its key where it is bound to one.
+    /// Adds a session's token to a request, and a proof of its key if the session is bound to one.
     package func signed(
         _ request: consuming GuardedRequest, with session: borrowing StoredSession
     ) async throws(SignInError) -> GuardedRequest {
@@ -359,7 +356,7 @@ public struct CallersOwnHTTPClientFieldSink: SecretSink {
     /// The whole value of a field, such as `DPoP …`: a secret, as ordinary text from here on.
     public private(set) var unprotectedFieldValue = ""
 
-    /// Starts empty. What is poured into it is appended, so that each field needs a sink of its own.
+    /// Starts empty. Secrets are appended, so each field needs a separate sink.
     public init() {}
 
     public mutating func receive(_ bytes: Span<UInt8>) {

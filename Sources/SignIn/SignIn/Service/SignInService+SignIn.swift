@@ -64,7 +64,7 @@ extension SignInService {
             provider, server, secret, presenting: agent, account: account, deadline: deadline)
     }
 
-    /// What can be refused without the person is refused before they are asked.
+    /// Refuses impossible requests before the user is asked.
     func refuseEarly(_ provider: OAuthProvider, _ account: String?) async throws(SignInError) {
         if account == nil, identify == nil, provider.knownAccount == nil, provider.account == .nowhere,
             !provider.scopes.includesOpenID
@@ -142,7 +142,8 @@ extension SignInService {
         }
     }
 
-    /// Where to send the person; the request is pushed before, if the server or the provider wants it.
+    /// The address to send the user to. The request is pushed first if the server has the endpoint, or if the provider
+    /// requires it.
     func address(
         of pending: borrowing PendingAuthorization, _ provider: OAuthProvider,
         _ authentication: borrowing ClientAuthentication, _ signer: DPoPProofSigner?
@@ -293,14 +294,14 @@ extension SignInService {
 
 // MARK: - Remembering
 
-// A store that can't be reached, such as a database that is failing over, costs nobody a token that is still good.
+// If a store can't be reached, such as a database during a failover, a token that is still valid stays usable.
 
 extension SignInService {
     /// How long a store is waited for that another answer is there for.
     static let patience = Duration.seconds(3)
 
-    /// The session as the store has it; while the store can't be reached, as it was last handed out, for as long as its
-    /// token isn't about to end.
+    /// The session from the store. If the store can't be reached, returns the last session that was read, unless its
+    /// token is about to end.
     func sessionOrMemory(of account: String, deadline: Deadline) async throws(SignInError) -> StoredSession {
         let kept = handedOut[Octets(account)].flatMap { $0.value.isFresh(at: context.now()) ? $0 : nil }
         let soon = kept == nil ? deadline : Deadline(min(deadline.instant, Deadline.after(Self.patience).instant))
@@ -314,12 +315,12 @@ extension SignInService {
                 throw error
             }
             guard let kept else { throw error }
-            log.warning("the store can't be reached; the access token is the one that was read before: \(error)")
+            log.warning("can't reach the store; using the access token that was read before: \(error)")
             return kept.value.withoutRefreshToken
         }
     }
 
-    /// The account that was meant before, while the store can't say.
+    /// The account that was resolved before, if the store can't tell.
     func resolvedBefore(_ error: SignInError) -> String? {
         guard case .store(let refusal) = error.code, refusal.code.isAbsenceOfStore else { return nil }
         return lastAccount

@@ -30,11 +30,11 @@ public actor SignInService {
     var attemptCount = 0
     /// The refreshes that are going on, by account.
     var refreshes: [Octets: FirstValue<SignInError?>] = [:]
-    /// What servers told about proofs, and the keys that were read, by thumbprint.
+    /// The nonces of servers for proofs, and the keys that were read, by thumbprint.
     let proofs = DPoPNonceCache()
     let signingKeys = SigningKeys()
     var signers: [Octets: DPoPProofSigner] = [:]
-    /// What was read last, for when the store can't be reached.
+    /// The sessions that were read last, for times when the store can't be reached.
     var handedOut: [Octets: Box<StoredSession>] = [:]
     var lastAccount: String?
 
@@ -76,13 +76,13 @@ public actor SignInService {
         }
     }
 
-    /// Makes an account the current one. Throws `.notSignedIn` when it has no session.
+    /// Makes an account the current one. Throws `.notSignedIn` if it has no session.
     public func use(_ account: String) async throws(SignInError) {
         _ = try await session(of: account)
         try await mapError(SignInError.store, awaiting: await sessions.setCurrentAccount(account))
     }
 
-    /// The account that is meant: the one named, else the current one, else the only one.
+    /// The account to use: the one that was set, otherwise the current one, otherwise the only one.
     package func resolve(_ account: String?) async throws(SignInError) -> String {
         if let account { return account }
         let deadline: Deadline = lastAccount == nil ? .standard : .after(Self.patience)
@@ -184,9 +184,9 @@ public actor SignInService {
 
     // MARK: - The client's secret
 
-    /// Where a provider's client secret is kept.
+    /// The key of a provider's client secret in the store.
     ///
-    /// Throws `permissionDenied` for a client id that can't be a credential's name.
+    /// Throws `permissionDenied` if the client ID can't be a credential's name.
     public static func clientSecretKey(of provider: OAuthProvider) throws(StoreError) -> CredentialKey {
         return try mapError(
             { (error: InvalidValue) in StoreError(.permissionDenied, "the client id can't be a key: \(error.cause)") },
@@ -232,7 +232,7 @@ public actor SignInService {
 /// All the ways that a program can sign a person in; the session decides which is used.
 package struct SignInMethods: Sendable {
     package var sessionEnvironment: SessionEnvironment
-    /// What to start browsers with: the process's environment.
+    /// The environment for starting browsers: that of the process.
     package var environment: [String: String]
     /// In place of the choice.
     package var wanted: SignInMethod?
@@ -249,8 +249,8 @@ package struct SignInMethods: Sendable {
     /// Is told which way it is and why, before the person is bothered; not where that way turns out not to be there.
     package var announce: @Sendable (SignInChoice) -> Void = { _ in }
 
-    /// What the environment of a program offers: a browser where there is a display, and where the caller can ask, a
-    /// terminal to paste at or to show a code on.
+    /// The methods that a program's environment offers: a browser if a display is available; if the caller can ask,
+    /// also a terminal to paste at or to show a code on.
     package init(
         environment: ProgramEnvironment, terminal: (any PromptTerminal)? = nil, devicePrompt: (any DevicePrompt)? = nil
     ) {
@@ -270,19 +270,19 @@ package struct SignInMethods: Sendable {
 }
 
 extension SignInService {
-    /// Signs a person in, keeps the session, and makes its account the current one.
+    /// Signs a user in, stores the session, and makes its account the current one.
     ///
-    /// Each attempt has its own code verifier and state. A new attempt cancels the one before it, which throws
-    /// `.superseded`. Each line that an attempt logs, in whatever part, has its `sign_in` field. When anything fails
-    /// after the server has given tokens, they are revoked, as far as the server can.
+    /// Each attempt has a new code verifier and state. A new attempt cancels the one before it, which throws
+    /// `.superseded`. Each line that an attempt logs, in any part, has its `sign_in` field. If anything fails after the
+    /// server has issued tokens, the tokens are revoked, as far as the server supports it.
     ///
-    /// Throws `.userAgent(.unavailable)` when there is no way to ask a person; its hint says what to do.
+    /// Throws `.userAgent(.unavailable)` if the user can't be asked; the hint says what to do.
     ///
     /// - Parameters:
-    ///   - agent: what the person signs in with.
-    ///   - account: the name to keep the session under; by default what the server calls the person.
-    ///   - redirect: in place of the provider's, for servers that compare ports. A code for another device needs none.
-    ///   - deadline: when to stop waiting for the person; ten minutes from now unless said otherwise.
+    ///   - agent: the user agent to sign in with.
+    ///   - account: the name of the session (default: the server's name for the account).
+    ///   - redirect: replaces the provider's redirect URI, for servers that compare ports. Device codes need none.
+    ///   - deadline: the time limit for the user (default: ten minutes from now).
     @discardableResult
     public func signIn(
         presenting agent: UserAgent, account: String? = nil, redirect: RedirectURI? = nil,

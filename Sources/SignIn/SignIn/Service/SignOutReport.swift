@@ -5,15 +5,15 @@ internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// What a sign-out did. The session is deleted even when the server can't be reached.
+/// The result of a sign-out. The session is deleted even if the server can't be reached.
 public struct SignOutReport: Sendable, Hashable, Loggable {
     /// Whether the tokens are still good at the server (RFC 7009, or the provider's own way).
     public enum Revocation: Sendable, Hashable {
         /// The server no longer accepts the tokens.
         case revoked
-        /// The server has no way to revoke them; they end by themselves, or on a page of the service.
+        /// The server can't revoke tokens; they expire, or can be revoked on a page of the service.
         case unsupported
-        /// There was no session.
+        /// No session existed.
         case notNeeded
         /// The server didn't do it, or could not be reached: the tokens may still be good.
         case failed(SignInError)
@@ -21,20 +21,20 @@ public struct SignOutReport: Sendable, Hashable, Loggable {
 
     /// Whether the session is still in the store.
     public enum Deletion: Sendable, Hashable {
-        /// It was there, and is gone.
+        /// The session existed and was deleted.
         case deleted
-        /// There was no session.
+        /// No session existed.
         case absent
-        /// It may still be there.
+        /// The session may still exist.
         case failed(SignInError)
     }
 
-    /// `nil` when no account was signed in, or it could not be told who.
+    /// The account, or `nil` if none was signed in or it couldn't be determined.
     public let account: String?
-    /// `.notNeeded` also where the sign-out ended before the server was told.
+    /// The outcome of the revocation; `.notNeeded` also if the sign-out ended before the request to the server.
     public let revocation: Revocation
-    /// `.failed` when the store refused, when it can't be told which account is meant, or when the task was cancelled
-    /// before the server was told.
+    /// The outcome of the deletion; `.failed` if the store refused, if the account couldn't be determined, or if the
+    /// task was cancelled before the request to the server.
     public let deletion: Deletion
 
     package init(account: String?, revocation: Revocation, deletion: Deletion) {
@@ -43,7 +43,7 @@ public struct SignOutReport: Sendable, Hashable, Loggable {
         self.deletion = deletion
     }
 
-    /// Whether there is no session here any more.
+    /// Whether no session is left here.
     public var isSignedOut: Bool {
         switch deletion {
         case .deleted, .absent: true
@@ -51,7 +51,7 @@ public struct SignOutReport: Sendable, Hashable, Loggable {
         }
     }
 
-    /// Safe: words of ours and errors that hold no secret.
+    /// Safe: fixed words, and errors that contain no secret.
     public var logMessage: LogMessage {
         let revocation: LogMessage =
             switch revocation {
@@ -70,7 +70,7 @@ public struct SignOutReport: Sendable, Hashable, Loggable {
     }
 }
 
-/// Tells a server that tokens are no longer wanted, in the way that the provider has.
+/// Revokes tokens at a server with the provider's method.
 struct TokenRevoker: Sendable {
     let provider: OAuthProvider
     let server: AuthorizationServerMetadata
@@ -113,15 +113,15 @@ struct TokenRevoker: Sendable {
         do throws(OAuthError) {
             let secret = authentication.duplicateSecret()
             switch try await revoke(tokens, authentication: authentication, secret: secret) {
-            case .revoked: log.info("they are revoked")
-            default: log.warning("can't revoke them: the server doesn't support revocation")
+            case .revoked: log.info("revoked the tokens")
+            default: log.warning("can't revoke the tokens: the server doesn't support revocation")
             }
         } catch {
-            log.warning("they could not be revoked: \(error)")
+            log.warning("can't revoke the tokens: \(error)")
         }
     }
 
-    /// `DELETE /applications/{client_id}/token`: 204; 422 for a token that GitHub doesn't know any more.
+    /// `DELETE /applications/{client_id}/token`: 204, or 422 for a token that GitHub no longer knows.
     private func revokeAtGitHub(
         _ accessToken: borrowing Secret<AccessToken>, api: HTTPURL, secret: borrowing Secret<ClientSecret>
     ) async throws(OAuthError) -> SignOutReport.Revocation {

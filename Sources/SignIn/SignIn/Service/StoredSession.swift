@@ -3,9 +3,10 @@ internal import LatchkeyJSON
 public import LatchkeyOAuth
 package import LatchkeySecrets
 
-/// A sign-in that is kept: its tokens, and what is needed to use, refresh and revoke them.
+/// A stored sign-in: its tokens, and the data to use, refresh and revoke them.
 ///
-/// Noncopyable like its tokens. It is written to a store as one secret, so that tokens and expiry never disagree.
+/// The type is noncopyable like its tokens. A session is written to a store as one secret, so tokens and expiry never
+/// disagree.
 package struct StoredSession: ~Copyable, Sendable {
     /// Which provider's server gave the tokens: its issuer, or the token endpoint of one without. Tokens are sent
     /// nowhere else to be refreshed or revoked.
@@ -13,7 +14,7 @@ package struct StoredSession: ~Copyable, Sendable {
     package let clientID: String
     /// The name under which the person finds it: what the server calls them, or what they chose.
     package let account: String
-    /// Who signed in, in the server's own terms: the `sub` of OpenID, GitHub's number.
+    /// The server's own identifier of the user: the `sub` of OpenID, or GitHub's number.
     package let subject: String?
     package let scopes: ScopeList
     package let issued: UnixTime
@@ -62,12 +63,12 @@ package struct StoredSession: ~Copyable, Sendable {
     /// Whether it can be renewed without the person.
     package var isRefreshable: Bool { refreshToken != nil }
 
-    /// Whether a provider's server gave it, for this client: its tokens are for nobody else.
+    /// Whether a provider's server issued the session for this client: its tokens are for no other client.
     package func isOf(_ provider: OAuthProvider) -> Bool {
         authority.hasSameOctets(as: provider.authority) && clientID.hasSameOctets(as: provider.clientID)
     }
 
-    /// All that is no secret.
+    /// All parts that aren't secret.
     package var summary: SessionSummary {
         SessionSummary(
             account: account, subject: subject, scopes: scopes, issued: issued, expiry: expiry,
@@ -75,21 +76,21 @@ package struct StoredSession: ~Copyable, Sendable {
     }
 }
 
-/// What can be shown of a session.
+/// The parts of a session that can be shown.
 public struct SessionSummary: Sendable, Hashable {
-    /// What the session is kept under: the server's name for the account, or one that the caller chose.
+    /// The name of the session: the server's name for the account, or one that the caller chose.
     public let account: String
     /// The server's own identifier, such as OpenID's `sub`, which stays when the name changes; `nil` when unknown.
     public let subject: String?
-    /// What was granted; what was requested where the server named nothing (RFC 6749 section 5.1). Empty for a session
-    /// that can't be read.
+    /// The granted scopes, or the requested ones if the server named none (RFC 6749 section 5.1). Empty if the session
+    /// can't be read.
     public let scopes: ScopeList
     package let issued: UnixTime
     /// When the access token ends; `nil` when the server didn't say.
     public let expiry: UnixTime?
     /// Whether there is a refresh token.
     public let isRefreshable: Bool
-    /// Whether the item is a session of ours at all; of one that isn't, only the account's name is known.
+    /// Whether the item is a session at all; otherwise only the account's name is known.
     package let isReadable: Bool
     /// Where the account's name comes from; known at the end of a sign-in alone.
     package internal(set) var naming = Naming.byServer
@@ -98,7 +99,7 @@ public struct SessionSummary: Sendable, Hashable {
     package enum Naming: Sendable, Hashable {
         /// The server or the caller named the account.
         case byServer
-        /// The server doesn't say who signed in, so the account is named after the provider.
+        /// The server doesn't report who signed in, so the account is named after the provider.
         case byProvider
         /// This name is another person's account at the same server, so the session has a number after the name.
         case taken(String)

@@ -1,10 +1,10 @@
 internal import LatchkeyLog
 internal import LatchkeyOAuth
 
-/// The tokens of one response, known so that they are noticed in the ordinary text that a server sends beside them:
-/// names and scopes are kept in the clear, listed and logged, so no token may stand among them.
+/// The tokens of one response, to detect them in the plain text that the server sends with them: names and scopes are
+/// stored, listed and logged in plain text, so they may not contain a token.
 ///
-/// What counts is what `LiveSecrets` finds: a whole token, or fifteen bytes of one in a row.
+/// A match is what `LiveSecrets` finds: a whole token, or fifteen consecutive bytes of one.
 struct TokensInText: ~Copyable {
     private let live = LiveSecrets()
     private let accessToken: WatchedSecret
@@ -30,11 +30,11 @@ struct TokensInText: ~Copyable {
         }
     }
 
-    /// The scopes without those that hold a token: a session can do without a scope's name, and its tokens are good.
+    /// The scopes without those that contain a token: a session works without a scope's name, and its tokens are valid.
     borrowing func plain(_ scopes: ScopeList?, _ log: RedactedLogger) -> ScopeList? {
         guard let scopes, live.isHeld(by: scopes.text) else { return scopes }
-        log.warning("the server put a token among the scopes; what holds it is left out")
-        // Of scopes that are well formed, any choice is.
+        log.warning("the server put a token among the scopes; skipping the scopes that contain it")
+        // Any subset of well-formed scopes is well-formed.
         return (try? ScopeList(scopes.scopes.filter { !live.isHeld(by: $0) })) ?? []
     }
 }

@@ -126,15 +126,15 @@ struct ResponsePage: Sendable {
     static let foreign = ResponsePage(
         status: 400, title: "This isn't the response",
         lines: [
-            "The address does not belong to the sign-in that is going on, so nothing was done with it.",
-            "The sign-in still waits. Answer it on the page that it opened, or start it again.",
+            "This address does not belong to the current sign-in, so Latchkey ignored it.",
+            "The sign-in is still waiting. Continue on the page that it opened, or start it again.",
         ])
     static let repeated = ResponsePage(
         status: 409, title: "Answered already",
-        lines: ["This sign-in has its answer. You can close this page."])
+        lines: ["This sign-in already has its response. You can close this page."])
     static let usedLink = ResponsePage(
         status: 410, title: "This link was used already",
-        lines: ["It leads to a sign-in page once. Start the sign-in again for another."])
+        lines: ["The link works once. Start the sign-in again to get a new link."])
     static let notFound = ResponsePage(
         status: 404, title: "Nothing here",
         lines: ["No sign-in uses this address. You can close this page."])

@@ -98,7 +98,7 @@ struct PasteDialog: Sendable {
             }
             if text.isEmpty { continue }
             guard let response = try? AuthorizationResponse(pasted: text, redirect: redirect) else {
-                log.info("what was pasted is not a response")
+                log.info("the pasted text isn't a response")
                 try await terminal.show(
                     "Copy the whole address from the browser; it starts with \(redirect)?")
                 continue
@@ -108,7 +108,7 @@ struct PasteDialog: Sendable {
                 log.debug("the response was pasted")
                 return response
             case .foreign:
-                log.info("a response with another state was pasted; it is ignored")
+                log.info("ignored a pasted response with another state")
                 try await terminal.show("That address belongs to another sign-in. Use the one shown above.")
             case .repeated:
                 // Another way was first, and is about to cancel this task.

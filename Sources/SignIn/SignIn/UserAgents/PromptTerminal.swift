@@ -7,19 +7,19 @@ public import LatchkeySecrets
 public protocol PromptTerminal: Sendable {
     /// Writes a line.
     ///
-    /// Throws ``PromptTerminalError/unavailable`` when there is no terminal.
+    /// Throws ``PromptTerminalError/unavailable`` if there is no terminal.
     func show(_ line: LogMessage) async throws(PromptTerminalError)
 
-    /// Writes the authorization URL on a line of its own. This is where `state` is shown on purpose: the person has to
-    /// carry it to a browser. Nothing but the person's terminal may get it.
+    /// Writes the authorization URL on a separate line. `state` is shown here on purpose, because the user has to carry
+    /// it to a browser. Only the user's terminal may get it.
     ///
-    /// Throws ``PromptTerminalError/unavailable`` when there is no terminal.
+    /// Throws ``PromptTerminalError/unavailable`` if there is no terminal.
     func show(_ url: borrowing AuthorizationURL) async throws(PromptTerminalError)
 
-    /// Asks a question and returns the line that was entered, without echo and without its line break.
+    /// Asks a question and returns the line that the user enters, without echo and without its line break.
     ///
-    /// A paste may be longer than the 4,096 bytes that a terminal takes in canonical mode. Throws at the deadline and
-    /// when the task is cancelled, and leaves the terminal as it was.
+    /// A paste may be longer than the 4,096 bytes that a terminal accepts in canonical mode. Throws at the deadline and
+    /// if the task is cancelled, and restores the terminal.
     func ask(
         _ question: LogMessage, limit: Int, deadline: Deadline
     ) async throws(PromptTerminalError) -> Secret<MessageBody>
@@ -41,9 +41,9 @@ public enum PromptTerminalError: Error, Sendable, Hashable {
 
 /// Shows a person the code to enter on another device, and for how long it is good (RFC 8628 section 3.3).
 public protocol DevicePrompt: Sendable {
-    /// Shows code and address. Throws `.unavailable` when there is nobody to show them to.
+    /// Shows the code and address. Throws `.unavailable` if they can't be shown to the user.
     func show(_ device: borrowing DeviceAuthorization) async throws(UserAgentError)
 
-    /// Tells how it ended, and stops whatever `show` began. More than once has no effect.
+    /// Shows the outcome, and stops anything that `show` began. Calling it again has no effect.
     func finish(_ outcome: SignInOutcome) async
 }

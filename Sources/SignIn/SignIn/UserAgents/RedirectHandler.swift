@@ -98,14 +98,14 @@ final class RedirectHandler: Sendable {
             return ResponsePage.notFound.response()
         }
         opened.give(true)
-        log.debug("the browser requested the sign-in page; it is led to \(url.publicPart)")
+        log.debug("the browser requested the sign-in page; redirecting it to \(url.publicPart)")
         return LoopbackResponse(
             status: 302, fields: [LoopbackField("Referrer-Policy", "no-referrer")], location: sink.finish())
     }
 
     private func take(_ request: consuming LoopbackRequest) -> LoopbackResponse {
         guard request.method == .get, let response = Self.response(in: request) else {
-            log.info("a request at the redirect address was not a response; it is ignored")
+            log.info("ignored a request at the redirect address that isn't a response")
             return ResponsePage.foreign.response()
         }
         let admission = admit(response)
@@ -127,7 +127,7 @@ final class RedirectHandler: Sendable {
             )
             return ResponsePage.foreign.response()
         case .repeated:
-            log.info("another response came to the redirect address; it is ignored")
+            log.info("ignored another response at the redirect address")
             return ResponsePage.repeated.response()
         }
     }

@@ -27,16 +27,16 @@ package protocol UserAgentAttempt: AnyObject, Sendable {
     /// Where the response comes to; what the authorization request must name.
     var redirect: RedirectURI { get }
 
-    /// Sends the person to the authorization page and returns the first response that the gate admits. Once.
+    /// Sends the user to the authorization page and returns the first response that the gate admits. May be called
+    /// once.
     ///
-    /// Responses that the gate doesn't admit, whoever sent them, change nothing. Throws `.userCancelled`, `.timedOut`
-    /// at the deadline, `.cancelled` when the task is cancelled, `.unavailable` when there is nothing to show the page
-    /// with.
+    /// Other responses change nothing, whoever sent them. Throws `.userCancelled`, `.timedOut` at the deadline,
+    /// `.cancelled` if the task is cancelled, and `.unavailable` if the page can't be shown.
     func present(
         _ url: consuming AuthorizationURL, gate: AuthorizationResponseGate, deadline: Deadline
     ) async throws(UserAgentError) -> AuthorizationResponse
 
-    /// Tells the person how it ended, and closes whatever was open. More than once has no effect.
+    /// Shows the outcome to the user, and closes open resources. Calling it again has no effect.
     func finish(_ outcome: SignInOutcome) async
 }
 
@@ -44,7 +44,7 @@ package protocol UserAgentAttempt: AnyObject, Sendable {
 public enum SignInOutcome: Sendable {
     /// The session is stored.
     case signedIn
-    /// A sentence for the person, and what to do next.
+    /// A sentence for the user, and the next step.
     case failed(cause: LogMessage, hint: LogMessage?)
 
     package static func failed(_ error: some RedactedError) -> SignInOutcome {
@@ -52,8 +52,8 @@ public enum SignInOutcome: Sendable {
     }
 }
 
-/// The sink that puts an authorization URL into the `Location` field of a redirect on a loopback address, so that the
-/// `state` in it never stands on a command line.
+/// The sink that writes an authorization URL into the `Location` field of a redirect on a loopback address, so that its
+/// `state` never appears on a command line.
 package struct RedirectLocationSink: SecretSink, ~Copyable {
     package static var reason: StaticString {
         "the browser is led from a one-time link to the page that holds the state"
@@ -72,22 +72,23 @@ package struct RedirectLocationSink: SecretSink, ~Copyable {
 
 /// An adopter's own way to show the authorization page: a web view, a browser of its own.
 public protocol AuthorizationPresenter: Sendable {
-    /// Shows the page and returns the response that came to the redirect address, or `nil` when the person closed it.
+    /// Shows the page and returns the response that came to the redirect address, or `nil` if the user closed the page.
     ///
-    /// `AuthorizationResponse(pasted:redirect:)` makes it of the address, which it compares with the redirect's.
+    /// `AuthorizationResponse(pasted:redirect:)` creates the response from the address, which it compares with the
+    /// redirect's.
     ///
-    /// Whatever it throws becomes `.unavailable(.pageFailed)` (`.presenterFailed` in AT Protocol's client), and its
-    /// words are dropped, unless it is a ``UserAgentError`` or a `CancellationError`.
+    /// Errors become `.unavailable(.pageFailed)` (`.presenterFailed` in AT Protocol's client) without their text,
+    /// unless they are a ``UserAgentError`` or a `CancellationError`.
     ///
     /// - Parameters:
-    ///   - url: goes out through a named sink alone, since it may hold the state.
-    ///   - callbackScheme: of the redirect address, such as `org.example.app`.
+    ///   - url: the page's address, which is only readable through a named sink, because it may contain the state.
+    ///   - callbackScheme: the scheme of the redirect address, such as `org.example.app`.
     func presentAuthorization(
         at url: consuming AuthorizationURL, callbackScheme: String
     ) async throws -> AuthorizationResponse?
 }
 
-/// Lets a presenter stand where a user agent does.
+/// Uses a presenter as a user agent.
 package struct PresentingUserAgent: RedirectUserAgent {
     private let presenter: any AuthorizationPresenter
 

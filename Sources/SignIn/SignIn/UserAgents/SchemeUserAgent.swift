@@ -65,14 +65,14 @@ private final class SchemeAttempt: UserAgentAttempt {
                 handler.event.give(.failed(.unavailable(.cannotWaitForHandler(number: failure.number))))
             }) { message in
                 guard let response = try? AuthorizationResponse(pasted: message, redirect: redirect) else {
-                    log.info("what the handler brought is not a response; it is ignored")
+                    log.info("ignored an address from the handler that isn't a response")
                     return .foreign
                 }
                 guard gate.admit(response) == .admitted else {
-                    log.info("what the handler brought belongs to another sign-in; it is ignored")
+                    log.info("ignored a response from the handler that belongs to another sign-in")
                     return .foreign
                 }
-                log.debug("the handler brought the response")
+                log.debug("got the response from the handler")
                 handler.deliver(response)
                 return .admitted
             }

@@ -10,8 +10,8 @@ package enum SignInMethod: Sendable, Hashable, CaseIterable {
     case browserAndPaste
     /// A browser on this machine, and the program that a private-use scheme starts (RFC 8252 section 7.1).
     case scheme
-    /// The page's address at the terminal, and the one that the browser ended at pasted there; a listener waits as well
-    /// where the redirect is a loopback address.
+    /// The page's address at the terminal, where the user pastes the address that the browser ends at. A listener also
+    /// waits if the redirect is a loopback address.
     case paste
     /// A code at the terminal, entered on another device (RFC 8628).
     case device
@@ -31,10 +31,10 @@ package struct SignInChoice: Sendable, Hashable {
         /// There is a browser, which may run where this machine's loopback address means another one.
         case browserMayBeElsewhere
         case noDisplay
-        /// There is no display, and the server has no device grant.
+        /// No display is available, and the server lacks the device grant.
         case noDisplayNoDeviceGrant
-        /// There is no display, and the caller named the redirect, which a sign-in on another device has none of: its
-        /// port may be forwarded here.
+        /// No display is available, and the caller set the redirect, which a device code doesn't use: its port may be
+        /// forwarded to this machine.
         case namedRedirect
         /// The redirect is a private-use scheme, whose handler is installed.
         case handler
@@ -44,7 +44,7 @@ package struct SignInChoice: Sendable, Hashable {
         case webRedirect
     }
 
-    /// What can be asked of the person and the server.
+    /// The abilities of the user's session and the server.
     package struct Capabilities: Sendable, Hashable {
         package var sessionEnvironment: SessionEnvironment
         /// Whether the server has a device authorization endpoint (RFC 8628 section 4).
@@ -61,12 +61,12 @@ package struct SignInChoice: Sendable, Hashable {
         }
     }
 
-    /// Chooses without asking anybody.
+    /// Chooses without a question.
     ///
-    /// - Parameter wanted: what the caller asks for; it is taken as it is.
+    /// - Parameter wanted: the caller's choice, which is taken unchanged.
     ///
-    /// Throws `.unavailable(.noWay)` when there is neither a browser nor a terminal, and `.unavailable(.noTerminal)`
-    /// when only a terminal would do.
+    /// Throws `.unavailable(.noWay)` if there is neither a browser nor a terminal, and `.unavailable(.noTerminal)` if
+    /// only a terminal would do.
     package init(
         _ capabilities: Capabilities, redirect: RedirectURI.Kind, wanted: SignInMethod? = nil
     ) throws(UserAgentError) {
@@ -109,12 +109,12 @@ package struct SignInChoice: Sendable, Hashable {
 }
 
 extension SignInChoice: Loggable {
-    /// Safe: words of ours. A sentence for the person.
+    /// Safe: fixed words. A sentence for the user.
     package var logMessage: LogMessage { "\(way.logMessage), because \(reason.logMessage)" }
 }
 
 extension SignInMethod: Loggable {
-    /// Safe: words of ours.
+    /// Safe: fixed words.
     package var logMessage: LogMessage {
         switch self {
         case .browser: "signing in with a browser here"
@@ -127,18 +127,18 @@ extension SignInMethod: Loggable {
 }
 
 extension SignInChoice.Reason: Loggable {
-    /// Safe: words of ours.
+    /// Safe: fixed words.
     package var logMessage: LogMessage {
         switch self {
         case .asked: "you asked for it"
-        case .namedBrowser: "BROWSER names one"
-        case .display: "there is a display"
+        case .namedBrowser: "BROWSER names a browser"
+        case .display: "a display is available"
         case .browserMayBeElsewhere: "the browser may run on another machine"
         case .noDisplay: "no display is available"
         case .noDisplayNoDeviceGrant: "no display is available and the server doesn't support device codes"
         case .namedRedirect: "no display is available and --redirect is set"
-        case .handler: "the redirect's scheme has its handler"
-        case .noHandler: "nothing here takes the redirect's scheme"
+        case .handler: "a handler is installed for the redirect's scheme"
+        case .noHandler: "no program here handles the redirect's scheme"
         case .webRedirect: "the redirect is a page on the web"
         }
     }

@@ -1,12 +1,11 @@
 package import LatchkeyLog
 public import LatchkeyProcess
 
-/// What a person signs in with (RFC 6749's user agent): how the authorization page is shown, and how its response comes
-/// back.
+/// A method to sign in (RFC 6749's user agent): how the user sees the authorization page, and how its response returns.
 public struct UserAgent: Sendable {
-    /// Opens a link in a browser, and returns at once or when the page was left; an error says why it can't be opened.
+    /// Opens a link in a browser, and returns at once or when the user has left the page.
     ///
-    /// What it throws ends the sign-in.
+    /// An error ends the sign-in.
     public typealias Opener = @Sendable (_ link: String) async throws(UserAgentError) -> Void
 
     package enum Way: Sendable {
@@ -39,15 +38,15 @@ public struct UserAgent: Sendable {
         self.init(.methods(methods))
     }
 
-    /// What fits the session that the program runs in: a browser where there is a display; where the caller can ask, a
-    /// paste at the terminal or a code for another device.
+    /// The methods that fit the program's session: a browser if a display is available; if the caller can ask, a paste
+    /// at the terminal or a device code.
     ///
-    /// Throws at the sign-in, as `.userAgent(.unavailable)`, when nothing is left; the hint says what to do.
+    /// Throws `.userAgent(.unavailable)` at the sign-in if no method is left; the hint says what to do.
     ///
     /// - Parameters:
-    ///   - environment: says whether there is a display and a browser.
-    ///   - terminal: where to ask; without it no question is asked.
-    ///   - devicePrompt: shows a code for another device; without it none is shown.
+    ///   - environment: shows whether a display and a browser are available.
+    ///   - terminal: the terminal for questions; `nil` asks none.
+    ///   - devicePrompt: shows a device code; `nil` shows none.
     public static func automatic(
         in environment: ProgramEnvironment, terminal: (any PromptTerminal)? = nil,
         devicePrompt: (any DevicePrompt)? = nil
@@ -55,7 +54,7 @@ public struct UserAgent: Sendable {
         UserAgent(SignInMethods(environment: environment, terminal: terminal, devicePrompt: devicePrompt))
     }
 
-    /// The person's browser, and a listener at the loopback redirect address (RFC 8252 section 7.3).
+    /// The user's browser, and a listener at the loopback redirect address (RFC 8252 section 7.3).
     public static func browser(in environment: ProgramEnvironment) -> UserAgent {
         var methods = SignInMethods(environment: environment)
         methods.wanted = .browser

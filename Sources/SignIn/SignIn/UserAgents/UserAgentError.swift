@@ -12,7 +12,7 @@ public struct UserAgentError: RedactedError, Hashable {
         case unavailable(Reason)
         /// The deadline passed.
         case timedOut
-        /// The deadline passed, and the program that was started never requested the page, as a browser would.
+        /// The deadline passed, and the started program never requested the page, as a browser would.
         case pageNeverOpened
         /// The deadline passed, and all that came were responses with another state.
         case onlyForeignResponses
@@ -20,33 +20,33 @@ public struct UserAgentError: RedactedError, Hashable {
         case cancelled
     }
 
-    /// What is missing.
+    /// The reason why a method is unavailable.
     public enum Reason: Sendable, Hashable {
         /// There is neither a browser nor a terminal.
         case noWay
-        /// The redirect is of a private-use scheme whose handler isn't installed, and there is no terminal to paste at.
+        /// The redirect has a private-use scheme whose handler isn't installed, and there is no terminal to paste at.
         case noHandler
         /// Neither `BROWSER` nor a display.
         case noDisplay
-        /// No browser could be started; the number is the errno of the last one.
+        /// No browser could be started; the number is the errno of the last attempt.
         case noBrowser(number: Int32)
         /// Every browser ended with an error before it requested the page; the number is the last one's exit status.
         case browserFailed(status: Int32)
         /// `BROWSER` can't be understood.
         case malformedBrowser
-        /// A private window was asked for, and no browser is known to have one.
+        /// A private window was requested, but none of the browsers is known to have one.
         case noPrivateWindow
         /// The loopback address can't be listened on.
         case cannotListen(ListeningProblem)
-        /// The folder in which handlers are waited for can't be used; the number is the errno.
+        /// The folder for responses from handlers can't be used; the number is the errno.
         case cannotWaitForHandler(number: Int32)
-        /// The response is to come by the desktop's handler, and the redirect has no private-use scheme.
+        /// The response should come from the desktop's handler, but the redirect lacks a private-use scheme.
         case noPrivateScheme
         /// This agent can't bring a response back from such a redirect address.
         case unsupportedRedirect
-        /// There is no terminal to ask on.
+        /// There is no terminal to ask at.
         case noTerminal
-        /// The kernel gave no random octets; the number is the errno.
+        /// The kernel returned no random bytes; the number is the errno.
         case noRandomOctets(number: Int32)
         /// The authorization page could not be fetched or did not lead back.
         case pageFailed
@@ -57,7 +57,7 @@ public struct UserAgentError: RedactedError, Hashable {
         let error: LoopbackError
     }
 
-    /// What a program decides by; cause and hint are for people.
+    /// The code that a program decides by; cause and hint are for people.
     public let code: Code
 
     /// For an ``AuthorizationPresenter`` or a ``UserAgent/Opener`` of the caller's own to throw.
@@ -97,7 +97,7 @@ public struct UserAgentError: RedactedError, Hashable {
 }
 
 extension UserAgentError.Reason {
-    // Safe: words of ours and numbers of the system.
+    // Safe: fixed words and numbers of the system.
     package var logMessage: LogMessage {
         switch self {
         case .noWay: "this process has neither a display for a browser nor a terminal"

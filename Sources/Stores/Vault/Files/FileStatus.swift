@@ -45,8 +45,10 @@ struct FileStatus {
 
     /// Throws unless this is a regular file of this user that no other user can write to.
     func requireOwnFile(_ what: StaticString, _ path: String) throws(StoreError) {
-        if isSymbolicLink { throw FileProblem.refuse(what, path, "is a symbolic link", hint: "name the file itself") }
-        if isDirectory { throw FileProblem.refuse(what, path, "is a directory", hint: "name a file in it") }
+        if isSymbolicLink {
+            throw FileProblem.refuse(what, path, "is a symbolic link", hint: "use the path of the file itself")
+        }
+        if isDirectory { throw FileProblem.refuse(what, path, "is a directory", hint: "use the path of a file in it") }
         guard isRegularFile else { throw FileProblem.refuse(what, path, "isn't a regular file") }
         guard owner == geteuid() else { throw FileProblem.refuse(what, path, "belongs to another user") }
         guard !isWritableByOthers else {

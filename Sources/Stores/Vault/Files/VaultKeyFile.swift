@@ -50,7 +50,7 @@ public enum VaultKeyFile {
         if number == ENOENT || number == ENOTDIR {
             return StoreError(
                 .unavailable, "the directory of the key file \(FileProblem.loggable(path)) doesn't exist",
-                hint: "make the directory first, or choose another path", platform: .errno(number))
+                hint: "create the directory first, or choose another path", platform: .errno(number))
         }
         return FileProblem.system("key file", path, number: number, hint: "choose another path")
     }
@@ -62,7 +62,8 @@ public enum VaultKeyFile {
             if errno == ELOOP { throw FileProblem.refuse("key file", path, "is a symbolic link") }
             throw FileProblem.system(
                 "key file", path, number: errno,
-                hint: errno == EACCES ? "see that you own it, with mode 600" : "\(Recovery.chooseKeyFile)")
+                hint: errno == EACCES
+                    ? "make sure that you own the key file and its mode is 600" : "\(Recovery.chooseKeyFile)")
         }
         defer { close(descriptor) }
         guard case .success(let status) = FileStatus.of(descriptor: descriptor) else {
@@ -80,6 +81,6 @@ public enum VaultKeyFile {
     private static func wrongLength(_ path: String) -> StoreError {
         StoreError(
             .wrongKey, "\(FileProblem.loggable(path)) isn't a key file: a key file has exactly \(byteCount) bytes",
-            hint: "name the file that was made with the vault")
+            hint: "use the key file that was created with the vault")
     }
 }

@@ -58,7 +58,7 @@ struct VaultPath {
         }
         throw FileProblem.refuse(
             "journal of the vault", file + "-journal", "isn't a regular file",
-            hint: "take it away: what SQLite leaves there is a file")
+            hint: "remove it: a journal of SQLite is a regular file")
     }
 
     private var hasJournal: Bool {
@@ -101,7 +101,7 @@ struct VaultPath {
                     // A disk that isn't mounted is not to be taken for a directory to be made.
                     throw FileProblem.system(
                         "directory", String(name.directory.dropLast()), number: ENOENT,
-                        hint: "make it first, or see that its disk is mounted")
+                        hint: "create the folder first, or make sure that its disk is mounted")
                 }
                 return try checkWritable(directory)
             case .failure(let error):
@@ -114,13 +114,13 @@ struct VaultPath {
 
     private static func checkWritable(_ directory: String) throws(StoreError) {
         guard unsafe access(directory, W_OK | X_OK) != 0 else { return }
-        throw FileProblem.system("directory", directory, number: errno, hint: "name a place that you can write to")
+        throw FileProblem.system("directory", directory, number: errno, hint: "choose a path that you can write to")
     }
 
     private func checkName(_ name: String) throws(StoreError) {
         if TemporaryFile.isTemporary(name) {
             throw FileProblem.refuse(
-                "vault", file, "has a name that only unfinished files have", hint: "choose another name")
+                "vault", file, "has a name that is reserved for unfinished files", hint: "choose another name")
         }
         if case .success = FileStatus.ofLink(at: file) { throw exists }
     }
@@ -139,7 +139,7 @@ struct VaultPath {
             last != ".", last != ".."
         else {
             throw StoreError(
-                .unavailable, "\(FileProblem.loggable(path)) isn't the path of a file", hint: "give a vault's path")
+                .unavailable, "\(FileProblem.loggable(path)) isn't the path of a file", hint: "use the path of a vault")
         }
         let directory = String(path.dropLast(last.count))
         return (directory.isEmpty ? "." : directory, String(last))
@@ -164,7 +164,7 @@ struct VaultPath {
             guard case .success(let status) = FileStatus.ofLink(at: path) else {
                 throw FileProblem.refuse("directory", path, "can't be read")
             }
-            guard status.isDirectory else { throw FileProblem.refuse("directory", path, "is no directory") }
+            guard status.isDirectory else { throw FileProblem.refuse("directory", path, "isn't a directory") }
             if isInnermost {
                 guard status.owner == geteuid() else {
                     throw FileProblem.refuse("directory", path, "belongs to another user")
@@ -172,16 +172,16 @@ struct VaultPath {
                 guard status.isPrivate else {
                     throw FileProblem.refuse(
                         "directory", path, "can be used by other users",
-                        hint: "keep the vault in a directory of its own with mode 700")
+                        hint: "move the vault to a separate directory with mode 700")
                 }
             } else {
                 guard status.owner == geteuid() || status.owner == 0 else {
-                    throw FileProblem.refuse("directory", path, "belongs to another user, who could exchange the vault")
+                    throw FileProblem.refuse("directory", path, "belongs to another user, who could replace the vault")
                 }
                 // In a sticky one, such as /tmp, nobody exchanges another user's file.
                 guard !status.isWritableByOthers || status.mode & S_ISVTX != 0 else {
                     throw FileProblem.refuse(
-                        "directory", path, "can be changed by other users, who could exchange the vault",
+                        "directory", path, "can be changed by other users, who could replace the vault",
                         hint: "remove their permission to write there")
                 }
             }
@@ -196,7 +196,7 @@ struct VaultPath {
     // MARK: - Making
 
     private var exists: StoreError {
-        FileProblem.system("vault", file, number: EEXIST, hint: "open it, or choose another path")
+        FileProblem.system("vault", file, number: EEXIST, hint: "open the vault, or choose another path")
     }
 
     /// Makes a file under another name with `fill`, then gives it its name if that is still free, durably.
@@ -232,7 +232,7 @@ extension FileStatus {
     /// Throws unless this is the length of a whole vault.
     func requireVaultLength() throws(StoreError) {
         guard byteCount >= PageSealedFiles.pageByteCount, byteCount % PageSealedFiles.pageByteCount == 0 else {
-            throw .noVault("its length is none that a vault has")
+            throw .noVault("its length isn't that of a vault")
         }
     }
 }

@@ -42,7 +42,7 @@ struct CollectionsRecord: Sendable, Equatable {
     mutating func add(label: String, alias: String?, now: UnixTime) throws(StoreError) -> ItemCollection {
         try Self.check(label: label)
         guard all.count < Self.maximumCount else {
-            throw StoreError(.conflict, "the vault has \(all.count) collections, and takes no more")
+            throw StoreError(.conflict, "the vault already has the maximum of \(all.count) collections")
         }
         let added = ItemCollection(
             name: ItemCollection.name(for: label, besides: all.map(\.name) + [Self.reserved]), label: label,
@@ -81,7 +81,7 @@ struct CollectionsRecord: Sendable, Equatable {
         }
         guard name == nil || all.reduce(0, { $0 + $1.aliases.count }) < Self.maximumAliasCount else {
             throw StoreError(
-                .conflict, "the vault's collections have \(Self.maximumAliasCount) aliases, and take no more")
+                .conflict, "the vault's collections already have the maximum of \(Self.maximumAliasCount) aliases")
         }
         for (index, collection) in all.enumerated() {
             var aliases = collection.aliases.filter { $0 != alias }

@@ -172,7 +172,7 @@ extension StoreError {
     static var indexDiffers: StoreError {
         StoreError(
             .corrupted, "the vault's index of attributes was damaged, or changed by someone without its key",
-            hint: "\(Recovery.verifyVault): it shows how to go on")
+            hint: "\(Recovery.verifyVault) to see how to continue")
     }
 }
 

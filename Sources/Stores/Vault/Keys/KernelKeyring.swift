@@ -102,12 +102,13 @@ enum KernelKeyring {
         switch number {
         case EDQUOT:
             StoreError(
-                .unavailable, "the kernel's keyring of this user is full", hint: "see keyctl show @u",
+                .unavailable, "the kernel's keyring of this user is full", hint: "list its keys: `keyctl show @u`",
                 platform: .errno(number))
         default:
             StoreError(
                 .unavailable, "the kernel's keyring can't be used here",
-                hint: "containers often forbid it; everything else works without", platform: .errno(number))
+                hint: "containers often forbid the kernel's keyring; everything else works without it",
+                platform: .errno(number))
         }
     }
 }

@@ -119,7 +119,7 @@ extension KeySlot.Head {
         var cost: PassphraseCost?
         if kind == .passphrase {
             guard let stored = PassphraseCost(stored: memory, passes: passes) else {
-                throw .vaultCorrupted("a key slot asks for more work than is allowed")
+                throw .vaultCorrupted("a key slot requires more memory or passes than Latchkey allows")
             }
             cost = stored
         } else if passes != 0 || memory != 0 {
@@ -163,7 +163,7 @@ final class NewKeySlot: Sendable {
         _ source: borrowing VaultKeySource, name: KeySlotName, cost: PassphraseCost?, created: UnixTime, vault: VaultID
     ) throws(StoreError) {
         if let reference = source.reference, reference.vault != vault {
-            throw StoreError(.unsupported, "the key belongs to another vault", hint: "name a slot of this vault")
+            throw StoreError(.unsupported, "the key belongs to another vault", hint: "choose a slot of this vault")
         }
         let id = if let reference = source.reference { reference.slot } else { try Sealing.randomOctets(16) }
         let cost = source.kind == .passphrase ? cost ?? .calibrated() : nil

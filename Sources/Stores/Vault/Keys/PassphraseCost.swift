@@ -26,7 +26,7 @@ public struct PassphraseCost: Sendable, Hashable {
         else {
             throw StoreError(
                 .unsupported, "a passphrase can't cost \(memoryByteCount) bytes and \(passes) passes",
-                hint: "8 MiB to 1 GiB and 1 to 16 passes are possible")
+                hint: "use 8 MiB to 1 GiB and 1 to 16 passes")
         }
         self.init(known: memoryByteCount, passes: passes)
     }

@@ -89,7 +89,7 @@ package struct SystemCredential: Sendable, Hashable {
             hint: "\(Recovery.createSystemCredential)")
     }
 
-    private static let hint: LogMessage = "run it in a unit with LoadCredentialEncrypted= for that name"
+    private static let hint: LogMessage = "run the command in a unit with LoadCredentialEncrypted= for that name"
 }
 
 extension FileStatus {
@@ -99,7 +99,7 @@ extension FileStatus {
     /// systemd.exec(5) makes directories 0500 and files 0400. When they belong to root, an access list lets the unit's
     /// user in, and the mode's group bits show that list's mask: 0550 and 0440.
     fileprivate func requireMadeBySystemd(_ what: StaticString, _ path: String) throws(StoreError) {
-        let hint: LogMessage = "let systemd make it, with LoadCredentialEncrypted= in the unit"
+        let hint: LogMessage = "let systemd create it: set LoadCredentialEncrypted= in the unit"
         guard isDirectory || isRegularFile else {
             throw FileProblem.refuse(what, path, "isn't a regular file", hint: hint)
         }

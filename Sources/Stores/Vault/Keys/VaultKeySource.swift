@@ -35,8 +35,8 @@ public struct VaultKeySource: ~Copyable, Sendable {
     public static func systemCredential(named name: String, in directory: String) throws(StoreError) -> VaultKeySource {
         guard let name = SystemCredentialName(name) else {
             throw StoreError(
-                .unsupported, "no credential of systemd has such a name",
-                hint: "give the ID that the unit's LoadCredentialEncrypted= names")
+                .unsupported, "not a valid name of a systemd credential",
+                hint: "use the ID from the unit's LoadCredentialEncrypted=")
         }
         return systemCredential(SystemCredential(name: name, directory: directory))
     }
@@ -200,11 +200,11 @@ extension VaultKeySource {
             default:
                 throw .wrongKey(
                     "the vault's key in the keyring doesn't have 32 bytes",
-                    hint: "open the vault in another way, and replace that slot")
+                    hint: "open the vault with another key, and replace that slot")
             }
         case .kernelKeyring:
             throw StoreError(
-                .unsupported, "a key in the kernel's keyring makes no slot", hint: "name a passphrase or a key file")
+                .unsupported, "a key in the kernel's keyring can't be a slot", hint: "use a passphrase or a key file")
         }
     }
 

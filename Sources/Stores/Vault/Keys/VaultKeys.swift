@@ -81,7 +81,7 @@ enum IdentityRecord {
                 .unsupported, "the vault has format \(Int(first)); this Latchkey supports \(Int(layout))",
                 hint: first > layout
                     ? "use a newer Latchkey"
-                    : "use the Latchkey that made it, or make a new vault at another path")
+                    : "use the version of Latchkey that created it, or create a new vault at another path")
         }
         guard record.count == 17 else { throw .vaultCorrupted("its identity has a wrong length") }
         return VaultID(bytes: Array(record[1...]))

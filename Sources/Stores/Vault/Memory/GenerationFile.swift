@@ -78,7 +78,7 @@ struct GenerationFile: Sendable {
                 throw FileProblem.refuse(
                     "directory", directory, "is not a directory of this user alone",
                     hint:
-                        "replace it with a directory; Latchkey uses it to detect that a vault was replaced with an older copy"
+                        "replace it with a directory, where Latchkey records the last seen state of vaults"
                 )
             }
         case .failure(let error) where error.number == ENOENT || error.number == ENOTDIR: return nil

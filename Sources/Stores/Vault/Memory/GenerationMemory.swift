@@ -58,7 +58,7 @@ final class GenerationMemory: Sendable {
         case .rolledBack(let rollback) where choice == .refuse: throw .vaultRolledBack(rollback)
         case .unreadable where choice == .refuse: throw .changedMemory
         case .unavailable(let error):
-            logger.info("an older copy of the vault can't be noticed: \(error)")
+            logger.info("can't detect an older copy of the vault: \(error)")
         case .firstSeen:
             if let error = raise(to: manifest, keys, former, level: .info) { return .unavailable(error) }
         case .current: raise(to: manifest, keys, former, level: .info)
@@ -119,7 +119,7 @@ final class GenerationMemory: Sendable {
                 defer { if level == .warning { state.hasWarned = true } }
                 return state.hasWarned
             }
-            if !isRepeated { logger.log(level, "how far the vault was seen can't be remembered: \(error)") }
+            if !isRepeated { logger.log(level, "can't record the last seen state of the vault: \(error)") }
             return error
         }
     }
@@ -246,7 +246,7 @@ public struct VaultRollback: Sendable, Hashable, Loggable {
     /// Safe: counts of transactions.
     public var logMessage: LogMessage {
         seenGeneration == generation
-            ? "it is another copy than the one that was seen before, at generation \(generation)"
+            ? "this copy differs from the one seen before, at generation \(generation)"
             : "its generation is \(generation), and \(seenGeneration) was seen before"
     }
 }

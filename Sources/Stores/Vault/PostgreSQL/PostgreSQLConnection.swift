@@ -168,7 +168,7 @@ internal import LatchkeySystem
             if isQuick {
                 var entry = pollfd(fd: unsafe PQsocket(pointer), events: events, revents: 0)
                 // Less than a tick of the kernel's has the processor's timer set anew, for half the time of a read.
-                guard unsafe poll(&entry, 1, 10) > 0 else { throw StoreError(.busy, "the database takes its time") }
+                guard unsafe poll(&entry, 1, 10) > 0 else { throw StoreError(.busy, "the database is slow") }
             } else {
                 try wait(for: events, cancellation)
             }
@@ -187,7 +187,7 @@ internal import LatchkeySystem
         if readCount == 16 { acceptedByteCount = count + Self.maximumAnswerByteCount }
         guard count <= acceptedByteCount else {
             isLost = true
-            throw .vaultCorrupted("the database sends more than a vault has")
+            throw .vaultCorrupted("the database sent more data than a vault has")
         }
     }
 
@@ -223,7 +223,7 @@ internal import LatchkeySystem
     func commit(_ cancellation: Cancellation) throws(StoreError) {
         let answer = try ask(PostgreSQLSchema.commit, [], cancellation)
         guard answer.commandName == "COMMIT" else {
-            throw StoreError(.unavailable, "the database undid the change instead of keeping it")
+            throw StoreError(.unavailable, "the database rolled the change back")
         }
     }
 
@@ -292,7 +292,7 @@ struct PostgreSQLHandshake {
                 time = min(time, .seconds(limit))
             }
             guard let connection = unsafe Self.start(server) else {
-                throw StoreError(.unavailable, "there is not enough memory for a connection")
+                throw StoreError(.unavailable, "not enough memory for a connection")
             }
             let end = Result { () throws(StoreError) in try unsafe finish(connection, .after(time)) }
             if case .success(nil) = end { return unsafe connection }

@@ -20,11 +20,11 @@ extension StoreError {
                 hint: "\(Recovery.printSchema), and compare")
         case "42501":
             return error(
-                .permissionDenied, "the database's role may not use the tables of the vault",
+                .permissionDenied, "the database's role lacks rights on the tables of the vault",
                 hint: "\(Recovery.printSchema): its GRANT statements give the rights")
-        case "40001", "40P01", "55P03", "57014": return error(.busy, "others are writing to the vault")
+        case "40001", "40P01", "55P03", "57014": return error(.busy, "other processes are writing to the vault")
         case "53100": return error(.cannotWrite, "the database's disk is full; nothing was changed")
-        case "54000": return error(.tooLarge, "the row is larger than the database takes")
+        case "54000": return error(.tooLarge, "the row is too large for the database")
         default: break
         }
         switch state.prefix(2) {
@@ -53,7 +53,7 @@ extension StoreError {
             unredacted: String(lines.prefix(1000)))
         return StoreError(
             .unavailable, "the database \(place) can't be reached: \(reason)",
-            hint: "see that it runs and lets this user in, and check the vault's URI")
+            hint: "make sure that the database runs and accepts this user, and check the vault's URI")
     }
 }
 

@@ -36,8 +36,8 @@ final class PostgreSQLListener: ChangeWatch {
         let connection = try PostgreSQLConnection(address, cancellation)
         guard !connection.isPooled else {
             throw StoreError(
-                .unsupported, "the database is behind a pool of connections, which passes on no news of changes",
-                hint: "use the database's own address where changes are waited for")
+                .unsupported, "a connection pooler in front of the database hides changes by other processes",
+                hint: "use the database's own address to wait for changes")
         }
         _ = try connection.ask(PostgreSQLSchema.listen, [], cancellation)
         return connection

@@ -31,7 +31,7 @@ final class PostgreSQLPool: Sendable {
             case .failure(let error):
                 guard error.code == .unavailable || error.code == .busy,
                     cancellation.deadline.remaining > .microseconds(pause)
-                else { throw error.code == .busy ? .noDatabase(address, "it hung up") : error }
+                else { throw error.code == .busy ? .noDatabase(address, "the database closed the connection") : error }
             }
             usleep(UInt32(Int.random(in: pause / 2...pause)))
             pause = min(pause * 2, 1_000_000)

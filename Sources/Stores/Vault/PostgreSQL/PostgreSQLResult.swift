@@ -65,7 +65,7 @@ internal import LatchkeyLog
     /// A number of two, four or eight bytes. Throws `corrupted` for anything else.
     func integer(_ row: Int, _ column: Int) throws(StoreError) -> Int64 {
         try withBytes(row, column) { (span) throws(StoreError) in
-            guard [2, 4, 8].contains(span.count) else { throw .vaultCorrupted("a number in it is none") }
+            guard [2, 4, 8].contains(span.count) else { throw .vaultCorrupted("a number in it is malformed") }
             var number: Int64 = span[0] & 0x80 == 0 ? 0 : -1
             for index in span.indices { number = number << 8 | Int64(span[index]) }
             return number

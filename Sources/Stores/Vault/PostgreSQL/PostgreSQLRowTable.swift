@@ -44,7 +44,7 @@ final class PostgreSQLRowTable: RowTable {
     private func readAtOnce<Result: ~Copyable & Sendable>(
         _ body: (any RowView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        guard let connection = pool.takeIdle() else { throw StoreError(.busy, "a connection takes its time") }
+        guard let connection = pool.takeIdle() else { throw StoreError(.busy, "a connection is slow") }
         defer { pool.give(connection) }
         return try body(PostgreSQLSession(connection, Cancellation(.standard), isQuick: true))
     }

@@ -68,7 +68,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     /// Before any other statement than a view's first lookup.
     private func holdView() throws(StoreError) {
         guard view != .transaction else { return }
-        if isQuick { throw StoreError(.busy, "more than one statement takes its time") }
+        if isQuick { throw StoreError(.busy, "a statement is slow") }
         try connection.send(PostgreSQLSchema.beginReading, [], cancellation)
         view = .transaction
         let before = mark
@@ -372,14 +372,15 @@ extension StoreError {
     static var leaseLost: StoreError {
         StoreError(
             .conflict, "nothing was changed: this process waited too long, so another process took over its lease",
-            hint: "read what the other one has saved")
+            hint: "read the change of the other process")
     }
 
-    fileprivate static var rowTooLong: StoreError { .vaultCorrupted("a row in it is longer than a vault's") }
+    fileprivate static var rowTooLong: StoreError { .vaultCorrupted("a row in it is too long for a vault") }
 
     static var vaultExists: StoreError {
         StoreError(
-            .conflict, "the database's schema has a vault already", hint: "open it, or name another schema")
+            .conflict, "the database's schema already contains a vault",
+            hint: "open that vault, or choose another schema")
     }
 
     static var noVaultRecords: StoreError {

@@ -244,7 +244,7 @@ struct LazyStatement {
         let count = Int(unsafe sqlite3_column_bytes(handle, column))
         let buffer = unsafe UnsafeBufferPointer(start: text, count: count)
         guard let string = unsafe String(validating: buffer, as: UTF8.self) else {
-            throw .vaultCorrupted("a value is no UTF-8")
+            throw .vaultCorrupted("a value isn't UTF-8")
         }
         return string
     }

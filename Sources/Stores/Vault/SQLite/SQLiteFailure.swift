@@ -16,23 +16,24 @@ extension StoreError {
             return error(.unavailable, "the vault's file can't be read")
         case SQLite.readOnlyMoved:
             return error(
-                .cannotWrite, "the vault was moved or exchanged while it was open; nothing was changed",
-                hint: "open it again")
+                .cannotWrite, "the vault was moved or replaced while it was open; nothing was changed",
+                hint: "open the vault again")
         case SQLite.readOnlyDirectory:
             return error(
-                .cannotWrite, "the vault's folder can't be written to", hint: "see that it is yours, with mode 700")
+                .cannotWrite, "the vault's folder can't be written to",
+                hint: "make sure that you own the folder and its mode is 700")
         default: break
         }
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED: return error(.busy, "another process is using the vault")
-        case SQLITE_NOTADB: return .noVault("its beginning is another one", platform)
+        case SQLITE_NOTADB: return .noVault("it doesn't start like a vault", platform)
         case SQLITE_CORRUPT, SQLITE_FORMAT, SQLITE_SCHEMA, SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_CONSTRAINT:
             return damaged(platform)
         case SQLITE_FULL:
             return error(.cannotWrite, "the disk with the vault is full", hint: "free some space; nothing was changed")
         case SQLITE_IOERR:
             return error(
-                .cannotWrite, "the system could not write the vault; the old content stays",
+                .cannotWrite, "the system could not write the vault; the old content is unchanged",
                 hint: "make sure that the disk has room and that files may grow (`ulimit -f`)")
         case SQLITE_READONLY:
             return error(
@@ -42,11 +43,11 @@ extension StoreError {
         case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
             return error(
                 .permissionDenied, "the vault can't be opened",
-                hint: "see that you own the file and its folder, with modes 600 and 700")
-        case SQLITE_TOOBIG: return error(.tooLarge, "the row is larger than a vault takes")
-        case SQLITE_NOMEM: return error(.unavailable, "there is not enough memory for the vault")
+                hint: "make sure that you own the file and its folder, with modes 600 and 700")
+        case SQLITE_TOOBIG: return error(.tooLarge, "the row is too large for a vault")
+        case SQLITE_NOMEM: return error(.unavailable, "not enough memory for the vault")
         case SQLITE_INTERRUPT: return .cancelled
-        default: return error(.unavailable, "the vault's engine refused")
+        default: return error(.unavailable, "SQLite refused the operation on the vault")
         }
     }
 

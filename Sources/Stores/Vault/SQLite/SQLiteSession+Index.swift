@@ -79,7 +79,7 @@ extension SQLiteSession {
 
 extension StoreError {
     /// Which one is right can't be told, and to take one away would bring the other to light.
-    static var itemTwice: StoreError { .vaultCorrupted("an item is there twice") }
+    static var itemTwice: StoreError { .vaultCorrupted("an item is stored twice") }
 }
 
 // MARK: - Damage

@@ -311,5 +311,5 @@ extension SQLiteStatement {
 
 extension StoreError {
     /// Eight lookup values that share 60 bits are no chance.
-    static var noFreePlace: StoreError { .vaultCorrupted("other items use all places for a new item") }
+    static var noFreePlace: StoreError { .vaultCorrupted("other items occupy all slots for a new item") }
 }

@@ -199,7 +199,7 @@ extension ItemID {
     /// The digits of a handle, which are always an element of a path.
     static func vault(_ handle: ItemHandle) -> ItemID {
         guard let id = ItemID(Hexadecimal.encode(handle.bytes)) else {
-            preconditionFailure("hexadecimal digits are no element of a path")
+            preconditionFailure("hexadecimal digits aren't an element of a path")
         }
         return id
     }

@@ -57,7 +57,7 @@ enum Sealing {
     static func randomOctets(_ count: Int) throws(StoreError) -> [UInt8] {
         return try mapError(
             { (error: RandomOctetsError) in
-                StoreError(.unavailable, "the kernel refused random octets", platform: .errno(error.number))
+                StoreError(.unavailable, "the kernel returned no random bytes", platform: .errno(error.number))
             },
             of: RandomOctets.array(count))
     }
@@ -65,7 +65,7 @@ enum Sealing {
     static func randomKey<Purpose: SecretPurpose>(as purpose: Purpose.Type) throws(StoreError) -> Secret<Purpose> {
         return try mapError(
             { (error: RandomSourceError) in
-                StoreError(.unavailable, "the kernel refused random octets", platform: .errno(error.number))
+                StoreError(.unavailable, "the kernel returned no random bytes", platform: .errno(error.number))
             },
             of: Secret<Purpose>.random(byteCount: 32))
     }

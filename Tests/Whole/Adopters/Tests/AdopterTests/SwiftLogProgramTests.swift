@@ -24,7 +24,7 @@ import Testing
         #expect(
             lines == [
                 "http: > authorization: (withheld) source=AdopterTests ahc-request-id=17",
-                "swift-log: a record was withheld: a secret that is in use stood in it",
+                "swift-log: withheld a record, because it contained a secret in use",
                 "shop: charged with a token of 43 bytes source=Latchkey category_=shop.orders order=17",
             ])
     }

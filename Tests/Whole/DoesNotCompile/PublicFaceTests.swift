@@ -90,7 +90,7 @@ import Testing
         #expect(
             isRecorded,
             """
-            \(Self.page) is another; Docs/Reference/promises.md says what such a change means. Delete the page, and run \
+            \(Self.page) is another; Docs/Reference/changes.md says what such a change means. Delete the page, and run \
             this test to record it anew:
             \(changes.joined(separator: "\n"))
             """)

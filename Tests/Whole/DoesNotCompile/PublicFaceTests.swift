@@ -178,6 +178,7 @@ import Testing
     static let pages = [
         ("README.md", []), ("Docs/HowTo/at-protocol.md", ["LatchkeyATProtocol"]),
         ("Docs/HowTo/authenticated-requests.md", ["Foundation", "FoundationNetworking", "LatchkeyFoundation"]),
+        ("Docs/HowTo/secrets-in-swift.md", []), ("Docs/HowTo/sign-in-in-swift.md", []), ("Docs/HowTo/github.md", []),
         ("Docs/Site/Latchkey.docc/Latchkey.md", []), ("Docs/Site/Latchkey.docc/ProductLog.md", []),
     ]
 

@@ -162,7 +162,7 @@ extension StoreError {
     fileprivate static var outOfScope: StoreError {
         StoreError(
             .permissionDenied, "this program may read its own items only",
-            hint: "start the program with --write to let it change these items")
+            hint: "start the keyring with permission to change these items")
     }
 }
 

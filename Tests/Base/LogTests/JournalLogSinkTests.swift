@@ -110,7 +110,7 @@ import TestServices
         do { _ = try StandInJournal(at: directory / "gone") }
         #expect(
             JournalUnavailable(number: 2).description
-                == "the systemd journal can't be reached (errno 2) [log.no-journal]")
+                == "can't open the systemd journal: no such file or directory [log.no-journal]")
     }
 
     @Test func `a journal that goes away and comes back costs the records between, counted and reported once`() throws {
@@ -129,7 +129,7 @@ import TestServices
         let second = try StandInJournal(at: directory / "socket")
         logger.info("two")
         #expect(
-            try second.take().map { $0["MESSAGE"] } == ["3 records were lost here (errno \(ENOENT))", "two"])
+            try second.take().map { $0["MESSAGE"] } == ["3 records were lost here: no such file or directory", "two"])
         #expect(sink.lostRecordCount == 0)
         #expect(reports.withLock { $0.map(\.number) } == [ENOENT])
     }
@@ -146,7 +146,9 @@ import TestServices
         #expect(lost > 0 && first.count + lost == 2000)
         logger.info("after")
         #expect(
-            try journal.take().map { $0["MESSAGE"] } == ["\(lost) records were lost here (errno \(EAGAIN))", "after"])
+            try journal.take().map { $0["MESSAGE"] } == [
+                "\(lost) records were lost here: resource temporarily unavailable", "after",
+            ])
         #expect(reports.withLock { $0.map(\.number) } == [EAGAIN])
     }
 }

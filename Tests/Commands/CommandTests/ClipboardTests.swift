@@ -53,7 +53,7 @@ internal import TestServices
         #expect(run.status == 0 && run.outputText.isEmpty, "\(run.errorText)")
         #expect(
             run.errorText
-                == "latchkey: copied; unless something else is copied before, it is taken away in 45 seconds\n")
+                == "latchkey: copied; the secret is removed in 45 seconds\n")
         #expect(try await content(of: "held") == "hunter2\n")
         #expect(try await content(of: "clock") == "45 xclip -selection clipboard -quiet -in\n")
     }
@@ -104,7 +104,7 @@ internal import TestServices
         try makeProgram("xclip", "exit 1")
         let run = try await clip(["DISPLAY": ":99"])
         #expect(run.status == 69 && run.errorText.contains("xclip refused [clipboard.refused]"), "\(run.errorText)")
-        #expect(run.errorText.contains("latchkey: hint: see that `xclip` works in this session"))
+        #expect(run.errorText.contains("latchkey: hint: make sure that `xclip` works in this session"))
     }
 
     @Test func `without a display and a terminal there is no clipboard, and nobody is asked for a key`() async throws {

@@ -190,8 +190,9 @@ internal import TestServices
         try directory.write("pass", Self.good)
         try await answer("LATCHKEY_PASSPHRASE_FILE=pass latchkey vault init").run.successful("vault init")
         let (run, shown) = try await answer(
-            "latchkey list", ("Passphrase of the vault", "a\r"), ("Attempt 2 of 3:\r\nPassphrase of the vault", "b\r"),
-            ("Attempt 3 of 3:\r\nPassphrase of the vault", Self.good + "\r"))
+            "latchkey list", ("Passphrase of the vault", "a\r"),
+            ("Try again (2 of 3).\r\nPassphrase of the vault", "b\r"),
+            ("Try again (3 of 3).\r\nPassphrase of the vault", Self.good + "\r"))
         #expect(run.status == 0, "\(run.errorText)")
         let (again, later) = try await answer("latchkey list", ("Passphrase of the vault", Self.good + "\r"))
         #expect(again.status == 0)
@@ -216,7 +217,7 @@ internal import TestServices
         // The key file would open it; the old passphrase is wanted all the same.
         let (run, shown) = try await answer(
             "latchkey vault passwd", ("Old passphrase of the vault", "three\r"),
-            ("Attempt 2 of 3:\r\nOld passphrase of the vault", "two\r"),
+            ("Try again (2 of 3).\r\nOld passphrase of the vault", "two\r"),
             ("New passphrase of the vault", Self.good + "\r"), ("Repeat it", Self.good + "\r"))
         #expect(run.status == 0, "\(run.errorText)")
         #expect(run.errorText.contains("latchkey: changed the vault's passphrase\n") && !shown.contains("orbit"))

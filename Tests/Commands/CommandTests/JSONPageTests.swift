@@ -95,6 +95,10 @@ import TestServices
         // What would be copied into a keyring that isn't there is refused: the shape is that of an import.
         seen.formUnion(["copy", "move"])
         try await run(["doctor"], statuses: [0, 69])
+        try await run(["config", "set"], ["all-stores", "no"])
+        try await run(["config", "get"], ["all-stores"])
+        try await run(["config", "list"])
+        try await run(["config", "set"], ["all-stores"])
         try await run(["accounts"])
         try await run(["accounts"], ["--all-stores"], statuses: [0, 69])
         try await run(["sign-in"], ["work", "--account", "second"])

@@ -48,13 +48,13 @@ internal import TestServices
     private static let files = [
         Case(
             "a configuration that is a folder", "mkdir -p config/latchkey/config; latchkey get example.org ada", 78,
-            "hint: make it a file, or take it away"),
+            "hint: replace it with a file, or remove it"),
         Case(
             "a configuration that is a pipe", "mkdir -p c; mkfifo c/config; LATCHKEY_CONFIG=c latchkey list", 78,
-            "hint: make it a file, or take it away"),
+            "hint: replace it with a file, or remove it"),
         Case(
             "a configuration's folder that is a file", "LATCHKEY_CONFIG=key latchkey list", 78,
-            "hint: LATCHKEY_CONFIG names the folder of the file `config`"),
+            "hint: set LATCHKEY_CONFIG to the folder that contains the file `config`"),
         Case(
             "a remembered store that is a pipe",
             "rm -f state/latchkey/store; mkfifo state/latchkey/store; latchkey list",

@@ -52,7 +52,7 @@ internal import TestServices
             let run = try await BuiltProducts.latchkey().run(arguments, environment: environment)
             #expect(run.status == 77, "\(arguments): \(run.errorText)")
             #expect(run.errorText.contains("[provider.not-own]"))
-            #expect(run.errorText.contains("latchkey: hint: see that \(file) says what you want"))
+            #expect(run.errorText.contains("latchkey: hint: check \(file), then run chmod go-w"))
         }
         _ = unsafe chown(folder, geteuid(), getegid())
     }

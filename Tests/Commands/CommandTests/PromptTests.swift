@@ -49,8 +49,8 @@ internal import TestServices
         let wrong = try PseudoTerminal()
         let refused = try await answer(
             try start("list", terminal: wrong), wrong, ("Passphrase of the vault", "battery staple\r"),
-            ("Attempt 2 of 3:\r\nPassphrase of the vault", "battery\r"),
-            ("Attempt 3 of 3:\r\nPassphrase of the vault", "staple\r"))
+            ("Try again (2 of 3).\r\nPassphrase of the vault", "battery\r"),
+            ("Try again (3 of 3).\r\nPassphrase of the vault", "staple\r"))
         #expect(refused.status == 77)
         #expect(refused.errorText.contains("[store.wrong-key]"))
         #expect(wrong.echoes)
@@ -131,7 +131,7 @@ internal import TestServices
         #expect(piped.errorOutput.isEmpty)
     }
 
-    @Test func `a rekeying draws its progress on a terminal, and takes it away`() async throws {
+    @Test func `a short rekeying shows no progress`() async throws {
         let latchkey = try BuiltProducts.latchkey()
         let withKey = environment.merging(["LATCHKEY_KEY_FILE": directory / "key"]) { _, new in new }
         try await latchkey.run(["vault", "init", "--key-file", directory / "key"], environment: withKey)
@@ -141,8 +141,7 @@ internal import TestServices
             ["vault", "rekey"], environment: withKey, terminal: terminal, streamsOnTerminal: true)
         #expect(try await running.finish().status == 0)
         try await terminal.waitUntilShown("0 credentials sealed under a new key\r\n")
-        let bar = "\rlatchkey: sealing anew [\(String(repeating: "#", count: 20))] 100 % "
-        #expect(terminal.shown.contains("\(bar)\r\(String(repeating: " ", count: 78))\r"))
+        #expect(!terminal.shown.contains("encrypting"))
     }
 
     @Test func `control-C while an address is to be pasted ends with 130`() async throws {

@@ -254,7 +254,8 @@ import TestServices
         let run = try await ask().finish()
         #expect(run.status == 77, "\(run.errorText)")
         #expect(
-            run.errorText.contains("[sign-in.refresh-lost]") && run.errorText.contains("hint: latchkey sign-in work"))
+            run.errorText.contains("[sign-in.refresh-lost]")
+                && run.errorText.contains("hint: run `latchkey sign-in work"))
         #expect(server.record.refreshes == 1 && server.record.replays == 1)
         // It is told again until the person signs in, which is the cure.
         let next = try await ask().finish()
@@ -301,6 +302,6 @@ extension RunningProgram {
     /// A signal goes from the process that was started to its worker, and there to the task: it may be on its way for
     /// longer than the server's response. The worker's own word is what tells that it came.
     fileprivate func waitUntilAskedToStop() async throws {
-        try await wait(for: "its word on the signal") { errorsSoFar.contains("asked to stop;") }
+        try await wait(for: "its word on the signal") { errorsSoFar.contains("stopping after the current step") }
     }
 }

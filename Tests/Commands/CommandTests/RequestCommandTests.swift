@@ -133,12 +133,12 @@ import TestServices
 
     @Test func `what is refused is refused before anything is sent`() async throws {
         let refused: [([String], Int32, String)] = [
-            (["/a", "--header", "Authorization: Bearer mine"], 64, "that header field is written by latchkey itself"),
+            (["/a", "--header", "Authorization: Bearer mine"], 64, "Latchkey sets that header field itself"),
             (["/a", "--header", "nonsense"], 64, "--header takes a name, a colon and a value in ASCII"),
             (["/a", "--header", "X: a\r\nY: b"], 64, "--header takes a name, a colon and a value in ASCII"),
             (["/a", "--json-body", "{name: x}"], 64, "--json-body takes JSON of at most 256 KiB"),
-            (["/a", "--json-body", "{}", "--data", "@-"], 64, "--data and --json-body can't be used together"),
-            (["GET", "/a", "--method", "PUT"], 64, "METHOD and --method are both given"),
+            (["/a", "--json-body", "{}", "--data", "@-"], 64, "--data and --json-body can't be combined"),
+            (["GET", "/a", "--method", "PUT"], 64, "METHOD and --method can't be combined"),
             (["/a", "--method", "FETCH"], 64, "METHOD is GET, HEAD, POST, PUT, PATCH or DELETE"),
             (["http://127.0.0.1:1/a"], 77, "an origin that must not get the provider's tokens"),
             (["//127.0.0.1:1/a"], 0, ""),

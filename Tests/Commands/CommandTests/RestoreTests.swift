@@ -36,11 +36,11 @@ internal import TestServices
         let terminal = try PseudoTerminal()
         let running = try start("vault import backup --key-file backup.key", terminal)
         try await terminal.waitForQuestion(
-            "There is no vault \(directory / "data/latchkey/vault") yet. Make it? [y/N]", from: running)
+            "The vault \(directory / "data/latchkey/vault") doesn't exist yet. Create it? [y/N]", from: running)
         terminal.type("y\r")
         try await terminal.waitForQuestion("New passphrase of the vault", from: running)
         terminal.type(Self.passphrase)
-        try await terminal.waitForQuestion("The same again", from: running)
+        try await terminal.waitForQuestion("Repeat it", from: running)
         terminal.type(Self.passphrase)
         let run = try await running.finish()
         #expect(run.status == 0 && run.outputText.hasSuffix(": 1 added, 0 replaced, 0 kept\n"), "\(run.errorText)")
@@ -55,17 +55,17 @@ internal import TestServices
     @Test func `who wants no vault gets none`() async throws {
         let terminal = try PseudoTerminal()
         let running = try start("vault import backup --key-file backup.key", terminal)
-        try await terminal.waitForQuestion("Make it? [y/N]", from: running)
+        try await terminal.waitForQuestion("Create it? [y/N]", from: running)
         terminal.type("n\r")
         let run = try await running.finish()
-        #expect(run.status == 69 && run.errorText.contains("hint: make it in the same step with --new-key-file"))
+        #expect(run.status == 69 && run.errorText.contains("hint: add --new-key-file to create the vault"))
         #expect(!FileManager.default.fileExists(atPath: directory / "data/latchkey/vault"))
     }
 
     @Test func `a backup that doesn't open makes no vault, and nobody thinks up a passphrase for it`() async throws {
         let terminal = try PseudoTerminal()
         let running = try start("vault import backup --key-file key", terminal)
-        try await terminal.waitForQuestion("Make it? [y/N]", from: running)
+        try await terminal.waitForQuestion("Create it? [y/N]", from: running)
         terminal.type("y\r")
         let run = try await running.finish()
         #expect(run.status == 77 && run.errorText.contains("[store.wrong-key]"), "\(run.errorText)")

@@ -26,7 +26,9 @@ import TestServices
 
     @Test func `it is added under its name, or at another host under another, and listed`() async throws {
         let added = try await run("provider", "add", "forge", "--client-id", "me")
-        #expect(added.status == 0 && added.errorText.contains("redirect URI http://127.0.0.1"), "\(added.errorText)")
+        #expect(
+            added.status == 0 && added.errorText.contains("register this redirect URI at the server: http://127.0.0.1"),
+            "\(added.errorText)")
         let elsewhere = try await run(
             "provider", "add", "ours", "--service", "forge", "--host", "git.example.net", "--client-id", "me")
         #expect(elsewhere.status == 0, "\(elsewhere.errorText)")

@@ -20,12 +20,12 @@ import TestServices
     }
 
     @Test func `help names its option, its variable and the store itself`() async throws {
-        let help = try await run(["--help"]).outputText
+        let help = try await run(["help", "options"]).outputText
         #expect(help.contains("--shelf FOLDER"))
         #expect(help.contains("the shelf's folder; means --store shelf"))
-        #expect(help.contains("where credentials are kept: secret-service or vault or shelf"))
+        #expect(help.contains("store to use: secret-service or vault or shelf"))
         let variables = try await run(["help", "environment"]).outputText
-        #expect(variables.contains(/\n  LATCHKEY_SHELF +as --shelf\n/), "\(variables)")
+        #expect(variables.contains(/\n  LATCHKEY_SHELF +same as --shelf\n/), "\(variables)")
     }
 
     @Test func `an option, a variable and the configuration file say where it is`() async throws {
@@ -45,9 +45,9 @@ import TestServices
 
     @Test func `a place of another store beside it is a contradiction, and without a place it says so`() async throws {
         let both = try await run(["list", "--shelf", directory / "shelf", "--vault", directory / "vault"])
-        #expect(both.status == 64 && both.errorText.contains("a vault and a shelf are both named"))
+        #expect(both.status == 64 && both.errorText.contains("a vault and a shelf are both set"))
         let other = try await run(["list", "--store", "vault", "--shelf", directory / "shelf"])
-        #expect(other.status == 64 && other.errorText.contains("a shelf is named, but --store names another store"))
+        #expect(other.status == 64 && other.errorText.contains("a shelf is set, but --store names another store"))
         let nowhere = try await run(["list", "--store", "shelf"])
         #expect(nowhere.status == 69 && nowhere.errorText.contains("no shelf is named"), "\(nowhere.errorText)")
     }
@@ -91,7 +91,7 @@ import TestServices
         #expect(moved.status == 0, "\(moved.errorText)")
         // It is empty now, and still the one that `set` saves in.
         let note =
-            "latchkey: shelf is still the store that is used; LATCHKEY_STORE=vault changes that, or --store vault"
+            "latchkey: shelf is still the store in use; to change that, set LATCHKEY_STORE=vault"
         #expect(moved.errorText == note + "\n")
         #expect(try await run(["get", "example.org", "ada", "--store", "vault"], with: more).outputText == "s3cret")
         #expect(try await run(["list", "--json"], with: more).outputText.contains("[]"))
@@ -107,6 +107,6 @@ import TestServices
         let configured = try await run(
             ["move", "--from", "shelf", "--to", "vault"],
             with: ["LATCHKEY_KEY_FILE": key, "LATCHKEY_CONFIG": folder])
-        #expect(configured.errorText.contains("`store = vault` in \(folder)/config changes that, or --store vault"))
+        #expect(configured.errorText.contains("to change that, run `latchkey config set store vault`"))
     }
 }

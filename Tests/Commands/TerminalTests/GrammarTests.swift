@@ -183,7 +183,7 @@ internal import Testing
         #expect(problem("vault", "verfiy")?.hint?.text == "did you mean tool vault verify?")
         #expect(problem("get", "--jsn", "a")?.hint?.text == "did you mean --json?")
         #expect(problem("get", "--halp")?.hint?.text == "did you mean --help?")
-        #expect(problem("zebra")?.hint?.text == "see tool --help")
+        #expect(problem("zebra")?.hint?.text == "run `tool --help`")
     }
 
     @Test func `another program's word leads to the command, and is not taken for it`() {

@@ -19,15 +19,18 @@ internal import TestServices
         let file = unsafe open(try directory.write("shown", ""), O_WRONLY | O_CLOEXEC)
         defer { close(file) }
         func line(_ total: Int?, _ elapsed: Duration = elapsed, _ show: (ProgressLine) -> Void) throws -> String {
-            unsafe ftruncate(file, 0)
-            unsafe lseek(file, 0, SEEK_SET)
+            ftruncate(file, 0)
+            lseek(file, 0, SEEK_SET)
             show(ProgressLine("tool: copying", of: total, on: file) { elapsed })
             return String(decoding: try directory.read("shown"), as: UTF8.self)
         }
         #expect(try line(1000) { $0.show(250) }.hasPrefix("\rtool: copying 250 of 1000, 30 s left "))
         #expect(try line(1000) { $0.show(10) }.contains("10 of 1000, 17 min left "))
         #expect(try line(nil) { $0.show(fraction: 0.5) }.contains("50 %, 10 s left"))
-        #expect(try line(1000, .milliseconds(999)) { $0.show(250); $0.end() }.isEmpty)
+        #expect(
+            try line(1000, .milliseconds(999)) {
+                $0.show(250); $0.end()
+            }.isEmpty)
         #expect(try line(1000) { $0.end() } == "\r" + String(repeating: " ", count: 78) + "\r")
         #expect(try line(0) { $0.show(0) }.isEmpty)
         // Not a terminal: nothing.

@@ -27,7 +27,9 @@ struct KeyringEnableTests {
                 latchkey keyring disable' 2> errors
             """)
         let errors = try text(scene, "errors")
-        #expect(run.outputText.contains("nobody yet; the bus starts one\nstatus 1\n"), "\(run.outputText) \(errors)")
+        #expect(
+            run.outputText.contains("none yet; the bus starts one on demand\nstatus 1\n"), "\(run.outputText) \(errors)"
+        )
         #expect(run.outputText.contains("s3cret\n") && run.outputText.contains("latchkey (process "))
         #expect(try await scene.latchkey("get", "a.example", "ada").outputText == "s3cret")
         for name in [unit, activation, portal] {

@@ -72,7 +72,7 @@ struct KeyringServeTests {
                 let run = try await scene.shell(
                     "latchkey keyring \(words)", ["DBUS_SESSION_BUS_ADDRESS": address])
                 #expect(
-                    run.status == 69 && run.errorText.contains("there is no session bus to connect to [keyring.no-bus]")
+                    run.status == 69 && run.errorText.contains("no session bus to connect to [keyring.no-bus]")
                         && run.errorText.contains("latchkey keyring run -- COMMAND"), "\(address): \(run.errorText)")
             }
         }
@@ -159,7 +159,7 @@ struct KeyringServeTests {
         async let stored = scene.shell("printf x | secret-tool store --label=l service a username b")
         try await terminal.waitForQuestion("Passphrase of the vault", from: agent)
         terminal.type("wrong\r")
-        try await terminal.waitUntilShown("It doesn't open with that")
+        try await terminal.waitUntilShown("Wrong passphrase")
         try await terminal.waitForQuestion(":\r\nPassphrase of the vault", from: agent)
         terminal.type(passphrase + "\r")
         let run = try await stored

@@ -244,7 +244,7 @@ struct KeyringTransferTests {
         let inside = try await scene.shell(
             """
             latchkey keyring run -- sh -c '
-                printf new | latchkey set example.org ada; latchkey doctor | grep "^[a-z]* *stores"' 2>&1
+                printf new | latchkey set example.org ada 2> /dev/null; latchkey doctor --verbose | grep "^[a-z]* *stores"' 2>&1
             """)
         #expect(inside.outputText == "ok     stores         no credential is in two of them\n", "\(inside.outputText)")
         try await scene.set("example.org", "ada", "hello")

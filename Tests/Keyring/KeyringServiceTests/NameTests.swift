@@ -91,8 +91,8 @@ struct NameTests {
             run.outputText == """
                 IsLocked
                 UnknownObject
-                UnknownObject there is no such object
-                UnknownObject there is no such object
+                UnknownObject unknown object
+                UnknownObject unknown object
                 {}
                 ('s', 'Item')
 

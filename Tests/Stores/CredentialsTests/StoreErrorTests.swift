@@ -15,7 +15,7 @@ import Testing
         #expect("\(plain)" == "the keyring is locked [store.locked]")
         #expect(plain.hint?.text == "unlock it" && plain.codeName.description == "store.locked")
         let numbered = StoreError(.cannotWrite, "the disk is full", platform: .errno(28))
-        #expect(String(reflecting: numbered) == "the disk is full [store.cannot-write, errno 28]")
+        #expect(String(reflecting: numbered) == "the disk is full [store.cannot-write] errno=28")
         #expect(StoreError.cancelled.code == .cancelled && StoreError.timedOut.code == .timedOut)
         #expect(StoreError.timedOut.hint != nil)
     }

@@ -104,7 +104,8 @@ struct DoctorTests {
 
     @Test(arguments: [
         ("core", "core dumps off (operation not permitted)"), ("dumpable", "not dumpable (operation not permitted)"),
-        ("backtrace", "backtraces off (operation not permitted)"), ("variables", "debug variables removed (operation not permitted)"),
+        ("backtrace", "backtraces off (operation not permitted)"),
+        ("variables", "debug variables removed (operation not permitted)"),
         ("privileges", "no new privileges (operation not permitted)"),
     ])
     func `a measure of protection that could not be applied is said, with the system's number`(

@@ -51,7 +51,9 @@ struct OtherPlacesTests {
         #expect(
             second.contains(
                 "latchkey: warning: example.org/ada is also in secret-service default, with another secret"))
-        #expect(second.contains("latchkey: hint: to delete that copy, run `latchkey delete --store secret-service example.org ada`"))
+        #expect(
+            second.contains(
+                "latchkey: hint: to delete that copy, run `latchkey delete --store secret-service example.org ada`"))
         let third = try await set(keyring, "two")
         let path = session.directory / "data/latchkey/vault"
         #expect(third.contains("warning: example.org/ada is also in vault \(path), with the same secret"))

@@ -50,20 +50,24 @@ package struct CommandContext: Sendable {
     }
 
     private func openStore(_ settings: StoreSettings) async throws -> any CredentialStore {
+        try await orOffered { () async throws(StoreSelectionError) in
+            StoreView([try await selector.open(named: namedStore, settings: settings).store])
+        }.stores[0]
+    }
+
+    private func orOffered(_ open: () async throws(StoreSelectionError) -> StoreView) async throws -> StoreView {
         do throws(StoreSelectionError) {
-            return try await selector.open(named: namedStore, settings: settings).store
+            return try await open()
         } catch {
-            return try await offerVault(after: error)
+            return StoreView([try await offerVault(after: error)])
         }
     }
 
     /// Opens all stores where all are looked at; otherwise a view of the chosen one alone.
     package func openView() async throws -> StoreView {
         guard usesAllStores else { return StoreView([try await openStore()]) }
-        do throws(StoreSelectionError) {
-            return try await selector.openAll(named: namedStore, settings: settings)
-        } catch {
-            return StoreView([try await offerVault(after: error)])
+        return try await orOffered { () async throws(StoreSelectionError) in
+            try await selector.openAll(named: namedStore, settings: settings)
         }
     }
 }

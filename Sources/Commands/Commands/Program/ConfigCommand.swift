@@ -1,4 +1,3 @@
-internal import Glibc
 internal import LatchkeyCommandLine
 internal import LatchkeyLog
 internal import LatchkeyProcess
@@ -24,7 +23,8 @@ enum ConfigCommand {
                 .notFound, "configuration.not-set", "the configuration doesn't set \(shown(name))",
                 hint: "run `latchkey config list` to see what it sets")
         }
-        try context.output.write("\(shown(value))", json: .text(shown(value)))
+        try context.output.write(
+            "\(shown(value))", json: .object([("name", .text(shown(name))), ("value", .text(shown(value)))]))
         return .success
     }
 
@@ -119,42 +119,6 @@ enum ConfigCommand {
     private static func shown(_ text: String) -> LoggableText {
         LoggableText(reviewed: "the configuration holds no secret", unredacted: text)
     }
-}
-
-/// The configuration as a file that commands change.
-struct StoreConfigurationFile {
-    let path: String
-
-    var shownPath: LoggableText { LoggableText(reviewed: "the path of the configuration", unredacted: path) }
-
-    /// What the file sets, in its order; nothing where it doesn't exist.
-    func assignments() throws -> [(name: String, value: String)] {
-        try StoreConfiguration.assignments(in: text(), path: path).map { ($0.name, $0.value) }
-    }
-
-    /// Replaces or adds the line of a name; without a value, removes it. Other lines stay.
-    func set(_ name: String, to value: String?) throws {
-        var lines = try text().split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        if lines.last == "" { lines.removeLast() }
-        let old = try StoreConfiguration.assignments(in: text(), path: path).filter { $0.name == name }.map(\.line)
-        let new = value.map { "\(name) = \($0)" }
-        if let new, let last = old.last { lines[last - 1] = new } else if let new { lines.append(new) }
-        for line in old.reversed() where new == nil || line != old.last { lines.remove(at: line - 1) }
-        do throws(PrivateFile.Failure) {
-            try PrivateFile.replace(path, with: lines.map { $0 + "\n" }.joined())
-        } catch {
-            throw CommandFailure(
-                .cannotWrite, "configuration.cannot-write",
-                "can't write the configuration \"\(shownPath)\": \(SystemErrorNumber(error.number))",
-                hint: "make its folder your own, with mode 0700")
-        }
-    }
-
-    private func text() throws -> String { try StoreConfiguration.text(ofFileAt: path, isNamed: false) }
-}
-
-extension CommandContext {
-    var configurationFile: StoreConfigurationFile { StoreConfigurationFile(path: configurationFolder + "/config") }
 }
 
 extension StoreCatalogue {

@@ -144,3 +144,38 @@ struct StoreConfiguration: Sendable, Equatable {
             .configuration, "configuration.invalid", "the configuration \"\(path)\" \(what)", hint: hint)
     }
 }
+
+/// The configuration as a file that commands change.
+struct StoreConfigurationFile {
+    let path: String
+
+    var shownPath: LoggableText { LoggableText(reviewed: "the path of the configuration", unredacted: path) }
+
+    /// What the file sets, in its order; nothing where it doesn't exist.
+    func assignments() throws -> [(name: String, value: String)] {
+        try StoreConfiguration.assignments(in: text(), path: path).map { ($0.name, $0.value) }
+    }
+
+    /// Replaces or adds the line of a name; without a value, removes it. Other lines stay.
+    func set(_ name: String, to value: String?) throws {
+        var lines = try text().split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        if lines.last == "" { lines.removeLast() }
+        let old = try StoreConfiguration.assignments(in: text(), path: path).filter { $0.name == name }.map(\.line)
+        let new = value.map { "\(name) = \($0)" }
+        if let new, let last = old.last { lines[last - 1] = new } else if let new { lines.append(new) }
+        for line in old.reversed() where new == nil || line != old.last { lines.remove(at: line - 1) }
+        try mapError(
+            { (error: PrivateFile.Failure) in
+                CommandFailure(
+                    .cannotWrite, "configuration.cannot-write",
+                    "can't write the configuration \"\(shownPath)\": \(SystemErrorNumber(error.number))",
+                    hint: "use a folder that you own, with mode 0700")
+            }, of: PrivateFile.replace(path, with: lines.map { $0 + "\n" }.joined()))
+    }
+
+    private func text() throws -> String { try StoreConfiguration.text(ofFileAt: path, isNamed: false) }
+}
+
+extension CommandContext {
+    var configurationFile: StoreConfigurationFile { StoreConfigurationFile(path: configurationFolder + "/config") }
+}

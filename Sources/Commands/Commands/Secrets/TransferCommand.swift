@@ -124,10 +124,14 @@ package enum TransferCommand {
         let question: LogMessage = to.isOtherVault ? "Use \(to.shownPath) from now on?" : "Use \(name) from now on?"
         let file = context.configurationFile
         guard try isWanted || (context.prompt.isPossible && context.prompt.confirm(question)) else {
-            let command: LogMessage =
-                to.isOtherVault ? "config set vault \(to.shownPath)" : "config set store \(name)"
-            return context.output.note(
-                "\(from.backend.name) is still the store in use; to change that, run `latchkey \(command)`")
+            let change: LogMessage =
+                switch (choice.source == .environment, to.isOtherVault) {
+                case (true, true): "set LATCHKEY_VAULT=\(to.shownPath)"
+                case (true, false): "set LATCHKEY_STORE=\(name)"
+                case (false, true): "run `latchkey config set vault \(to.shownPath)`"
+                case (false, false): "run `latchkey config set store \(name)`"
+                }
+            return context.output.note("\(from.backend.name) is still the store in use; to change that, \(change)")
         }
         if to.isOtherVault { try file.set("vault", to: to.path) }
         try file.set("store", to: name.description)

@@ -137,7 +137,7 @@ extension SignInError {
             self,
             hint: """
                 compare these with the client's page at the server: client ID \(clientID), redirect URI \
-                \(redirect)\(port); \(secret)
+                \(redirect)\(port), or add --redirect with the registered one; \(secret)
                 """)
     }
 }

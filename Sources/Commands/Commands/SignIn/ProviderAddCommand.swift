@@ -67,11 +67,7 @@ enum ProviderAddCommand {
         var configuration = try configuration(arguments)
         let registers = arguments.has(register)
         // Whatever is wrong with the rest is found before the first request.
-        do {
-            _ = try configuration.provider()
-        } catch let error as OAuthError {
-            throw CommandFailure(error, .usage)
-        }
+        try configuration.checkCommandLine()
         // Before a client is registered that nobody wants.
         let isReplaced = try confirmReplacing(configuration, arguments, context)
         if case .issuer(let text) = configuration.server {

@@ -50,6 +50,15 @@ struct ProviderConfiguration: Sendable {
         return provider
     }
 
+    /// Throws what is wrong with a provider that a command line describes.
+    func checkCommandLine() throws {
+        do {
+            _ = try provider()
+        } catch let error as OAuthError {
+            throw CommandFailure(error, .usage)
+        }
+    }
+
     /// The origins that `--origin` names.
     static func origins(_ arguments: ParsedArguments) throws -> [String] {
         try arguments.all(SignInOptions.origin).map { text in

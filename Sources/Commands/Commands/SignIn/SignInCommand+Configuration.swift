@@ -80,11 +80,7 @@ extension SignInCommand {
         if let redirect = configuration.redirect {
             _ = try RedirectURI(redirect, allowingAnyPrivateScheme: arguments.has(SignInOptions.anyScheme))
         }
-        do {
-            _ = try configuration.provider()
-        } catch let error as OAuthError {
-            throw CommandFailure(error, .usage)
-        }
+        try configuration.checkCommandLine()
         guard let clientID = arguments.value(SignInOptions.clientID) else {
             throw CommandFailure(
                 .usage, "provider.no-client-id", "the provider \(name) needs a client ID",

@@ -12,8 +12,12 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCS = ROOT / "Docs"
-# What is no file but has an article: links to these folders lead to lists of what is in them.
-FOLDERS = {DOCS / "man": "Manual", DOCS / "Decisions": "Decisions"}
+# A folder with an article of its own, which lists the folder's pages.
+FOLDERS = {DOCS / "man": "Manual"}
+# Folders whose pages are for readers of the checkout: the site doesn't have them.
+OUTSIDE = [DOCS / "Site", DOCS / "Examples", DOCS / "Decisions"]
+# The list that gets a folder's page if no list names the page; the others go to Contribute.
+LISTS = {"Tutorials": "AsALibrary", "HowTo": "AtATerminal", "Explanation": "AtATerminal", "Reference": "Reference"}
 
 
 def article(page: pathlib.Path) -> str:
@@ -24,9 +28,8 @@ def article(page: pathlib.Path) -> str:
 
 
 def pages() -> list[pathlib.Path]:
-    found = [page for page in sorted(DOCS.rglob("*.md")) if not page.is_relative_to(DOCS / "Site")]
     return [ROOT / "SECURITY.md", ROOT / "CONTRIBUTING.md"] + [
-        page for page in found if not page.is_relative_to(DOCS / "Examples")
+        page for page in sorted(DOCS.rglob("*.md")) if not any(page.is_relative_to(folder) for folder in OUTSIDE)
     ]
 
 
@@ -61,6 +64,8 @@ def rewritten(page: pathlib.Path) -> str:
         elif not is_code:
             # Comments are for the tests that run a page's commands.
             line = re.sub(r"<!--.*?-->", "", line)
+            # The script puts the pictures of Docs/Site beside the articles.
+            line = re.sub(r"(!\[[^\]]*\])\([^)\s]*/([^/)\s]+\.svg)\)", r"\1(\2)", line)
             line = re.sub(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])+)\]\(([^)\s]+)\)", lambda m: link(page, m[1], m[2]), line)
         lines.append(line)
     return "\n".join(lines) + "\n"
@@ -112,8 +117,7 @@ def place(written: dict[str, str], catalogue: pathlib.Path) -> None:
     others: dict[str, list[str]] = {}
     for name in written:
         if f"<doc:{name}>" not in everything:
-            folder = name.split("-")[0]
-            others.setdefault(folder if folder in ("Tutorials", "HowTo", "Reference") else "Explanations", []).append(name)
+            others.setdefault(LISTS.get(name.split("-")[0], "Contribute"), []).append(name)
     for folder, names in others.items():
         page = catalogue / f"{folder}.md"
         page.write_text(lists[page] + "\n### More\n\n" + "".join(f"- <doc:{name}>\n" for name in names))
@@ -128,9 +132,6 @@ def main(program: str, catalogue: str) -> None:
     written["Manual"] = collection(
         "Manual", "The pages of `man latchkey`. What those of its commands say is in <doc:Commands>.",
         [("Pages", [name for name in written if name.startswith("Manual-")])])
-    written["Decisions"] = collection(
-        "Decisions", "Why Latchkey is built as it is, a page each: context, choice and what was refused.",
-        [("In order", [name for name in written if name.startswith("Decisions-")])])
     place(written, pathlib.Path(catalogue))
     for name, text in written.items():
         (pathlib.Path(catalogue) / f"{name}.md").write_text(text)

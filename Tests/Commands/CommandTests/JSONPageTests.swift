@@ -44,7 +44,7 @@ import TestServices
     @Test func `every command is on the page, once`() throws {
         let listed =
             try Array(Self.rows().keys) + Self.commands(after: "nothing to standard output:")
-            + Self.commands(after: "what they are for, as it is:")
+            + Self.commands(after: "These write their result verbatim:")
         #expect(listed.sorted() == LatchkeyGrammar.grammar(.standard).commands.map(\.name).sorted())
     }
 

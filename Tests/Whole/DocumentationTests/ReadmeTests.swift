@@ -74,10 +74,10 @@ struct ReadmeTests {
     }
 
     @Test func `the examples of swift-log are compiled by a stranger's package`() throws {
-        let blocks = try Repository.blocks("swift", in: "Docs/HowTo/swift-log.md")
+        let blocks = try Repository.blocks("swift", in: "Docs/HowTo/logging.md")
         let code = try Repository.text("Tests/Whole/Adopters/Sources/Adopter/SwiftLog.swift")
         #expect(blocks.count == 3)
-        for block in blocks { #expect(code.contains(block + "\n"), "Docs/HowTo/swift-log.md: \(block)") }
+        for block in blocks { #expect(code.contains(block + "\n"), "Docs/HowTo/logging.md: \(block)") }
     }
 
     @Test func `the example of AT Protocol is the one that is compiled and run`() throws {

@@ -90,7 +90,7 @@ import Testing
         #expect(
             isRecorded,
             """
-            \(Self.page) is another; Docs/Reference/promises.md says what such a change means. Delete the page, and run \
+            \(Self.page) is another; Docs/Reference/changes.md says what such a change means. Delete the page, and run \
             this test to record it anew:
             \(changes.joined(separator: "\n"))
             """)
@@ -178,6 +178,7 @@ import Testing
     static let pages = [
         ("README.md", []), ("Docs/HowTo/at-protocol.md", ["LatchkeyATProtocol"]),
         ("Docs/HowTo/authenticated-requests.md", ["Foundation", "FoundationNetworking", "LatchkeyFoundation"]),
+        ("Docs/HowTo/secrets-in-swift.md", []), ("Docs/HowTo/sign-in-in-swift.md", []), ("Docs/HowTo/github.md", []),
         ("Docs/Site/Latchkey.docc/Latchkey.md", []), ("Docs/Site/Latchkey.docc/ProductLog.md", []),
     ]
 

@@ -48,7 +48,8 @@ extension RealBrowser {
             let articles = Set(try site.pages().keys.compactMap { $0.split(separator: "/").last.map(String.init) })
             let root = TestData.package
             let docs = try FileManager.default.subpathsOfDirectory(atPath: root.appendingPathComponent("Docs").path)
-            for page in docs.map({ $0.lowercased() }) where !page.hasPrefix("site/") && !page.hasPrefix("examples/") {
+            for page in docs.map({ $0.lowercased() })
+            where !["site/", "examples/", "decisions/"].contains(where: page.hasPrefix) {
                 let name = page.replacing("/", with: "-")
                 if page.hasSuffix(".md") {
                     #expect(articles.contains(String(name.dropLast(3))), "\(page)")
@@ -69,14 +70,24 @@ extension RealBrowser {
             }
         }
 
+        @Test func `the first page names the product and opens four doors`() async throws {
+            let site = try await Self.site.value
+            let text = try String(
+                contentsOf: TestData.package.appendingPathComponent("Docs/Site/index.html"), encoding: .utf8)
+            #expect(text.contains("<h1>Latchkey</h1>"))
+            let doors = text.matches(of: /<a href="([^"]+)\/"><b>/).map { String($0.output.1) }
+            #expect(doors.count == 4)
+            for door in doors { #expect(site.has("/\(door)/index.html"), "\(door)") }
+        }
+
         @Test func `the search finds Secret, the navigator's filter a name, and both lead to it`() async throws {
             let site = try await Self.site.value
-            let tab = try await browser.open(site.address)
-            try await tab.wait(forTitle: "Latchkey | Documentation")
+            let tab = try await browser.open("\(site.address)documentation/latchkey/")
+            try await tab.wait(forTitle: "Latchkey | Latchkey")
             try await tab.click("button.quick-navigation-open")
             try await tab.type("Secret", into: ".quick-navigation input")
             try await click(".quick-navigation__refs a[href$='/documentation/latchkey/secret']", in: tab)
-            try await tab.wait(forTitle: "Secret | Documentation")
+            try await tab.wait(forTitle: "Secret | Latchkey")
             try await tab.wait(forText: "bytes in guarded memory")
 
             try await tab.type("VaultKeyFile", into: ".navigator-filter input")
@@ -84,7 +95,7 @@ extension RealBrowser {
             let shown = "[...document.querySelectorAll('a.leaf-link')].filter(a => a.getBoundingClientRect().top > 0)"
             try await click(
                 "a.leaf-link[href$='/documentation/latchkey/vaultkeyfile']", once: "\(shown).length === 1", in: tab)
-            try await tab.wait(forTitle: "VaultKeyFile | Documentation")
+            try await tab.wait(forTitle: "VaultKeyFile | Latchkey")
             try await tab.close()
         }
 
@@ -150,7 +161,7 @@ extension RealBrowser {
         ) async throws {
             let site = try await Self.site.value
             let tab = try await browser.open("\(site.address)documentation/\(page)/")
-            try await tab.wait(forTitle: "\(title) | Documentation")
+            try await tab.wait(forTitle: "\(title) | Latchkey")
             for width in [1280, 360] {
                 for scheme in BrowserTab.ColorScheme.allCases {
                     try await tab.show(scheme, width: width)
@@ -168,7 +179,7 @@ extension RealBrowser {
         }
 
         @Test(arguments: [
-            ("Docs/Site/Latchkey.docc/HowTo.md", "\n### New\n\n- <doc:Nowhere>\n", "Nowhere"),
+            ("Docs/Site/Latchkey.docc/AtATerminal.md", "\n### New\n\n- <doc:Nowhere>\n", "Nowhere"),
             ("Docs/Site/Latchkey.docc/Latchkey.md", "\n### New\n\n- ``NoSuchType``\n", "NoSuchType"),
             ("Docs/Explanation/threats.md", "\n[Elsewhere](../HowTo/server.md#nowhere)\n", "no heading #nowhere"),
         ])

@@ -1,6 +1,6 @@
-import Latchkey
-
 // The README shows this function word for word.
+
+import Latchkey
 
 func profileStatus(in environment: ProgramEnvironment, log: RedactedLogger) async throws -> Int {
     let (store, _) = try await StoreSelector.open(in: environment, log: log)  // the desktop's keyring, or a vault

@@ -2,7 +2,7 @@ public import Latchkey
 public import LatchkeySwiftLog
 public import Logging
 
-// Docs/HowTo/swift-log.md shows these functions word for word.
+// Docs/HowTo/logging.md shows these functions word for word.
 
 /// A program's first lines.
 public func bootstrap(_ sink: any LogSink = TextLogSink()) {

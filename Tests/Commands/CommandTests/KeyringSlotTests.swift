@@ -84,7 +84,7 @@ internal import TestServices
         let backup = session.directory / "backup/vault"
         let export = try await latchkey("vault", "export", backup, "--secret-service", with: keyFile)
         #expect(export.outputText.contains("1 credential, all verified"), "\(export.errorText)")
-        #expect(export.errorText.contains("put a key into the desktop's keyring"))
+        #expect(export.errorText.contains("stored a key in the desktop's keyring"))
         let items = try await items()
         #expect(items.map(\.label) == ["Key of the vault \(backup)"])
 
@@ -134,7 +134,7 @@ internal import TestServices
             ["store", "--label=other"] + attributes + ["latchkey:kind", "private-key"],
             input: Array("no key".utf8))
         #expect(other.status == 0)
-        try await expect("no key of 32 bytes", "store.wrong-key")
+        try await expect("doesn't have 32 bytes", "store.wrong-key")
         #expect(try Data(contentsOf: URL(fileURLWithPath: vault)) == before)
     }
 

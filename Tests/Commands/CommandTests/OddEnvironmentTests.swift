@@ -85,6 +85,6 @@ import TestServices
             """
         let run = try await shell(script, environment)
         #expect(run.outputText == "73\nold", "\(run.outputText) \(run.errorText)")
-        #expect(run.errorText.contains("hint: see that its disk has room, and that files may grow (`ulimit -f`)"))
+        #expect(run.errorText.contains("hint: make sure that the disk has room and that files may grow (`ulimit -f`)"))
     }
 }

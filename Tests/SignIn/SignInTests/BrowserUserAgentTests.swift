@@ -126,7 +126,7 @@ struct BrowserUserAgentTests {
         try await signIn(agent(browser, log: RedactedLogger("latchkey.sign-in", minimumLevel: .trace, sink: sink)))
         let state = try #require(server.queries.first?["state"])
         let lines = sink.records.map(\.message.text)
-        #expect(lines.contains { $0.contains("is ignored") })
+        #expect(lines.contains { $0.contains("ignored a response") })
         for line in lines {
             for secret in [state, "the-code", "forged"] { #expect(!line.contains(secret)) }
         }

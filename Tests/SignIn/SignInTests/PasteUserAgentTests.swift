@@ -78,7 +78,7 @@ struct PasteUserAgentTests {
             { try await Self.end(of: $0) },
         ])
         try await signIn(ScriptedServer(), terminal)
-        #expect(terminal.lines.filter { $0.contains("not the whole address") }.count == 3)
+        #expect(terminal.lines.filter { $0.contains("Copy the whole address") }.count == 3)
     }
 
     @Test func `an address of more than 4,096 bytes signs in`() async throws {
@@ -97,7 +97,7 @@ struct PasteUserAgentTests {
         try await signIn(ScriptedServer(), terminal)
         #expect(terminal.lines.contains { $0.contains("another sign-in") })
         #expect(terminal.lines.contains { $0.contains("too long") })
-        #expect(terminal.lines.filter { $0.contains("not the whole address") }.count == 3)
+        #expect(terminal.lines.filter { $0.contains("Copy the whole address") }.count == 3)
     }
 
     @Test func `a closed terminal is the person's refusal`() async throws {

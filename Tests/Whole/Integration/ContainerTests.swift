@@ -61,7 +61,7 @@ struct ContainerTests {
             export LATCHKEY_KEY_FILE='\(directory / "key")'
             latchkey provider add github --client-id me &&
             latchkey vault init --key-file "$LATCHKEY_KEY_FILE" && printf s3cret | latchkey set example alice &&
-            latchkey get example alice && latchkey provider list && latchkey doctor
+            latchkey get example alice && latchkey provider list && latchkey doctor --verbose
             """)
         #expect(elsewhere.status == 0, "\(elsewhere.errorText)\(elsewhere.outputText)")
         #expect(elsewhere.outputText.hasPrefix("s3cret"))

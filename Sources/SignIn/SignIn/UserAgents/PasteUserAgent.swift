@@ -100,7 +100,7 @@ struct PasteDialog: Sendable {
             guard let response = try? AuthorizationResponse(pasted: text, redirect: redirect) else {
                 log.info("the pasted text isn't a response")
                 try await terminal.show(
-                    "Copy the whole address from the browser; it starts with \(redirect)?")
+                    "Copy the whole address from the browser. The address starts with \(redirect).")
                 continue
             }
             switch gate.admit(response) {

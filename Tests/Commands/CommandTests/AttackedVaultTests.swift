@@ -111,7 +111,7 @@ internal import TestServices
         ("replay", "at least one item is not the one that was saved last", "accepted: "),
         ("reinsert", "example.org/e was deleted before but is in the vault again", "dropped: "),
         ("delete", "4 items belong in the vault, and 3 are there", "accepted: "),
-        ("double", "is there more than once", "dropped: "), ("move", "was moved to where it isn't found", "put back"),
+        ("double", "is there more than once", "dropped: "), ("move", "was moved to where it isn't found", "restored: "),
         ("damage", "is damaged or forged", "dropped: "),
     ])
     func `verify says what happened, and its deliberate option makes the vault work again`(
@@ -128,7 +128,8 @@ internal import TestServices
         #expect(accepted.status == 0, "\(accepted.errorText)")
         #expect(accepted.outputText.contains(done), "\(accepted.outputText)")
         let isLost = ["replay", "delete", "damage"].contains(kind)
-        #expect(accepted.errorText.contains("is lost, unless a backup has it") == isLost, "\(accepted.errorText)")
+        #expect(
+            accepted.errorText.contains("are lost, unless a backup contains them") == isLost, "\(accepted.errorText)")
         let again = try await latchkey("vault", "verify", "--accept")
         #expect(again.status == 0 && again.errorText.contains("nothing to accept"))
 

@@ -35,13 +35,13 @@ internal import TestServices
     @Test func `a vault of a newer format asks for a newer program`() async throws {
         let run = try await refusal(of: try Self.golden("newer.vault"))
         #expect(run.status == 69)
-        #expect(run.errorText.contains("the vault has format 3, and this Latchkey knows 2"))
+        #expect(run.errorText.contains("the vault has format 3; this Latchkey supports 2"))
         #expect(run.errorText.contains("use a newer Latchkey"))
     }
 
     @Test func `a vault of the format before says what to do with it`() async throws {
         let run = try await refusal(of: try Self.golden("older.vault"))
-        #expect(run.errorText.contains("the vault has format 1, and this Latchkey knows 2"))
+        #expect(run.errorText.contains("the vault has format 1; this Latchkey supports 2"))
         #expect(
             run.errorText.contains("use the version of Latchkey that created it, or create a new vault at another path")
         )
@@ -58,12 +58,12 @@ internal import TestServices
             .successful("sqlite3")
         let run = try await refusal(of: try directory.read("other"))
         #expect(run.status == 65)
-        #expect(run.errorText.contains("the file is no vault"), "\(run.errorText)")
+        #expect(run.errorText.contains("the file isn't a vault"), "\(run.errorText)")
     }
 
     @Test(arguments: [1, 4095, 4096, 8192, 10_000]) func `any other file is no vault`(_ count: Int) async throws {
         let run = try await refusal(of: (0..<count).map { _ in UInt8.random(in: 0...255) })
         #expect(run.status == 65)
-        #expect(run.errorText.contains("the file is no vault"), "\(run.errorText)")
+        #expect(run.errorText.contains("the file isn't a vault"), "\(run.errorText)")
     }
 }

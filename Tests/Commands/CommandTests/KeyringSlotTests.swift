@@ -156,7 +156,7 @@ internal import TestServices
         await session.killBus()
         let removed = try await latchkey("vault", "remove-slot", "desktop", with: keyFile)
         #expect(removed.status == 0)
-        #expect(removed.errorText.contains("still in the keyring, where it opens nothing"), "\(removed.errorText)")
+        #expect(removed.errorText.contains("from the keyring; the key opens nothing"), "\(removed.errorText)")
     }
 
     @Test func `where the keyring is locked the passphrase is asked for, if the vault has one`() async throws {

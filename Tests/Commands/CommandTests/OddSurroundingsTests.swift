@@ -72,7 +72,7 @@ internal import TestServices
             0, "stored the secret for example.org/bob in vault "),
         Case(
             "a journal that is a pipe", "rm -f $V-journal; mkfifo -m 600 $V-journal; latchkey get example.org ada", 77,
-            "hint: take it away"),
+            "hint: remove it"),
         Case(
             "a rollback record that is a pipe",
             "rm state/latchkey/vaults/*; mkfifo -m 600 pipe; latchkey list > /dev/null; mv pipe state/latchkey/vaults/*; latchkey list",

@@ -159,7 +159,7 @@ internal import TestServices
         #expect(try await !paste.text().contains(code))
 
         let device = try await scene.start("sign-in device --device \(named)")
-        try await device.waitUntilShown("Press Control-C to give up.")
+        try await device.waitUntilShown("Control-C to give up.")
         // Below each other, apart from the text.
         #expect(try await device.lines().filter { $0.hasPrefix("        ") }.count == 2)
         let shown = try await device.lines().map { $0.trimmingCharacters(in: .whitespaces) }

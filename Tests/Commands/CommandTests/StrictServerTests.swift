@@ -106,7 +106,7 @@ internal import TestServices
         let told = try #require(
             run.errorText.firstMatch(
                 of:
-                    /latchkey: this session ends at [^\n]+ and can't refresh itself: [^\n]+\nlatchkey: [^\n]+: latchkey (sign-in work [^\n]+)\n$/
+                    /latchkey: this session ends at [^\n]+ because [^\n]+\nlatchkey: to get [^\n]+, run `latchkey (sign-in work [^\n]+)`\n$/
             ), "\(run.errorText)")
         // What helps is a command that works.
         let again = try await BuiltProducts.latchkey().run(

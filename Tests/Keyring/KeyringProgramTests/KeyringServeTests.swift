@@ -155,7 +155,7 @@ struct KeyringServeTests {
         let terminal = try PseudoTerminal()
         let agent = try BuiltProducts.latchkey().start(
             ["keyring", "agent"], environment: scene.environment, terminal: terminal, streamsOnTerminal: true)
-        try await terminal.waitUntilShown("Ctrl-C ends that")
+        try await terminal.waitUntilShown("press Ctrl-C to stop")
         async let stored = scene.shell("printf x | secret-tool store --label=l service a username b")
         try await terminal.waitForQuestion("Passphrase of the vault", from: agent)
         terminal.type("wrong\r")

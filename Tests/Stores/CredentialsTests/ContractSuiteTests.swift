@@ -41,7 +41,7 @@ struct FaultyStore: CredentialStore {
         case foldsCase = "names that differ in case"
         case normalises = "two normal forms"
         case cutsAtNUL = "every byte value, NUL included"
-        case dropsEmpty = "an empty secret is kept"
+        case dropsEmpty = "an empty secret is stored"
         case ignoresConditions = "a save on condition of absence"
         case ignoresDeadlines = "an operation whose deadline has passed"
         case ignoresCancellation = "an operation of a task that was cancelled"
@@ -49,8 +49,8 @@ struct FaultyStore: CredentialStore {
         case listsOneService = "a listing without a service"
         case repeatsPages = "a listing gives every credential of a service once"
         case keepsVersions = "a version differs after each change"
-        case forgetsLabels = "a label is kept"
-        case noLimit = "a secret past the store's limit"
+        case forgetsLabels = "a label is stored"
+        case noLimit = "a secret above the store's limit"
         case reportsNothing = "saves and deletes are reported"
     }
 

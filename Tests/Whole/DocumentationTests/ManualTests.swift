@@ -1,4 +1,5 @@
 import Foundation
+import LatchkeyCommands
 import Testing
 import TestServices
 
@@ -42,7 +43,10 @@ struct ManualTests {
         let run = try await Self.lint(Repository.root.appendingPathComponent("\(Self.folder)/\(page)").path)
         #expect(run.status == 0, "\(run.outputText)\(run.errorText)")
         let name = try #require(page.wholeMatch(of: /([a-z-]+)\.([15])/)).output
-        #expect(try text(page).contains("\n.Dt \(name.1.uppercased()) \(name.2)\n.Os\n.Sh NAME\n.Nm \(name.1)\n"))
+        #expect(
+            try text(page).contains(
+                "\n.Dt \(name.1.uppercased()) \(name.2)\n.Os Latchkey \(LatchkeyGrammar.version)\n.Sh NAME\n.Nm \(name.1)\n"
+            ))
     }
 
     @Test func `the pages of commands are what Scripts/manual writes of the help now`() async throws {
@@ -112,6 +116,7 @@ struct ManualTests {
             """
             #!/bin/sh
             case $* in
+            --version) echo latchkey 1.2.3 ;;
             'help commands') cat '\(directory.path)/overview' ;;
             'help environment') cat '\(directory.path)/environment' ;;
             'help exit-status' | 'help options') ;;

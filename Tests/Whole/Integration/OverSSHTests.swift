@@ -167,7 +167,7 @@ import TestServices
             errors: "errors")
         switch moment {
         case .paste: try await terminal.waitUntilShown("Address (it stays hidden)")
-        case .countdown: try await terminal.waitUntilShown("Press Control-C to give up.")
+        case .countdown: try await terminal.waitUntilShown("Control-C to give up.")
         case .browser:
             try await running.wait(for: "the browser") {
                 FileManager.default.fileExists(atPath: session.directory / "seen")

@@ -133,12 +133,15 @@ extension SignInError {
             configuration.secretMethod == nil
             ? "if the client has a secret, add --client-secret-stdin"
             : "if the client's secret has changed, set it with --client-secret-stdin"
-        return CommandFailure(
-            self,
-            hint: """
-                compare these with the client's page at the server: client ID \(clientID), redirect URI \
-                \(redirect)\(port), or add --redirect with the registered one; \(secret)
-                """)
+        let advice: LogMessage = """
+            compare these with the client's page at the server: client ID \(clientID), redirect URI \
+            \(redirect)\(port), or add --redirect with the registered one; \(secret)
+            """
+        // A person who was too slow may only need more time.
+        guard case .userAgent = code, let hint = hint?.worded(provider: "\(configuration.name)") else {
+            return CommandFailure(self, hint: advice)
+        }
+        return CommandFailure(self, hint: "\(hint); if the browser showed an error, \(advice)")
     }
 }
 

@@ -22,7 +22,7 @@ extension OAuthError {
                 .protocolError, "oauth.issuer-mismatch",
                 foundIssuer.map { "the server's issuer is \"\($0)\", which differs from the one that was set" }
                     ?? "the response isn't from this sign-in's server: its issuer is missing or different",
-                hint: foundIssuer.map { "if you trust that server, use --issuer \($0)" }
+                hint: foundIssuer.map { "if you trust that server, use the issuer \($0)" }
                     ?? "set the issuer exactly as the server writes it, with or without a final slash")
         case .authorizationFailed:
             row(

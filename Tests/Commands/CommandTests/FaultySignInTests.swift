@@ -105,7 +105,7 @@ import TestServices
     static let cases = [
         Case(
             fault: .metadataNamesAnotherIssuer, status: 76, code: "oauth.issuer-mismatch",
-            hint: "if you trust that server, use --issuer "),
+            hint: "if you trust that server, use the issuer "),
         Case(fault: .metadataWithout("token_endpoint"), status: 76, code: "oauth.invalid-metadata", hint: correct),
         Case(
             fault: .hugeBody(byteCount: 100 << 20, .metadata), status: 76, code: "oauth.invalid-metadata",

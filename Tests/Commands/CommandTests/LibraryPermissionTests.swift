@@ -52,7 +52,8 @@ import TestServices
             "vault add-slot": ["spare", "--key-file", directory / "spare-key"], "vault remove-slot": ["spare"],
             "vault new-key": [], "vault export": [directory / "copy"], "vault import": [directory / "copy"],
             "vault rekey": [], "vault schema": ["orders"], "vault verify": [], "vault accept-rollback": [],
-            "search": ["example"], "run": ["--env", "A=example.org/ada", "--", "true"], "completions": ["bash"], "config get": ["store"], "config set": ["all-stores", "no"], "config list": [],
+            "search": ["example"], "run": ["--env", "A=example.org/ada", "--", "true"], "completions": ["bash"],
+            "config get": ["store"], "config set": ["all-stores", "no"], "config list": [],
         ]
     }
 

@@ -140,8 +140,8 @@ internal import TestServices
         let running = try latchkey.start(
             ["vault", "rekey"], environment: withKey, terminal: terminal, streamsOnTerminal: true)
         #expect(try await running.finish().status == 0)
-        try await terminal.waitUntilShown("0 credentials sealed under a new key\r\n")
-        #expect(!terminal.shown.contains("encrypting"))
+        try await terminal.waitUntilShown("encrypted 0 credentials with a new key\r\n")
+        #expect(!terminal.shown.contains("encrypting "))
     }
 
     @Test func `control-C while an address is to be pasted ends with 130`() async throws {

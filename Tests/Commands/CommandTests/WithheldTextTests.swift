@@ -67,7 +67,8 @@ import TestServices
         let signIn = try await scene.run("sign-in", "work", "--log-level", "trace").successful("sign-in")
         server.switchOffAllFaults()
         let token = try await scene.run("token", "work").successful("token").output
-        #expect(signIn.errorText.contains("the server put a token among the scopes; skipping the scopes that contain it"))
+        #expect(
+            signIn.errorText.contains("the server put a token among the scopes; skipping the scopes that contain it"))
         let listings = [
             try await scene.run("accounts").successful("accounts"),
             try await scene.run("accounts", "--json").successful("accounts"),

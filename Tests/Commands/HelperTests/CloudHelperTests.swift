@@ -27,7 +27,9 @@ import TestServices
             '
             """, Self.judges)
         #expect(work.outputText.hasPrefix("AKIAIOSFODNN7EXAMPLE secret/of+aws None\n"), "\(work.errorText)")
-        #expect(work.outputText.contains("latchkey: there is no access key for aws:other; latchkey set aws:other"))
+        #expect(
+            work.outputText.contains(
+                "latchkey: no access key is stored for aws:other; store one: latchkey set aws:other"))
     }
 
     @Test(arguments: HelperScene.Store.allCases)

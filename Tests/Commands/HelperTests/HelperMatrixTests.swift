@@ -149,7 +149,9 @@ import TestServices
             let run = try await running.finish()
             let said = run.outputText + run.errorText
             #expect(said.contains("locked"), "\(question) \(said)")
-            #expect(said.contains(store == .vault ? "vault unlock" : "unlock it"), "\(question) \(said)")
+            #expect(
+                said.contains(store == .vault ? "vault unlock" : "gnome-keyring-daemon --unlock"), "\(question) \(said)"
+            )
             // cargo and docker are told on standard output; cargo's first line isn't ours to count.
             #expect(said.split(separator: "\n").count { !$0.hasPrefix("{\"v\"") } == 1, "\(question) \(said)")
             #expect(terminal.shown.isEmpty, "\(question) \(terminal.shown)")

@@ -173,7 +173,7 @@ import TestServices
         }
         let nobody = try await scene.helper("latchkey", "helper", "kubectl", "nowhere")
         #expect(nobody.status == 1 && nobody.output.isEmpty)
-        #expect(nobody.errorText == "latchkey: nobody is signed in at nowhere; latchkey sign-in nowhere\n")
+        #expect(nobody.errorText == "latchkey: no account is signed in at nowhere; latchkey sign-in nowhere\n")
     }
 
     private static let judges = TestData.package

@@ -192,7 +192,7 @@ import TestServices
         }
         for source in ["docker", "cargo", "gcm"] {
             let run = try await latchkey(scene, "import", "--from", source, "--empty-source")
-            #expect(run.status == 1 && run.errorText.contains("there is nothing to import"), "\(run.errorText)")
+            #expect(run.status == 1 && run.errorText.contains("nothing to import"), "\(run.errorText)")
         }
     }
 
@@ -243,7 +243,7 @@ import TestServices
         try await latchkey(scene, "import", "--from", "docker", file).successful("import")
         let run = try await scene.shell(
             "trap '' XFSZ; ulimit -f 4; latchkey import --from docker config.json --empty-source")
-        #expect(run.status == 73 && run.errorText.contains("is unchanged: the file can't be written (errno 27)"))
+        #expect(run.status == 73 && run.errorText.contains("is unchanged: can't write the file: file too large"))
         #expect(try self.text(scene, "config.json") == text)
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: scene.directory.path).filter { $0.contains(".new-") }

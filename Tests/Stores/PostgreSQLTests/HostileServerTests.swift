@@ -75,7 +75,7 @@ import TestServices
         let host = try HostOfVault(key: vault.keyFile)
         let uri = server.vault(vault.schema.name, user: PostgreSQLServer.superuser)
         let run = try await host.run("set", "example.org", "0", "--force", vault: uri, input: "new")
-        #expect(run.status == 69 && run.errorText.contains("undid the change"), run.shown)
+        #expect(run.status == 69 && run.errorText.contains("rolled the change back"), run.shown)
         #expect(try await vault.open().verify().problems == [])
     }
 

@@ -33,7 +33,7 @@ struct KeyringCommandTests {
         let unknown = try await latchkey(["get", "s", "u", "--collection", "Wrok"], session)
         #expect(unknown.status == 69)
         #expect(unknown.errorText.contains("no collection in the keyring has that label"))
-        #expect(unknown.errorText.contains("hint: there is ") && unknown.errorText.contains("'Work'"))
+        #expect(unknown.errorText.contains("hint: ") && unknown.errorText.contains("'Work'"))
         let second = try await session.makeCollection("Work")
         let ambiguous = try await latchkey(["get", "s", "u", "--collection", "Work"], session)
         #expect(ambiguous.status == 64)

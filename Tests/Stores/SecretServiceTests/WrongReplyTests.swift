@@ -106,7 +106,7 @@ struct WrongReplyTests {
             let answer = try await probe.ask(words)
             #expect(answer[0] == "error", "\(words)")
             if fault == .plain {
-                #expect(answer[1] == "store.protocol-violation" && answer[3].contains("plain"))
+                #expect(answer[1] == "store.protocol-violation" && answer[3].contains("unencrypted"))
             }
         }
         for method in ["CreateItem", "SetSecret", "GetSecrets"] { #expect(service.calls(method) == 0) }

@@ -133,7 +133,7 @@ import TestServices
         try FileManager.default.moveItem(atPath: folder.path + "/two", toPath: folder.path + "/one")
         let error = await refusal { () async throws(StoreError) in try await store.save(secret("x"), for: key("ada")) }
         #expect(error?.code == .cannotWrite)
-        #expect(error?.cause.text.contains("exchanged") == true)
+        #expect(error?.cause.text.contains("moved or replaced") == true)
         #expect(try folder.contents(folder.path + "/away/vault") == before[0])
         #expect(try folder.contents(paths[0]) == before[1])
         let second = try await VaultStore.open(at: paths[0], unlockedBy: .keyFile(folder.keyFile))

@@ -176,7 +176,7 @@ import Testing
             try await open(folder, Self.memory(folder), at: copy)
         }
         #expect(error?.code == .rolledBack)
-        #expect(error?.cause.text.contains("another copy") == true)
+        #expect(error?.cause.text.contains("this copy differs") == true)
     }
 }
 

@@ -66,7 +66,8 @@ import TestServices
         #expect(try await running.finish().status == 126)
         try await terminal.waitUntilShown("pipe the program's output, or omit --mask")
         #expect(
-            terminal.shown.contains("can't make a terminal for the program: no such file or directory [run.not-started]"))
+            terminal.shown.contains(
+                "can't make a terminal for the program: no such file or directory [run.not-started]"))
         #expect(!terminal.shown.contains("started\r\n") && terminal.echoes)
     }
 }

@@ -129,7 +129,8 @@ struct StoreChoiceTests {
                 run.errorText.contains("refused: secret-service: the session bus did not respond within \(limit)"),
                 "\(run.errorText)")
             // It may be a moment of much work, so another run looks again.
-            #expect(run.errorText.contains("using vault only this time, because secret-service did not respond in time"))
+            #expect(
+                run.errorText.contains("using vault only this time, because secret-service did not respond in time"))
             #expect(memory(session) == nil)
         }
     }

@@ -97,12 +97,12 @@ enum SignInCommand {
         } else {
             let service = try await context.service(configuration, arguments)
             session = try await context.explaining(configuration, account: nil) {
-                do throws(SignInError) {
-                    return try await service.signIn(
-                        presenting: UserAgent(methods), account: account, redirect: redirect, deadline: deadline)
-                } catch {
-                    throw error.naming(redirect ?? service.provider.redirect, of: configuration)
-                }
+                try await mapError(
+                    { (error: SignInError) -> any Error in
+                        error.naming(redirect ?? service.provider.redirect, of: configuration)
+                    },
+                    awaiting: try await service.signIn(
+                        presenting: UserAgent(methods), account: account, redirect: redirect, deadline: deadline))
             }
             sessions = service.sessions
         }

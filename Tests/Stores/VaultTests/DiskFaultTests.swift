@@ -33,7 +33,7 @@ import TestServices
             failed += 1
             #expect(
                 run.status == 70 && run.outputText.contains("store.cannot-write"), "step \(number): \(run.outputText)")
-            let isThere = run.outputText.contains("the change is in the vault")
+            let isThere = run.outputText.contains("the vault contains the change")
             if isThere { notDurable += 1 }
             #expect(text == (isThere ? "p 0" : "old 0"), "step \(number): \(run.outputText)")
             let again = try await VaultStore.open(at: folder.vault, unlockedBy: .keyFile(folder.keyFile))

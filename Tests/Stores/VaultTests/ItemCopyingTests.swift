@@ -100,7 +100,8 @@ import Testing
         let refused = await refusal { () async throws(StoreError) in
             _ = try await target.importAll(from: source, onConflict: .refuse)
         }
-        #expect(refused?.code == .conflict && "\(refused!.cause)".contains("another secret for theirs already"))
+        #expect(
+            refused?.code == .conflict && "\(refused!.cause)".contains("already contains another secret for theirs"))
         #expect(try await target.importAll(from: source, onConflict: .keep).keptCount == 6)
         #expect(try await ours.found(["of": "ours"]).count == 1)
         #expect(try await target.importAll(from: source, onConflict: .replace).replacedCount == 1)

@@ -19,7 +19,7 @@ extension RealBrowser {
 
         private func expectNobody() async throws {
             let run = try await session.run(["token", "work"], isSecret: true, 1...1)
-            #expect(run.errorText.contains("nobody is signed in"))
+            #expect(run.errorText.contains("no account is signed in"))
             #expect(session.server.record.codesExchanged == 0)
         }
 
@@ -89,7 +89,7 @@ extension RealBrowser {
                 let address = try await tab.address()
                 try await tab.click("button[value=allow]")
                 try await tab.wait(forTitle: "This isn't the response")
-                #expect(try await tab.text().contains("nothing was done with it"))
+                #expect(try await tab.text().contains("Latchkey ignored it"))
                 #expect(running.isRunning)
                 #expect(session.server.record.requests[.token] == nil)
                 session.server.switchOff(.wrongState)

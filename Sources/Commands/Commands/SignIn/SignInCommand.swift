@@ -5,6 +5,7 @@ internal import LatchkeyOAuth
 internal import LatchkeyProcess
 internal import LatchkeySignIn
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyCommandLine
 internal import Synchronization
 

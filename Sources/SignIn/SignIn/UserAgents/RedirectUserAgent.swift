@@ -77,8 +77,8 @@ public protocol AuthorizationPresenter: Sendable {
     /// `AuthorizationResponse(pasted:redirect:)` creates the response from the address, which it compares with the
     /// redirect's.
     ///
-    /// Errors become `.unavailable(.pageFailed)` (`.presenterFailed` in AT Protocol's client) without their text,
-    /// unless they are a ``UserAgentError`` or a `CancellationError`.
+    /// Errors that it throws become `.unavailable(.pageFailed)` (`.presenterFailed` in AT Protocol's client) without
+    /// their text, unless they are a ``UserAgentError`` or a `CancellationError`.
     ///
     /// - Parameters:
     ///   - url: the page's address, which is only readable through a named sink, because it may contain the state.

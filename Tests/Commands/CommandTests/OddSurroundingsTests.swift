@@ -100,7 +100,7 @@ internal import TestServices
                 "hint: use a file of your own"),
             Case(
                 "a vault to be made where a pipe is", "mkdir -m 700 p; mkfifo p/v; latchkey vault init --vault p/v", 73,
-                "hint: name another place with --vault"),
+                "hint: choose another path with --vault"),
         ]
 
     /// Not even root makes a file in /proc.

@@ -117,7 +117,7 @@ import TestServices
             "--write-out", "%{http_code}")
         #expect(status == "200")
         #expect(try await forwarded.finish().status == 0, "\(second.shown)")
-        #expect(second.shown.contains("because no display is available and --redirect is set"))
+        #expect(second.shown.contains("because no display is available and a redirect URI is set"))
         #expect(try await session.run(["accounts"]).outputText.contains("forwarded"))
     }
 

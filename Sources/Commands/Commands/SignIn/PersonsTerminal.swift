@@ -100,7 +100,7 @@ final class TerminalDevicePrompt: DevicePrompt {
                 let left = max(0, ContinuousClock.now.duration(to: end).components.seconds)
                 prompt.showStatus(
                     Self.line(seconds: left, isShort: isShort),
-                    orShort: "This ends in \(Self.time(left)); Control-C to give up.")
+                    orShort: "Ends in \(Self.time(left)); Control-C to give up.")
                 guard left > 0, (try? await ticking.sleep(for: .seconds(1))) != nil else { return }
             }
         }

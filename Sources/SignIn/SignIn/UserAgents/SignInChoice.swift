@@ -136,7 +136,7 @@ extension SignInChoice.Reason: Loggable {
         case .browserMayBeElsewhere: "the browser may run on another machine"
         case .noDisplay: "no display is available"
         case .noDisplayNoDeviceGrant: "no display is available and the server doesn't support device codes"
-        case .namedRedirect: "no display is available and --redirect is set"
+        case .namedRedirect: "no display is available and a redirect URI is set"
         case .handler: "a handler is installed for the redirect's scheme"
         case .noHandler: "no program here handles the redirect's scheme"
         case .webRedirect: "the redirect is a page on the web"

@@ -39,8 +39,10 @@ import TestServices
             ("RANDOM/unit/evil.service/db", 0, 1, "db of evil.service isn't listed in "),
             ("RANDOM/unit/other.service/db", 0, 1, "no secret for other.example/bob"),
             ("RANDOM/unit/app.service/db", 65534, 77, "isn't a connection from root"),
-            ("RANDOM/unit/app.service", 0, 77, "isn't from systemd on behalf of a unit"), ("", 0, 77, "isn't from systemd on behalf"),
-            ("RANDOM/unit//db", 0, 77, "isn't from systemd on behalf"), ("RANDOM/b/unit/app.service/db", 0, 77, "isn't from systemd"),
+            ("RANDOM/unit/app.service", 0, 77, "isn't from systemd on behalf of a unit"),
+            ("", 0, 77, "isn't from systemd on behalf"),
+            ("RANDOM/unit//db", 0, 77, "isn't from systemd on behalf"),
+            ("RANDOM/b/unit/app.service/db", 0, 77, "isn't from systemd"),
         ] as [(String, Int, Int32, String)] {
             let run = try await ask(address, user: user)
             #expect(run.status == status && run.output.isEmpty, "\(address) \(run.errorText)")

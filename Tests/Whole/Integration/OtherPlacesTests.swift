@@ -143,7 +143,8 @@ struct OtherPlacesTests {
         // The remedy works: one is joined, of the other one place is given up.
         try await latchkey(["move", "--from", "vault", "--to", "secret-service", "example.org"]).successful("move")
         try await latchkey(["delete", "other.example", "bob"] + vault).successful("delete")
-        #expect(lines(try await doctor(), about: "stores").first?.contains("every credential is in one store only") == true)
+        #expect(
+            lines(try await doctor(), about: "stores").first?.contains("every credential is in one store only") == true)
     }
 
     @Test func `the doctor says which store it could not compare`() async throws {

@@ -94,7 +94,7 @@ import Testing
         let watched = bridge.secrets.watch(secret)
         let text = secret.withExposedBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) }
         bridge.logger().info("\(String(repeating: ".", count: 16_384 - shown))\(text)")
-        #expect(bridge.records.first?.message.text.hasPrefix("a record was withheld") == true)
+        #expect(bridge.records.first?.message.text.hasPrefix("withheld a record") == true)
         withExtendedLifetime(watched) {}
     }
 

@@ -117,7 +117,7 @@ internal import TestServices
         Case(
             "a read-only HOME, list", "unset XDG_STATE_HOME XDG_CONFIG_HOME XDG_DATA_HOME; HOME=/proc latchkey list",
             69,
-            "hint: create a vault"),
+            "hint: run `latchkey vault init --key-file /proc/.config/latchkey/vault.key`"),
         Case(
             "a read-only HOME, init",
             "unset XDG_STATE_HOME XDG_CONFIG_HOME XDG_DATA_HOME; HOME=/proc/self latchkey vault init --key-file new-key",

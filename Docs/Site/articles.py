@@ -90,6 +90,39 @@ def manual(page: pathlib.Path) -> str:
     return f"# {page.stem}({page.suffix[1:]})\n\n{summary[:1].upper()}{summary[1:]}.\n{body}"
 
 
+def plain(text: str) -> str:
+    """A text of --help: what isn't between backquotes means itself."""
+    parts = re.split(r"(`[^`]+`)", text)
+    return "".join(part if part.startswith("`") else re.sub(r"([\\*_<>|\[\]])", r"\\\1", part) for part in parts)
+
+
+def table(rows: list[tuple[str, str]], heading: str) -> str:
+    lines = [f"| {heading} | |", "|---|---|"]
+    lines += ["| `{}` | {} |".format(name.replace("|", "\\|"), plain(meaning)) for name, meaning in rows]
+    return "\n".join(lines)
+
+
+def prose(usage: str) -> str:
+    """What a command's --help says after its summary: paragraphs as prose, lists as tables."""
+    written = []
+    for block in usage.strip("\n").split("\n\n"):
+        lines = block.splitlines()
+        title = lines.pop(0)[:-1] if re.fullmatch(r"[a-z ]+:", lines[0]) else ""
+        rows = [re.fullmatch(r"  (\S.*?)(?:  +(.*))?", line) for line in lines]
+        if title:
+            written.append(f"## {title.capitalize()}")
+        if block.startswith("usage: "):
+            written.append("```\n" + re.sub(r"(?m)^(usage:)? +", "", block) + "\n```")
+        elif title == "examples" or not all(rows) and lines[0].startswith("  "):
+            written.append("```\n" + textwrap.dedent("\n".join(lines)) + "\n```")
+        elif all(rows):
+            heading = "Option" if title else "Argument" if len(written) == 1 else ""
+            written.append(table([(row[1], row[2] or "") for row in rows], heading))
+        else:
+            written.append(plain(" ".join(lines)))
+    return "\n\n".join(written)
+
+
 def commands(program: str) -> dict[str, str]:
     """A page for each command, and one that lists them all."""
     def say(*words: str) -> str:
@@ -102,10 +135,9 @@ def commands(program: str) -> dict[str, str]:
         for name, sentence in re.findall(r"(?m)^  ([a-z].*?)  +(.*)$", listed):
             names.append("Command-" + name.replace(" ", "-"))
             usage = say(*name.split(), "--help").split("\n\n", 1)[1]
-            written[names[-1]] = f"# latchkey {name}\n\n{sentence[:1].upper()}{sentence[1:]}.\n\n```\n{usage.strip()}\n```\n"
+            written[names[-1]] = f"# latchkey {name}\n\n{sentence[:1].upper()}{sentence[1:]}.\n\n{prose(usage)}\n"
         groups.append((title.capitalize(), names))
-    tail = say("help", "options").split(":\n", 1)[1].strip("\n")
-    everywhere = f"What `latchkey COMMAND --help` says.\n\n## Options of every command\n\n```\n{tail}\n```"
+    everywhere = f"What `latchkey COMMAND --help` says.\n\n{prose(say('help', 'options'))}"
     written["Commands"] = collection("Commands", everywhere, groups)
     return written
 

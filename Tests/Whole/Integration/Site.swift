@@ -77,12 +77,13 @@ final class Site: Sendable {
         FileManager.default.fileExists(atPath: "\(directory.path)\(base)/\(file)")
     }
 
-    /// The lines of a page's code blocks.
+    /// The texts and code of a page, in the order of its parts.
     func text(_ page: String) throws -> String {
         var lines: [String] = []
         func walk(_ value: Any) {
             if let object = value as? [String: Any] {
                 if let code = object["code"] as? [String] { lines += code + [""] }
+                lines += [object["text"], object["code"]].compactMap { $0 as? String }
                 object.values.forEach(walk)
             } else if let list = value as? [Any] {
                 list.forEach(walk)

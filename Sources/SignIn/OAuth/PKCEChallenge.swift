@@ -43,7 +43,7 @@ public struct PKCEChallenge: ~Copyable, Sendable {
     ///
     /// Throws ``PKCEError/failedToCreateChallengeForVerifier`` when a byte is not ASCII. Length and alphabet are not
     /// looked at here.
-    public static func challenge(for verifier: Span<UInt8>) throws(PKCEError) -> String {
+    package static func challenge(for verifier: Span<UInt8>) throws(PKCEError) -> String {
         for index in verifier.indices where verifier[index] >= 0x80 {
             throw PKCEError.failedToCreateChallengeForVerifier
         }

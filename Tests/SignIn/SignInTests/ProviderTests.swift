@@ -119,8 +119,7 @@ struct ProviderTests {
 
     @Test func `localhost is refused as a redirect`() {
         #expect(throws: OAuthError(.invalidConfiguration(.redirectLocalhost))) {
-            try OAuthProvider.named(
-                "spotify", clientID: "client", redirect: RedirectURI("http://localhost:1234/callback"))
+            try OAuthProvider.spotify(clientID: "client", redirect: RedirectURI("http://localhost:1234/callback"))
         }
     }
 
@@ -134,7 +133,7 @@ struct ProviderTests {
     @Test(arguments: ["", "\n", String(repeating: "x", count: 2049), "caf\u{E9}"])
     func `a client id that no server takes is refused`(clientID: String) {
         #expect(throws: OAuthError(.invalidConfiguration(.clientID))) {
-            try OAuthProvider.named("spotify", clientID: clientID)
+            try OAuthProvider.spotify(clientID: clientID)
         }
     }
 
@@ -175,7 +174,7 @@ struct ProviderTests {
         }
         // One that a person names stays as it is.
         let named = try RedirectURI("http://127.0.0.1/callback")
-        #expect(try OAuthProvider.named("spotify", clientID: "client", redirect: named)?.redirect == named)
+        #expect(try OAuthProvider.spotify(clientID: "client", redirect: named).redirect == named)
     }
 
     @Test func `GitHub, Mastodon and Spotify are known by the name that they give themselves`() throws {

@@ -79,13 +79,21 @@ struct ServiceValueTests {
         #expect(findings == [])
     }
 
-    @Test func `a service is made by its name, with a host where it has several`() throws {
-        #expect(try OAuthProvider.named("nowhere", clientID: "me") == nil)
-        let forge = try #require(try OAuthProvider.named("codeberg", clientID: "me", host: "git.example.org"))
-        #expect(forge.name == "codeberg" && forge.authority.hasPrefix("https://git.example.org/"))
-        let error = OAuthError(.invalidConfiguration(.issuer))
-        #expect(throws: error) { _ = try OAuthProvider.named("mastodon", clientID: "me") }
-        #expect(throws: error) { _ = try OAuthProvider.named("google", clientID: "me", host: "example.org") }
+    @Test func `each built-in service has a factory, with a host if people run it themselves`() throws {
+        let made: [(String, OAuthProvider)] = try [
+            ("codeberg", .codeberg(clientID: "me")), ("github", .gitHub(clientID: "me")),
+            ("gitlab", .gitLab(clientID: "me")), ("google", .google(clientID: "me")),
+            ("mastodon", .mastodon(clientID: "me", host: "social.example")), ("microsoft", .microsoft(clientID: "me")),
+            ("spotify", .spotify(clientID: "me")),
+        ]
+        // Bluesky's accounts have servers of their own: LatchkeyATProtocol signs in there.
+        #expect(made.map(\.0) == BuiltInProvider.standard.map(\.name.text).filter { $0 != "bluesky" })
+        for (name, provider) in made { #expect(provider.name == name && provider.clientID == "me") }
+        let forge = try OAuthProvider.codeberg(clientID: "me", host: "git.example.org", scopes: ["read:repository"])
+        #expect(forge.authority.hasPrefix("https://git.example.org/") && forge.scopes == ["read:repository"])
+        #expect(throws: OAuthError(.invalidConfiguration(.issuer))) {
+            try OAuthProvider.mastodon(clientID: "me", host: "no host")
+        }
     }
 
     @Test func `a user agent that is a value says in the attempt's log what it does`() async throws {

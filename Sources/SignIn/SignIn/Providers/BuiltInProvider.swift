@@ -108,28 +108,80 @@ package struct BuiltInProvider: Sendable {
     }
 }
 
+// MARK: - In a program
+
 extension OAuthProvider {
-    /// A service whose addresses and particulars are known, or `nil` for another name: `codeberg`, `github`, `gitlab`,
-    /// `google`, `mastodon`, `microsoft` or `spotify`.
+    /// Codeberg, or another host with Forgejo or Gitea.
     ///
     /// - Parameters:
-    ///   - service: one of those names.
-    ///   - clientID: as the service gave it.
-    ///   - host: for services that people run themselves, such as `git.example.org`; by default the service's own.
-    ///   - scopes: by default what names the account.
-    ///   - redirect: by default a loopback address of the provider's own.
+    ///   - clientID: the client ID that the service shows after the registration.
+    ///   - host: a host name, with or without a port.
+    ///   - scopes: by default those that name the account.
+    ///   - redirect: by default a loopback address with any free port.
     ///
-    /// Throws `.invalidConfiguration` for a client id or host of another form, and for a service that needs a host.
-    public static func named(
-        _ service: String, clientID: String, host: String? = nil, scopes: ScopeList? = nil,
-        redirect: RedirectURI? = nil
-    ) throws(OAuthError) -> OAuthProvider? {
-        guard let builtIn = BuiltInProvider.named(service) else { return nil }
-        var choices = BuiltInProvider.Choices(name: builtIn.name, clientID: clientID)
+    /// Sends no request. Throws `.invalidConfiguration` if the client ID or the host can't be used.
+    public static func codeberg(
+        clientID: String, host: String = "codeberg.org", scopes: ScopeList? = nil, redirect: RedirectURI? = nil
+    ) throws(OAuthError) -> OAuthProvider {
+        try BuiltInProvider.codeberg.provider(clientID, host, scopes, redirect)
+    }
+
+    /// GitLab, at gitlab.com or on another host.
+    ///
+    /// Throws as ``codeberg(clientID:host:scopes:redirect:)`` does, which describes the parameters too.
+    public static func gitLab(
+        clientID: String, host: String = "gitlab.com", scopes: ScopeList? = nil, redirect: RedirectURI? = nil
+    ) throws(OAuthError) -> OAuthProvider {
+        try BuiltInProvider.gitLab.provider(clientID, host, scopes, redirect)
+    }
+
+    /// Google, for clients of the kind "desktop app". Google requires the client's secret: save it under
+    /// ``SignInService/clientSecretKey(of:)``.
+    ///
+    /// Throws as ``codeberg(clientID:host:scopes:redirect:)`` does, which describes the parameters too.
+    public static func google(
+        clientID: String, scopes: ScopeList? = nil, redirect: RedirectURI? = nil
+    ) throws(OAuthError) -> OAuthProvider {
+        try BuiltInProvider.google.provider(clientID, nil, scopes, redirect)
+    }
+
+    /// The Mastodon server at `host`, where the person has an account.
+    ///
+    /// Throws as ``codeberg(clientID:host:scopes:redirect:)`` does, which describes the parameters too.
+    public static func mastodon(
+        clientID: String, host: String, scopes: ScopeList? = nil, redirect: RedirectURI? = nil
+    ) throws(OAuthError) -> OAuthProvider {
+        try BuiltInProvider.mastodon.provider(clientID, host, scopes, redirect)
+    }
+
+    /// Microsoft's identity platform, for personal, work and school accounts.
+    ///
+    /// Throws as ``codeberg(clientID:host:scopes:redirect:)`` does, which describes the parameters too.
+    public static func microsoft(
+        clientID: String, scopes: ScopeList? = nil, redirect: RedirectURI? = nil
+    ) throws(OAuthError) -> OAuthProvider {
+        try BuiltInProvider.microsoft.provider(clientID, nil, scopes, redirect)
+    }
+
+    /// Spotify.
+    ///
+    /// Throws as ``codeberg(clientID:host:scopes:redirect:)`` does, which describes the parameters too.
+    public static func spotify(
+        clientID: String, scopes: ScopeList? = nil, redirect: RedirectURI? = nil
+    ) throws(OAuthError) -> OAuthProvider {
+        try BuiltInProvider.spotify.provider(clientID, nil, scopes, redirect)
+    }
+}
+
+extension BuiltInProvider {
+    fileprivate func provider(
+        _ clientID: String, _ host: String?, _ scopes: ScopeList?, _ redirect: RedirectURI?
+    ) throws(OAuthError) -> OAuthProvider {
+        var choices = Choices(name: name, clientID: clientID)
         choices.host = host
         choices.scopes = scopes
         choices.redirect = redirect
-        return try builtIn.provider(choices)
+        return try provider(choices)
     }
 }
 

@@ -52,7 +52,7 @@ enum Route: Sendable {
         case (.get, "/authorize"): self = .authorize(.standard)
         case (.get, "/login/oauth/authorize"): self = .authorize(.gitHub)
         case (.post, "/par"): self = .push
-        case (.post, "/device_authorization"): self = .beginDevice
+        case (.post, "/device_authorization"), (.post, "/login/device/code"): self = .beginDevice
         case (.get, "/device"): self = .decideDevice
         case (.post, "/register"): self = .register
         case (.post, "/consent"): self = .consent
@@ -60,7 +60,8 @@ enum Route: Sendable {
         case (.post, "/login/oauth/access_token"): self = .token(.gitHub)
         case (.post, "/revoke"): self = .revoke
         case (.get, "/userinfo"): self = .userInfo(.standard)
-        case (.get, "/user"): self = .userInfo(.gitHub)
+        // At an Enterprise host the API is below a path.
+        case (.get, "/user"), (.get, "/api/v3/user"): self = .userInfo(.gitHub)
         case (.delete, _):
             let parts = path.split(separator: "/", omittingEmptySubsequences: false)
             guard parts.count == 4, parts[1] == "applications", parts[3] == "token" else { return nil }

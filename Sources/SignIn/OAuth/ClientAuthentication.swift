@@ -43,6 +43,8 @@ public struct ClientAuthentication: ~Copyable, Sendable {
     package let method: Method
     /// What the server is known to take; `nil` to find out.
     let basicForm: BasicForm?
+    /// Whether the request is sent once more with the other method if the server refuses the client.
+    package var triesOtherMethod = true
     let secret: Secret<ClientSecret>?
 
     private init(method: Method, basicForm: BasicForm? = nil, secret: consuming Secret<ClientSecret>?) {
@@ -78,7 +80,9 @@ public struct ClientAuthentication: ~Copyable, Sendable {
 
     /// The same once more, with the form that the server has taken since.
     func duplicate(form: BasicForm? = nil) -> ClientAuthentication {
-        ClientAuthentication(method: method, basicForm: form ?? basicForm, secret: secret?.duplicate())
+        var copy = ClientAuthentication(method: method, basicForm: form ?? basicForm, secret: secret?.duplicate())
+        copy.triesOtherMethod = triesOtherMethod
+        return copy
     }
 
     /// The client's secret, for a server with a way of its own.

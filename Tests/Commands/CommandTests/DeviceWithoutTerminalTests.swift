@@ -1,4 +1,5 @@
 import Foundation
+import LatchkeySecrets
 import LatchkeyTestServer
 import Testing
 import TestServices
@@ -42,6 +43,43 @@ import TestServices
         #expect(run.status == 0, "\(run.errorText)")
         #expect(run.errorText.hasSuffix("latchkey: signed in at work as octocat\n"))
         #expect(run.output.isEmpty)
+    }
+
+    /// GitHub wants the client's secret with a browser's code, and none with a device's.
+    @Test func `at GitHub a client without a secret takes a device code`() async throws {
+        let directory = try TestDirectory()
+        let authority = try await CertificateAuthority(in: directory)
+        let key = Array(try Data(contentsOf: URL(fileURLWithPath: authority.serverKey)))
+        let server = try LoopbackAuthorizationServer(
+            AuthorizationServerConfiguration(
+                offersDeviceGrant: true,
+                tls: AuthorizationServerConfiguration.TLS(
+                    certificatePEM: try String(contentsOfFile: authority.serverChain, encoding: .utf8),
+                    key: Secret(copying: key.span))))
+        var environment = try directory.environment()
+        environment["LATCHKEY_KEY_FILE"] = directory / "key"
+        // A browser is there, and would be the choice elsewhere.
+        environment["BROWSER"] = try directory.write("browser", "#!/bin/sh\necho >> browsed\n", mode: 0o700)
+        let latchkey = try BuiltProducts.latchkey()
+        try await latchkey.run(["vault", "init", "--key-file", directory / "key"], environment: environment)
+            .successful("vault init")
+        let running = try latchkey.start(
+            ["sign-in", "github", "--client-id", "latchkey", "--host", String(server.issuer.dropFirst(8))]
+                + ["--ca-file", authority.certificate], environment: environment)
+        running.closeInput()
+        try await running.wait(for: "the wait") { running.errorsSoFar.contains("waiting up to") }
+        let said = running.errorsSoFar
+        #expect(said.contains("using a device code: github wants a client secret for a browser"), "\(said)")
+        let code = try #require(said.firstMatch(of: /open (\S+) and enter the code in the next line\n([A-Z0-9-]+)\n/))
+        try await Program("curl").run([
+            "--silent", "--fail", "--noproxy", "*", "--output", "/dev/null", "--cacert", authority.certificate,
+            "\(code.output.1)?user_code=\(code.output.2)",
+        ]).successful("the other device")
+        let run = try await running.finish()
+        #expect(run.status == 0, "\(run.errorText)")
+        #expect(run.errorText.hasSuffix("latchkey: signed in at github as octocat\n"))
+        #expect(server.record.codesExchanged == 0)
+        #expect(!FileManager.default.fileExists(atPath: directory / "browsed"))
     }
 
     @Test func `without consent to show anything it is refused`() async throws {

@@ -60,6 +60,28 @@ import TestServices
         #expect(server.record.clientAuthentication[.post, default: 0] == post)
         // The method is in the provider's file, for refreshes.
         #expect(try await run(["provider", "list", "--json"]).outputText.contains("client_secret_"))
+        // A public sign-in doesn't send the stored secret.
+        #expect(try await signIn(["--account", "ada", "--client-auth", "none"]).status == 77)
+        #expect(server.record.clientAuthentication[.basic, default: 0] == basic)
+        #expect(server.record.clientAuthentication[.post, default: 0] == post)
+    }
+
+    @Test(arguments: [([], 1, 1), (["--client-auth", "basic"], 1, 0), (["--client-auth", "post"], 0, 1)])
+    func `a refused secret is sent by the other method unless --client-auth is set`(
+        _ options: [String], _ basic: Int, _ post: Int
+    ) async throws {
+        let server = try LoopbackAuthorizationServer(
+            AuthorizationServerConfiguration(clients: [
+                RegisteredClient(
+                    "mine", redirectURIs: ["http://127.0.0.1/*"], secret: Secret(copying: Array("other".utf8).span))
+            ]))
+        let run = try await BuiltProducts.latchkey().run(
+            ["sign-in", "conf", "--issuer", server.issuer, "--client-id", "mine", "--scope", "read", "--browser"]
+                + ["--account", "ada", "--client-secret-stdin"] + options, environment: environment,
+            input: Array("q8Zp3vK1xW6tR0mY5bN2".utf8))
+        #expect(run.status == 77, "\(run.errorText)")
+        #expect(server.record.clientAuthentication[.basic, default: 0] == basic)
+        #expect(server.record.clientAuthentication[.post, default: 0] == post)
     }
 
     private static func browser(openings: Int) -> String {

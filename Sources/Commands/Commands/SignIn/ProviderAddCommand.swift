@@ -189,7 +189,7 @@ enum ProviderAddCommand {
         return configuration
     }
 
-    /// What --client-auth says; `nil` for a public client, and where the server's metadata decides.
+    /// The method that --client-auth sets, or `nil` without the option.
     static func secretMethod(_ arguments: ParsedArguments) throws -> ClientAuthentication.Method? {
         switch arguments.value(SignInOptions.clientAuthentication) {
         case "basic": return .secretBasic
@@ -199,6 +199,7 @@ enum ProviderAddCommand {
                 .usage, "provider.client-auth",
                 "--client-auth none sends no secret, but --client-secret-stdin sets one",
                 hint: "remove one of the two options")
+        case "none": return ClientAuthentication.Method.none
         default: return nil
         }
     }

@@ -23,8 +23,10 @@ struct ProviderConfiguration: Sendable {
     var origins: [String] = []
     /// Where responses come to, when it isn't any loopback port.
     var redirect: String?
-    /// How the client's secret is sent, when it has one.
+    /// How the client's secret is sent, when it has one. `Method.none` doesn't send even a stored secret.
     var secretMethod: ClientAuthentication.Method?
+    /// Whether the command line set `secretMethod`: then no other method is tried. The file doesn't contain this.
+    var hasOneMethod = false
     /// Whose certificates are trusted, instead of the system's.
     var certificateFile: String?
     /// Whether tokens are bound to a key.
@@ -47,6 +49,8 @@ struct ProviderConfiguration: Sendable {
     func provider() throws -> OAuthProvider {
         var provider = try described()
         provider.apiOrigins.formUnion(origins)
+        provider.triesOtherAuthentication = !hasOneMethod
+        if secretMethod == ClientAuthentication.Method.none { provider.proof = .none }
         return provider
     }
 
@@ -178,7 +182,7 @@ struct ProviderConfiguration: Sendable {
         if let flag = document.member("par") { requiresPushedRequests = try document.boolean(flag) }
         if let flag = document.member("development") { isDevelopment = try document.boolean(flag) }
         if let method = try text("client_authentication") {
-            guard let known = ClientAuthentication.Method(rawValue: method), known != .none else {
+            guard let known = ClientAuthentication.Method(rawValue: method) else {
                 throw JSONError(.wrongType)
             }
             secretMethod = known

@@ -55,8 +55,7 @@ extension SignInCommand {
         if !scopes.isEmpty { configuration.scopes = scopes }
         if let method = try ProviderAddCommand.secretMethod(arguments) {
             configuration.secretMethod = method
-        } else if arguments.value(SignInOptions.clientAuthentication) != nil {
-            configuration.secretMethod = nil
+            configuration.hasOneMethod = true
         } else if arguments.has(SignInOptions.clientSecret), configuration.secretMethod == nil,
             case .issuer(let issuer) = configuration.server
         {

@@ -132,7 +132,11 @@ enum SignInCommand {
         guard configuration.builtIn?.name.text == "github" else { return false }
         let key = try SignInService.clientSecretKey(of: configuration.provider())
         let store = try await context.store(of: configuration)
-        guard try await store.read(key, as: ClientSecret.self, deadline: context.deadline) == nil else { return false }
+        if configuration.secretMethod != ClientAuthentication.Method.none,
+            try await store.read(key, as: ClientSecret.self, deadline: context.deadline) != nil
+        {
+            return false
+        }
         context.output.note(
             "using a device code: github wants a client secret for a browser (add --client-secret-stdin)")
         return true

@@ -24,5 +24,6 @@ enum SignInOptions {
         "--client-secret-stdin", help: "read the client secret from standard input, or ask for it at a terminal")
     static let clientAuthentication = CommandOption.value(
         "--client-auth", "METHOD", form: .choice(["basic", "post", "none"]),
-        help: "way to send the client secret first: basic, post or none (default: what the server offers)")
+        help: "way to send the client secret: basic, post or none (default: what the server offers, then the other way)"
+    )
 }

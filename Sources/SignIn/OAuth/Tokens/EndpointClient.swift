@@ -57,9 +57,10 @@ struct EndpointClient: Sendable {
         _ authentication: borrowing ClientAuthentication, _ secret: borrowing Secret<ClientSecret>
     ) throws(OAuthError) -> [ClientAuthentication.BasicForm] {
         if let known = authentication.basicForm { return [known] }
-        if authentication.method == .secretPost { return [.body, .formEncoded] }
+        let others = authentication.triesOtherMethod
+        if authentication.method == .secretPost { return others ? [.body, .formEncoded] : [.body] }
         let matters = try BasicCredentials.encodingMatters(clientID: clientID, secret: secret)
-        return matters ? [.formEncoded, .raw, .body] : [.formEncoded, .body]
+        return [.formEncoded] + (matters ? [.raw] : []) + (others ? [.body] : [])
     }
 
     private func send(

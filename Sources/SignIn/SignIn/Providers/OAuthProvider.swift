@@ -79,7 +79,9 @@ public struct OAuthProvider: Sendable, Hashable {
     /// authority's own (``RedirectURI/loopback(_:port:authority:)``).
     public var redirect: RedirectURI
     package let parameters: [AuthorizationParameter]
-    package let proof: ClientProof
+    package var proof: ClientProof
+    /// Whether a server that refuses the client gets the secret once more by the other method.
+    package var triesOtherAuthentication = true
     package let account: AccountSource
     package let revocation: Revocation
     /// Whether tokens are bound to a key that is made at the sign-in (RFC 9449).

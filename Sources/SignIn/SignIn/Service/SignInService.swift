@@ -213,18 +213,18 @@ public actor SignInService {
     func authentication(
         _ secret: borrowing Secret<ClientSecret>?, basicForm: ClientAuthentication.BasicForm? = nil
     ) throws(OAuthError) -> ClientAuthentication {
-        switch (provider.proof, secret == nil) {
-        case (.none, _), (_, true): return .none
-        case (.secret(let method), false), (.secretIfPresent(let method), false):
-            switch secret {
-            case .some(let secret):
-                switch method {
-                case .none: return .none
-                case .secretBasic: return try .secretBasic(secret.duplicate(), form: basicForm)
-                case .secretPost: return try .secretPost(secret.duplicate(), form: basicForm)
-                }
+        switch provider.proof {
+        case .none: return .none
+        case .secret(let method), .secretIfPresent(let method):
+            guard let secret = secret?.duplicate() else { return .none }
+            var authentication: ClientAuthentication
+            switch method {
             case .none: return .none
+            case .secretBasic: authentication = try .secretBasic(secret, form: basicForm)
+            case .secretPost: authentication = try .secretPost(secret, form: basicForm)
             }
+            authentication.triesOtherMethod = provider.triesOtherAuthentication
+            return authentication
         }
     }
 }

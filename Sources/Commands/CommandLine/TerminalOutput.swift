@@ -124,7 +124,7 @@ package struct TerminalOutput: Sendable {
     }
 
     /// What `report` writes.
-    func text(of error: some RedactedError) -> String {
+    package func text(of error: some RedactedError) -> String {
         let isWithheld = isWithheld(error.logMessage)
         if isJSON {
             return object(
@@ -177,9 +177,21 @@ package struct TerminalOutput: Sendable {
     package func progress(_ work: StaticString, of total: Int? = nil) -> ProgressLine {
         let start = ContinuousClock.now
         return ProgressLine(
-            "\(program): \(work)", of: total, on: isatty(standardError) == 1 && !isJSON && !isDumb ? standardError : nil
+            "\(program): \(work)", of: total, on: showsProgress ? standardError : nil
         ) { ContinuousClock.now - start }
     }
+
+    /// Shows on one line what the program waits for, until the wait ends, for a person at a terminal.
+    package func showWaits() {
+        guard showsProgress else { return }
+        LongWait.listen { [program, standardError] reason in
+            let line: LogMessage = reason.map { "\(program): \($0) …" } ?? ""
+            _ = PipeSafeWrite.write(
+                "\r\(line.text.padded(to: 78))\(reason == nil ? "\r" : "")", to: standardError)
+        }
+    }
+
+    private var showsProgress: Bool { isatty(standardError) == 1 && !isJSON && !isDumb }
 
     /// The same output for a program that asked for JSON.
     package func inJSON() -> TerminalOutput {

@@ -106,6 +106,8 @@ public struct LeaseDirectory: Sendable, Hashable {
         // The kernel lacks a lock that waits with a deadline and that a task can cancel, so this polls: after 1 ms,
         // then more slowly.
         var pause = Duration.milliseconds(1)
+        var wait = LongWait()
+        defer { wait.end() }
         while true {
             if Task.isCancelled { throw .cancelled }
             if let lease = try tryAcquire(offset) { return lease }
@@ -113,6 +115,7 @@ public struct LeaseDirectory: Sendable, Hashable {
                 throw StoreError(
                     .busy, "another process holds \(key)", hint: "wait until it has finished, then try again")
             }
+            wait.goesOn("waiting for another process that uses \(key)")
             do {
                 try await Task.sleep(for: min(pause, deadline.remaining))
             } catch {

@@ -19,14 +19,15 @@ struct ItemSurvey {
 
     /// Throws what keeps the table from being read.
     init(
-        of view: any RowView, _ manifest: Manifest, _ keys: VaultKeys, _ cancellation: Cancellation
+        of view: any RowView, _ manifest: Manifest, _ keys: VaultKeys, _ cancellation: Cancellation,
+        _ progress: (Double) -> Void = { _ in }
     ) throws(StoreError) {
         var found = SetHash()
         var position = 0
         var window: [OpenedRow] = []
         var duplicates: [Int64] = []
         var linkCount: UInt64 = 0
-        try Self.forEach(view, cancellation) { (heading) throws(StoreError) in
+        try Self.forEach(view, cancellation, progress) { (heading) throws(StoreError) in
             position += 1
             found.add(Manifest.digest(lookup: heading.lookup, metadata: heading.metadata, keys))
             guard let opened = keys.open(heading) else {
@@ -87,7 +88,8 @@ struct ItemSurvey {
     }
 
     static func forEach(
-        _ view: any RowView, _ cancellation: Cancellation, _ body: (ItemHeading) throws(StoreError) -> Void
+        _ view: any RowView, _ cancellation: Cancellation, _ progress: (Double) -> Void = { _ in },
+        _ body: (ItemHeading) throws(StoreError) -> Void
     ) throws(StoreError) {
         var last: Int64?
         while true {
@@ -96,6 +98,7 @@ struct ItemSurvey {
             if items.isEmpty { return }
             for item in items { try body(item) }
             last = items.last?.place
+            progress(ItemPlaces.fraction(upTo: last ?? 0))
         }
     }
 
@@ -187,6 +190,9 @@ struct ItemPlaces: Sendable, Hashable {
     }
 
     func contains(_ place: Int64) -> Bool { place >= first && place <= last }
+
+    /// How far a walk is, from 0 to 1: places are spread evenly.
+    static func fraction(upTo place: Int64) -> Double { Double(place) / 0x1p63 }
 
     /// The first of the places that isn't among these, or `nil`.
     func free(besides taken: Set<Int64>) -> Int64? { (first...last).first { !taken.contains($0) } }

@@ -52,16 +52,18 @@ extension VaultStore {
     ///     and count the missing credentials. The export can't distinguish a restored older credential from the newest
     ///     one then.
     ///   - deadline: the time limit (default: a day from now).
+    ///   - progress: called from time to time with the completed fraction, from 0 to 1.
     public func export(
         to path: String, unlockedBy source: borrowing VaultKeySource, name: KeySlotName? = nil,
-        cost: PassphraseCost? = nil, leavingOutDamaged: Bool = false, deadline: Deadline = .after(.seconds(86_400))
+        cost: PassphraseCost? = nil, leavingOutDamaged: Bool = false, deadline: Deadline = .after(.seconds(86_400)),
+        progress: @escaping @Sendable (Double) -> Void = { _ in }
     ) async throws(StoreError) -> VaultExport {
         let kept = Box(source.duplicate())
         let name = name ?? source.kind.slotName
         // Not on the store's thread: other writers go on until the copying begins.
         return try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
             try VaultCopy(vault: self, cancellation: cancellation).export(
-                to: path, unlockedBy: kept, name: name, cost: cost, leavingOutDamaged: leavingOutDamaged)
+                to: path, unlockedBy: kept, name: name, cost: cost, leavingOutDamaged: leavingOutDamaged, progress)
         }
     }
 
@@ -101,7 +103,7 @@ struct VaultCopy {
 
     func export(
         to path: String, unlockedBy key: Box<VaultKeySource>, name: KeySlotName, cost: PassphraseCost?,
-        leavingOutDamaged: Bool
+        leavingOutDamaged: Bool, _ progress: (Double) -> Void
     ) throws(StoreError) -> VaultExport {
         let place = try VaultPlace.new(path, for: .backup)
         let id = if let reference = key.value.reference { reference.vault } else { try VaultID.random() }
@@ -126,7 +128,7 @@ struct VaultCopy {
                     if try table.heading(keys.lookup(of: row.name)) == nil { try copy(row, secret) }
                 }
             } else {
-                try forEachItem(copy, copy)
+                try forEachItem(progress, copy, copy)
             }
             try change.writeIndex(in: table)
             try table.put(record: Manifest.recordName, try change.manifest.seal(keys))
@@ -139,6 +141,7 @@ struct VaultCopy {
     ///
     /// Throws `corrupted` at the first item that can't be opened, and when what is there isn't what the manifest says.
     func forEachItem(
+        _ progress: (Double) -> Void = { _ in },
         _ takeCollections: (CollectionsRecord) throws(StoreError) -> Void = { _ in },
         _ body: (Row, borrowing Secret<StoredSecret>) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -146,6 +149,7 @@ struct VaultCopy {
             try takeCollections(VaultStore.collections(in: walk.view, walk.state.keys))
             try walk.forEachBatch(cancellation) { (batch) throws(StoreError) in
                 for item in batch { try body(item.row, VaultStore.secret(of: item, in: walk.view, walk.state.keys)) }
+                progress(VaultWalk.fraction(after: batch))
             }
         }
     }

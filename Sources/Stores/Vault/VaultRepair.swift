@@ -29,10 +29,16 @@ extension VaultStore {
     /// A vault of 16 MiB or more is copied first, still encrypted, into the same directory; other processes read and
     /// write during the check. The copy (0600) is unlinked before the work begins. If the copy fails, and in a smaller
     /// vault, writers wait.
-    public func verify(deadline: Deadline = .after(.seconds(600))) async throws(StoreError) -> VaultVerification {
+    ///
+    /// - Parameters:
+    ///   - deadline: the time limit (default: ten minutes from now).
+    ///   - progress: called from time to time with the completed fraction, from 0 to 1.
+    public func verify(
+        deadline: Deadline = .after(.seconds(600)), progress: @escaping @Sendable (Double) -> Void = { _ in }
+    ) async throws(StoreError) -> VaultVerification {
         let seen = known.withLock { $0.manifest.generation }
         let report = try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
-            try VaultRepair(vault: self, cancellation: cancellation).verify()
+            try VaultRepair(vault: self, cancellation: cancellation).verify(progress)
         }
         var problems = report.problems
         switch rollback {
@@ -68,7 +74,7 @@ struct VaultRepair {
 
     /// Verifies a copy, or a separate connection. The report contains the problems; the call only throws if the work
     /// couldn't be done: `timedOut`, `cancelled`, `unavailable`.
-    func verify() throws(StoreError) -> VaultVerification {
+    func verify(_ progress: (Double) -> Void) throws(StoreError) -> VaultVerification {
         let copy = try cancellation.retry { () throws(StoreError) in
             try nilIf(
                 \StoreError.isCorruption,
@@ -77,7 +83,7 @@ struct VaultRepair {
         let table = copy ?? vault.table
         var check = Verification(vault, cancellation)
         try check.engine(table)
-        try check.rows(table)
+        try check.rows(table, progress)
         return check.report
     }
 

@@ -287,7 +287,10 @@ extension VaultStore: LeaseSource {
         let held = StoreError(
             .busy, "another process or host holds \(key)", hint: "wait until it has finished, then try again")
         var pause = Duration.milliseconds(20)
+        var wait = LongWait()
+        defer { wait.end() }
         while true {
+            wait.goesOn("waiting for another process or host that uses \(key)")
             let isLater = pause > .milliseconds(20)
             let taken = try await mapError(
                 { (error: StoreError) in isLater && error.code == .timedOut ? held : error },

@@ -3,7 +3,7 @@ public import LatchkeyLog
 internal import LatchkeySystem
 internal import Synchronization
 
-/// The result of ``VaultStore/verify(deadline:)``.
+/// The result of ``VaultStore/verify(deadline:progress:)``.
 public struct VaultVerification: Sendable, Hashable {
     /// How many items were opened, secret included.
     public let itemCount: Int
@@ -115,13 +115,13 @@ struct Verification {
         }
     }
 
-    mutating func rows(_ table: any RowTable) throws(StoreError) {
+    mutating func rows(_ table: any RowTable, _ progress: (Double) -> Void) throws(StoreError) {
         let before = self
         do throws(StoreError) {
             self = try cancellation.retry { () throws(StoreError) in
                 try table.read(cancellation) { (view) throws(StoreError) in
                     var check = before
-                    try check.rows(in: view)
+                    try check.rows(in: view, progress)
                     return check
                 }
             }
@@ -130,7 +130,7 @@ struct Verification {
         }
     }
 
-    private mutating func rows(in view: any RowView) throws(StoreError) {
+    private mutating func rows(in view: any RowView, _ progress: (Double) -> Void) throws(StoreError) {
         let (manifest, keys): (Manifest, VaultKeys)
         do throws(StoreError) {
             (manifest, keys) = try VaultStore.manifest(of: view, vault.keys, vault.slot)
@@ -145,7 +145,7 @@ struct Verification {
         } catch {
             try note(error, as: .changedRecords)
         }
-        let found = try ItemSurvey(of: view, manifest, keys, cancellation)
+        let found = try ItemSurvey(of: view, manifest, keys, cancellation, progress)
         itemCount = found.soundCount
         for item in found.items { add(item.problem) }
         if let difference = found.difference { add(difference) }
@@ -215,8 +215,7 @@ struct VaultWalk {
         try view.compareLinks(state.manifest, state.keys)
     }
 
-    /// How far a walk is, from 0 to 1: places are spread evenly.
     static func fraction(after batch: [OpenedRow]) -> Double {
-        Double(batch.last?.heading.place ?? 0) / 0x1p63
+        ItemPlaces.fraction(upTo: batch.last?.heading.place ?? 0)
     }
 }

@@ -246,12 +246,15 @@ final class Cancellation: Sendable {
         pausingAtMost longest: Int = 10_000_000, _ attempt: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         var pause = 200_000
+        var wait = LongWait()
+        defer { wait.end() }
         while true {
             do throws(StoreError) {
                 return try attempt()
             } catch  where error.code == .busy {
                 if state.load(ordering: .sequentiallyConsistent) == .ended { throw .cancelled }
                 if deadline.hasPassed { throw .vaultBusy }
+                wait.goesOn("waiting for another process that uses the vault")
                 var time = timespec(tv_sec: 0, tv_nsec: Int.random(in: pause / 2...pause))
                 unsafe nanosleep(&time, nil)
                 pause = min(pause * 2, longest)

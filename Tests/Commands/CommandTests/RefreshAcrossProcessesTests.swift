@@ -36,6 +36,26 @@ import TestServices
         #expect(server.record.refreshes == 1 && server.record.replays == 0)
     }
 
+    @Test func `a wait for another process's refresh is shown at a terminal, until it ends`() async throws {
+        server.expireAccessTokens()
+        server.switchOn(.heldResponse(.token))
+        let first = try ask()
+        try await first.wait(for: "the refresh") { server.record.refreshes == 1 }
+        let terminal = try PseudoTerminal()
+        let second = try Program("/bin/sh").start(
+            [
+                "-c",
+                "exec \(try BuiltProducts.latchkey().path) request work GET \(server.userInfoEndpoint) 2> /dev/tty",
+            ], environment: environment, terminal: terminal)
+        try await terminal.waitUntilShown(
+            "latchkey: waiting for another process that uses latchkey:work/octocat (session) …")
+        server.switchOff(.heldResponse(.token))
+        #expect(try await second.finish().status == 0)
+        try await terminal.waitUntilShown("\r" + String(repeating: " ", count: 78) + "\r")
+        #expect(try await first.finish().status == 0)
+        #expect(server.record.refreshes == 1)
+    }
+
     /// timeout(1) and shells send SIGTERM and SIGHUP twice.
     @Test(arguments: [[SIGINT], [SIGTERM, SIGTERM], [SIGHUP, SIGHUP]])
     func `a signal in the middle of a refresh loses nothing, and the others go on with it`(

@@ -54,11 +54,14 @@ enum VaultExportCommand {
         } else {
             key = try NewVaultKey(asking: context.prompt, "New passphrase of the export")
         }
+        let progress = context.output.progress("exporting")
         let done: VaultExport
         do throws(StoreError) {
+            defer { progress.end() }
             done = try await vault.export(
                 to: path, unlockedBy: key.source, leavingOutDamaged: leavesOut,
-                deadline: context.longDeadline(arguments))
+                deadline: context.longDeadline(arguments)
+            ) { progress.show(fraction: $0) }
         } catch {
             await key.discard()
             throw error

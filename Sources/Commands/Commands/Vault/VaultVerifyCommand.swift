@@ -24,7 +24,12 @@ enum VaultVerifyCommand {
     ) { arguments, context in
         let vault = try await open(context)
         let done = arguments.has(accept) ? try await acceptItems(vault, arguments, context) : nil
-        let found = try await vault.verify(deadline: context.longDeadline(arguments))
+        let progress = context.output.progress("verifying")
+        let found: VaultVerification
+        do {
+            defer { progress.end() }
+            found = try await vault.verify(deadline: context.longDeadline(arguments)) { progress.show(fraction: $0) }
+        }
         if context.output.isJSON {
             try context.output.write(json(found, done))
         } else {

@@ -213,7 +213,7 @@ public struct RollbackMemory: Sendable {
 public enum RollbackChoice: Sendable, Hashable {
     /// Throw `rolledBack`, or `corrupted` when what was remembered was changed by someone without the key.
     case refuse
-    /// Open it all the same; ``VaultStore/verify(deadline:)`` reports it. What is remembered stays.
+    /// Open it anyway; ``VaultStore/verify(deadline:progress:)`` reports it. What is remembered stays.
     case report
     /// Open it, and remember it as the newest state there is.
     case accept

@@ -193,7 +193,10 @@ internal import LatchkeySystem
 
     /// Waits until the socket is ready. Whatever is given up on leaves the connection in an unknown state.
     func wait(for events: Int16, _ cancellation: Cancellation) throws(StoreError) {
+        var wait = LongWait()
+        defer { wait.end() }
         while true {
+            wait.goesOn("waiting for the database")
             if let error = failure(StoreError.self, of: try cancellation.check()) {
                 isLost = true
                 throw error
@@ -305,8 +308,11 @@ struct PostgreSQLHandshake {
     /// Returns what is wrong, or `nil`.
     private func finish(_ connection: OpaquePointer, _ deadline: Deadline) throws(StoreError) -> String? {
         var step = PGRES_POLLING_WRITING
+        var wait = LongWait()
+        defer { wait.end() }
         while unsafe PQstatus(connection) != CONNECTION_BAD && step != PGRES_POLLING_FAILED {
             let socket = unsafe PQsocket(connection)
+            wait.goesOn("waiting for the database")
             let isReady = deadline.poll(socket, for: Int16(step == PGRES_POLLING_READING ? POLLIN : POLLOUT))
             if let error = failure(StoreError.self, of: try cancellation.check()), error.code == .cancelled {
                 throw error

@@ -57,7 +57,9 @@ let package = Package(
         module(
             "LatchkeyLog", at: "Base/Log",
             uses: ["LatchkeySystem", "LatchkeySecrets", "CLatchkeyLinux", "CLatchkeyLoad"]),
-        module("LatchkeyProcess", at: "Base/Process", uses: ["LatchkeySystem", "LatchkeyLog", "CLatchkeyLinux"]),
+        module(
+            "LatchkeyProcess", at: "Base/Process",
+            uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog", "CLatchkeyLinux"]),
         module(
             "LatchkeyCrypto", at: "Base/Crypto",
             uses: ["CLatchkeyCrypto", "LatchkeySystem", "LatchkeySecrets", "LatchkeyLog"]),
@@ -196,8 +198,8 @@ let package = Package(
             name: "library-probe",
             dependencies: [
                 "LatchkeyCredentials", "LatchkeyCrypto", "LatchkeyDBus", "LatchkeyHTTP", "LatchkeyLog",
-                "LatchkeyLoopback", "LatchkeyOAuth", "LatchkeySecretService", "LatchkeySecrets", "LatchkeySystem",
-                "LatchkeyVault",
+                "LatchkeyLoopback", "LatchkeyOAuth", "LatchkeyProcess", "LatchkeySecretService", "LatchkeySecrets",
+                "LatchkeySystem", "LatchkeyVault",
             ],
             path: "Tests/Base/LibraryProbe"),
         .testTarget(
@@ -322,7 +324,7 @@ let package = Package(
             path: "Tests/Extras/RedactionAuditTests"),
         .testTarget(
             name: "TerminalTests",
-            dependencies: ["LatchkeyCommandLine", "LatchkeyProcess", "LatchkeyLog", "TestServices"],
+            dependencies: ["LatchkeyCommandLine", "LatchkeyProcess", "LatchkeyLog", "TestServices", "library-probe"],
             path: "Tests/Commands/TerminalTests"),
         // A third store, in a folder and a line of its own.
         .executableTarget(

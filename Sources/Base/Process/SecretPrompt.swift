@@ -1,6 +1,27 @@
-package import LatchkeyLog
-package import LatchkeySecrets
+internal import Glibc
+public import LatchkeyLog
+public import LatchkeySecrets
 internal import LatchkeySystem
+
+extension Secret where Purpose: SecretPurpose {
+    /// Asks the person at this process's terminal for a secret, and waits for the answer.
+    ///
+    /// The terminal is `/dev/tty`, so that standard input and output stay free for data. It shows nothing of the answer.
+    /// The answer goes byte by byte into guarded memory. Backspace, Ctrl-U and Ctrl-D work. The terminal gets its former
+    /// settings back at the end, and also when a signal stops or ends the process.
+    ///
+    /// The call blocks its thread until the person answers. A process asks one question at a time.
+    ///
+    /// Throws a ``PromptError`` if there is no terminal, if the person answers with Ctrl-C or Ctrl-D, or if the answer
+    /// is too long. An empty answer isn't an error.
+    ///
+    /// - Parameters:
+    ///   - question: the question, without a colon at its end.
+    ///   - limit: the most bytes that the answer may have; its line break isn't part of it.
+    public init(reading question: LogMessage, limit: Int = 1 << 20) throws(PromptError) {
+        self = try SecretPrompt(isAllowed: true).ask(question, as: Purpose.self, limit: limit)
+    }
+}
 
 /// Asks a person for a secret on the terminal, without echo.
 ///
@@ -9,8 +30,8 @@ internal import LatchkeySystem
 /// puts the terminal back and throws `interrupted`; a signal puts it back too, and then ends the process or, where the
 /// program has a handler for it, the question.
 package struct SecretPrompt: Sendable {
-    let path: String
-    let isAllowed: Bool
+    package let path: String
+    package let isAllowed: Bool
     private let keepsEchoOff: Bool
 
     /// - Parameters:
@@ -27,9 +48,11 @@ package struct SecretPrompt: Sendable {
     /// another one takes over the terminal.
     package static func restoreTerminal() { TerminalRescue.disarm() }
 
-    /// Has Ctrl-C between two questions say the same as in one.
-    package static func sayWhenInterrupted(on output: TerminalOutput) {
-        TerminalRescue.setFarewell(output.text(of: PromptError(problem: .interrupted, question: "")))
+    /// Makes Ctrl-C between two questions print what it prints during a question.
+    ///
+    /// - Parameter text: returns the line for an error.
+    package static func sayWhenInterrupted(_ text: (PromptError) -> String) {
+        TerminalRescue.setFarewell(text(PromptError(problem: .interrupted, question: "")))
     }
 
     /// Whether a person can be asked: it is allowed, and there is a terminal.
@@ -169,26 +192,29 @@ struct SecretLine: ~Copyable {
     }
 }
 
-/// Why a person couldn't be asked, or didn't answer.
-package struct PromptError: RedactedError, Hashable {
+/// Why a person couldn't be asked, or didn't answer. The codes of its explanation begin with `prompt.`.
+public struct PromptError: RedactedError, Hashable {
     package enum Problem: Sendable, Hashable {
-        /// `--no-prompt` was given.
+        /// The program forbids questions.
         case forbidden
-        /// There is no terminal; open(2)'s errno.
+        /// There is no terminal. `number` is the errno of open(2).
         case noTerminal(number: Int32)
         /// The person ended the input without an answer.
         case dismissed
+        /// The person pressed Ctrl-C, or a signal asked the program to end.
         case interrupted
+        /// The answer is longer than `limit` bytes.
         case tooLong(limit: Int)
-        /// Two answers that have to be the same are not.
+        /// Two answers differ that have to be equal.
         case different
+        /// The terminal failed. `number` is an errno.
         case failed(number: Int32)
-        /// Nobody answered in time.
+        /// The person didn't answer in time.
         case timedOut
     }
 
     package let problem: Problem
-    /// What was asked, or would have been.
+    /// The question.
     package let question: LogMessage
 
     package init(problem: Problem, question: LogMessage) {
@@ -196,21 +222,21 @@ package struct PromptError: RedactedError, Hashable {
         self.question = question
     }
 
-    package var explanation: Explanation {
+    public var explanation: Explanation {
         switch problem {
         case .forbidden:
             .init(
-                .refused, "prompt.forbidden", "--no-prompt forbids the question \"\(question)\"",
-                hint: "run the command without --no-prompt")
+                .refused, "prompt.forbidden", "can't ask for \"\(question)\": questions are forbidden",
+                hint: "\(Recovery.allowPrompt)")
         case .noTerminal(let number):
             .init(
                 .refused, "prompt.no-terminal", "no terminal to ask for \"\(question)\": \(SystemErrorNumber(number))",
-                hint: "run the command in a terminal")
+                hint: "run the program in a terminal")
         case .dismissed:
             .init(.refused, "prompt.dismissed", "no answer to \"\(question)\"", hint: "try again")
         case .interrupted: .init(.interrupted, "prompt.interrupted", "interrupted")
         case .tooLong(let limit): .init(.badData, "prompt.too-long", "the answer is longer than \(limit) bytes")
-        case .different: .init(.badData, "prompt.different", "the two answers differ", hint: "run the command again")
+        case .different: .init(.badData, "prompt.different", "the two answers differ", hint: "try again")
         case .failed(let number):
             .init(.unavailable, "prompt.failed", "can't use the terminal: \(SystemErrorNumber(number))")
         case .timedOut:
@@ -228,5 +254,31 @@ extension SecretPrompt {
         // No secret, and not to be noticed as one.
         let answer = try ask("\(question) [y/N]", as: MessageBody.self, limit: 64, isShown: isShown)
         return ["y", "Y", "yes", "Yes", "YES"].contains { answer.matches($0.utf8.span) }
+    }
+}
+
+/// Shows a secret to the person at the terminal, on a line of its own: an authorization URL that has to be opened on
+/// another machine, or a passphrase that is proposed. `SecretPrompt` makes it.
+package struct TerminalSecretSink: SecretSink, ~Copyable {
+    package static var reason: StaticString { "the person has to carry it to a browser elsewhere, or to remember it" }
+
+    private let device: TerminalDevice
+
+    init(device: consuming TerminalDevice) {
+        self.device = device
+    }
+
+    /// Writes the bytes. Control characters among them throw `failed`, since they would act on the terminal.
+    package mutating func receive(_ bytes: Span<UInt8>) throws(PromptError) {
+        for index in bytes.indices where bytes[index] < 0x20 || bytes[index] == 0x7F {
+            throw PromptError(problem: .failed(number: EILSEQ), question: "a line for the person")
+        }
+        var sink = FileDescriptorSecretSink(descriptor: device.descriptor)
+        try mapError(
+            { (error: FileDescriptorSecretSink.WriteFailure) in
+                PromptError(problem: .failed(number: error.number), question: "a line for the person")
+            },
+            of: sink.receive(bytes))
+        device.write("\n")
     }
 }

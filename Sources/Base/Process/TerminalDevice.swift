@@ -1,14 +1,14 @@
 internal import Glibc
-internal import LatchkeyLog
+package import LatchkeyLog
 internal import LatchkeySystem
 
 /// An open terminal.
-struct TerminalDevice: ~Copyable {
+package struct TerminalDevice: ~Copyable {
     enum Reading { case byte(UInt8), nothing, end, failed(number: Int32) }
 
-    let descriptor: Int32
+    package let descriptor: Int32
 
-    init(path: String, question: LogMessage) throws(PromptError) {
+    package init(path: String, question: LogMessage) throws(PromptError) {
         descriptor = unsafe open(path, O_RDWR | O_CLOEXEC | O_NOCTTY)
         if descriptor < 0 { throw PromptError(problem: .noTerminal(number: errno), question: question) }
     }
@@ -38,7 +38,7 @@ struct TerminalDevice: ~Copyable {
         write(lines.joined(separator: "\n"))
     }
 
-    func write(_ text: String) {
+    package func write(_ text: String) {
         _ = try? DescriptorBytes.write(text.utf8.span, to: descriptor)
     }
 
@@ -92,4 +92,24 @@ struct SecretMode: ~Copyable {
 
     /// Leaves all but the echo as it was: between two questions nobody is to see what is typed ahead.
     borrowing func keepEchoOff() { TerminalRescue.keepEchoOff() }
+}
+
+/// Breaks text at spaces, for a width that a terminal has.
+package enum WrappedText {
+    /// A word that is too wide stays whole. Spaces before the text begin each line.
+    package static func lines(_ text: some StringProtocol, width: Int) -> [String] {
+        let margin = String(text.prefix { $0 == " " })
+        var lines = [margin]
+        for word in text.dropFirst(margin.count).split(separator: " ", omittingEmptySubsequences: false) {
+            let line = lines[lines.count - 1]
+            if line.count == margin.count {
+                lines[lines.count - 1] += word
+            } else if line.count + 1 + word.count <= width {
+                lines[lines.count - 1] += " \(word)"
+            } else {
+                lines.append(margin + word)
+            }
+        }
+        return lines
+    }
 }

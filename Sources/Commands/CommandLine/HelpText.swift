@@ -1,4 +1,5 @@
 internal import LatchkeyLog
+internal import LatchkeyProcess
 
 /// The help of a program, a group of commands or a command, made from the definitions alone.
 package struct HelpText: Sendable {
@@ -172,25 +173,7 @@ package struct HelpText: Sendable {
     }
 }
 
-/// Breaks text at spaces, for a width that a terminal has.
-enum WrappedText {
-    /// A word that is too wide stays whole: nothing is cut. Spaces before the text stand before each line.
-    static func lines(_ text: some StringProtocol, width: Int) -> [String] {
-        let margin = String(text.prefix { $0 == " " })
-        var lines = [margin]
-        for word in text.dropFirst(margin.count).split(separator: " ", omittingEmptySubsequences: false) {
-            let line = lines[lines.count - 1]
-            if line.count == margin.count {
-                lines[lines.count - 1] += word
-            } else if line.count + 1 + word.count <= width {
-                lines[lines.count - 1] += " \(word)"
-            } else {
-                lines.append(margin + word)
-            }
-        }
-        return lines
-    }
-
+extension WrappedText {
     /// Paragraphs with an empty line between them. The lines of one are joined before.
     static func paragraphs(_ text: String, width: Int) -> String {
         text.split(separator: "\n\n").map { paragraph in

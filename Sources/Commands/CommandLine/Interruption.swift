@@ -1,6 +1,7 @@
 internal import Glibc
 internal import LatchkeySystem
 internal import Synchronization
+internal import LatchkeyProcess
 
 /// Turns the signals that ask a process to end into a request to stop: once, so that work can be put in order.
 ///
@@ -52,17 +53,5 @@ package enum Interruption {
         for number in signals {
             if !SignalEffect.isIgnored(number) { unsafe sigaction(number, &action, nil) }
         }
-    }
-}
-
-/// What a signal does to this process.
-package enum SignalEffect {
-    /// Whether the process's starter has it ignore the signal, as nohup(1) does with SIGHUP. Such a signal is to stay
-    /// ignored.
-    package static func isIgnored(_ number: Int32) -> Bool {
-        var action = sigaction()
-        guard unsafe sigaction(number, nil, &action) == 0 else { return false }
-        return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
-            == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }

@@ -1,4 +1,5 @@
 package import LatchkeyLog
+internal import LatchkeyProcess
 
 /// Rows with columns as wide as their longest cell; the heading is left out when there is no row.
 package struct TextTable: Sendable {

@@ -156,7 +156,7 @@ extension KeyringCollection {
 
 extension StoreError {
     fileprivate static let newCollectionNeedsPrompt = StoreError(
-        .locked, "a new collection needs a password, and --no-prompt forbids the keyring's question",
+        .locked, "can't ask for a new collection's password: questions are forbidden",
         hint: "\(Recovery.allowPrompt), or create the collection in your keyring application")
 }
 

@@ -33,7 +33,7 @@ package struct VaultKeySearch: Sendable {
     /// Creates a search that asks no question.
     package init(credentialsDirectory: String?, keyFiles: RememberedKeyFiles? = nil) {
         self.init(credentialsDirectory: credentialsDirectory, keyFiles: keyFiles) { (_) throws(StoreError) in
-            throw StoreError(.locked, "the vault is locked, and --no-prompt forbids asking for its passphrase")
+            throw StoreError(.locked, "can't ask for the vault's passphrase: questions are forbidden")
         }
     }
 

@@ -1,7 +1,7 @@
 // Uses each library that is loaded at first use, at each entry to it, and prints what comes of it: a line a word of the
 // command line. A test restricts what this process may load, or finds.
 //
-// `only=NAME,NAME` permits those libraries and no other from then on. `eight-threads` loads all of them at once.
+// `ask` asks at the terminal for a secret of at most eight bytes. `only=NAME,NAME` permits those libraries and no other from then on. `eight-threads` loads all of them at once.
 internal import CLatchkeyCrypto
 internal import CLatchkeyCurl
 internal import CLatchkeyGLib
@@ -15,6 +15,7 @@ internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyLoopback
 internal import LatchkeyOAuth
+internal import LatchkeyProcess
 internal import LatchkeySecretService
 internal import LatchkeySecrets
 internal import LatchkeySystem
@@ -51,6 +52,7 @@ private func use(_ word: String) async throws {
         _ = try await store.read(CredentialKey(service: "s", account: "u"), as: Password.self)
     case "database":
         try VaultStore.probe(at: "postgresql:///secrets?host=/nonexistent")
+    case "ask": print("\(try Secret<Password>(reading: "Password of the database", limit: 8).byteCount) bytes")
     default: throw Unknown()
     }
 }

@@ -2,6 +2,7 @@ internal import Foundation
 internal import LatchkeyLog
 internal import LatchkeySecrets
 @testable internal import LatchkeyCommandLine
+@testable internal import LatchkeyProcess
 internal import Testing
 internal import TestServices
 
@@ -97,6 +98,27 @@ internal import TestServices
         #expect(throws: PromptError(problem: .forbidden, question: "Secret")) {
             _ = try forbidden.ask("Secret", as: Password.self)
         }
+    }
+
+    @Test(arguments: [
+        ("hunter2\r", "7 bytes\nask: done\n"), ("\r", "0 bytes\nask: done\n"),
+        ("\u{3}", "ask: PromptError: interrupted [prompt.interrupted]\n"),
+        ("\u{4}", #"ask: PromptError: no answer to "Password of the database" [prompt.dismissed] -> try again\#n"#),
+        ("123456789", "ask: PromptError: the answer is longer than 8 bytes [prompt.too-long]\n"),
+    ])
+    func `a program asks a person for a secret`(_ typed: String, _ printed: String) async throws {
+        let terminal = try PseudoTerminal()
+        let program = try BuiltProducts.program("library-probe").start(["ask"], terminal: terminal)
+        try await terminal.waitForQuestion("Password of the database: ", from: program)
+        terminal.type(typed)
+        #expect(try await program.finish().outputText == printed)
+        #expect(!terminal.shown.contains("hunter2"))
+        #expect(terminal.echoes)
+    }
+
+    @Test func `a program without a terminal can't ask`() async throws {
+        let run = try await BuiltProducts.program("library-probe").run(["ask"])
+        #expect(run.outputText.hasPrefix(#"ask: PromptError: no terminal to ask for "Password of the database": "#))
     }
 
     @Test func `a file is no terminal`() throws {

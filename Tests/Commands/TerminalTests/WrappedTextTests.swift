@@ -1,6 +1,7 @@
 internal import Testing
 
 @testable internal import LatchkeyCommandLine
+@testable internal import LatchkeyProcess
 
 struct WrappedTextTests {
     @Test func `text breaks at spaces, and a word that is too wide stays whole`() {

@@ -18,6 +18,10 @@ func connect(with text: String, _ driver: (Span<UInt8>) throws -> Void) throws {
     try password.withExposedBytes { try driver($0) }  // the span can't outlive the call
 }
 
+func askForPassword() throws -> Secret<Password> {
+    try Secret<Password>(reading: "Password of the database")  // the terminal shows nothing of the answer
+}
+
 struct LibraryExampleTests {
     @Test func `a secret is lent to a driver`() throws {
         var lent: [UInt8] = []

@@ -63,7 +63,7 @@ struct ReadmeTests {
         #expect(blocks[0].split(separator: "\n").count <= 12)
         let example = try Repository.text("Tests/Whole/DocumentationTests/LibraryExample.swift")
         let page = try Repository.blocks("swift", in: "Docs/HowTo/secrets-in-swift.md")
-        #expect(page.count == 2)
+        #expect(page.count == 3)
         for block in page { #expect(example.contains(block), "\(block)") }
     }
 

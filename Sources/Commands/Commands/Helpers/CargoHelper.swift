@@ -1,6 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeyJSON
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
 internal import LatchkeySystem

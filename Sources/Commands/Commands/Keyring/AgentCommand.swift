@@ -1,6 +1,7 @@
 internal import LatchkeyDBus
 internal import LatchkeyKeyringService
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeyCommandLine
 
 /// `latchkey keyring agent`: this terminal asks its person when a program wants the served keyring unlocked.

@@ -109,7 +109,8 @@ extension CommandContext {
     ) throws {
         let mayPrompt = !arguments.has(GlobalOptions.noPrompt) && !arguments.command.isHelper
         let prompt = SecretPrompt(isAllowed: mayPrompt, keepsEchoOff: true)
-        SecretPrompt.sayWhenInterrupted(on: output)
+        SecretPrompt.sayWhenInterrupted(output.text(of:))
+        if !arguments.command.isHelper { output.showWaits() }
         let logger = Self.logger(arguments, environment, output)
 
         self.environment = environment

@@ -2,6 +2,7 @@ internal import CLatchkeyLinux
 internal import Glibc
 internal import LatchkeyCommandLine
 internal import LatchkeySystem
+internal import LatchkeyProcess
 
 /// This program once more, which does a command's work in this process's place: whoever kills this one doesn't kill the
 /// work.

@@ -2,6 +2,7 @@ internal import CLatchkeyLinux
 internal import Glibc
 internal import LatchkeySystem
 internal import LatchkeyCommandLine
+internal import LatchkeyProcess
 
 /// A process between `run --mask` and the person's program, which it starts and whose state it tells.
 ///

@@ -2,6 +2,7 @@ internal import CLatchkeyLinux
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeyProcess
 package import LatchkeySecrets
 package import LatchkeyStoreSelection
 internal import LatchkeySystem

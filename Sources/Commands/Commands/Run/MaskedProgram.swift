@@ -2,6 +2,7 @@ internal import CLatchkeyLinux
 internal import Glibc
 internal import LatchkeyCommandLine
 internal import LatchkeySystem
+internal import LatchkeyProcess
 
 /// Shows what a program writes with secrets replaced, beside which this process runs.
 struct MaskedProgram: ~Copyable {

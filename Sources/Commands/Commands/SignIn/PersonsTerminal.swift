@@ -3,6 +3,7 @@ internal import LatchkeyCommandLine
 internal import LatchkeyCredentials
 internal import LatchkeyHTTP
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySignIn

@@ -1,5 +1,6 @@
 // Compiled as a part of the package: some of these modules have nothing public.
 import LatchkeyCommandLine
+import LatchkeyProcess
 
 func leak(_ value: consuming TerminalSecretSink) {
     let hidden: Any = value  // expected-error {{value of type 'TerminalSecretSink' does not conform to specified type 'Copyable'}}

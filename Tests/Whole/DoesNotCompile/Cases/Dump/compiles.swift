@@ -7,6 +7,7 @@ import LatchkeyOAuth
 import LatchkeySecrets
 import LatchkeySignIn
 import LatchkeyCommandLine
+import LatchkeyProcess
 import LatchkeyVault
 
 func show(_ token: borrowing Secret<AccessToken>, _ key: CredentialKey) {

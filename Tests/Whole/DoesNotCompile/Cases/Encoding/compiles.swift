@@ -8,6 +8,7 @@ import LatchkeyOAuth
 import LatchkeySecrets
 import LatchkeySignIn
 import LatchkeyCommandLine
+import LatchkeyProcess
 import LatchkeyVault
 
 struct Account: Encodable {

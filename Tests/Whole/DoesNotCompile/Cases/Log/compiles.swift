@@ -8,6 +8,7 @@ import LatchkeyLog
 import LatchkeySecrets
 import LatchkeySignIn
 import LatchkeyCommandLine
+import LatchkeyProcess
 import LatchkeyVault
 
 func show(

@@ -1,5 +1,6 @@
 // Compiled as a part of the package: some of these modules have nothing public.
 import LatchkeyCommandLine
+import LatchkeyProcess
 
 func leak(_ value: consuming TerminalSecretSink) {
     print(value)  // expected-error {{argument type 'TerminalSecretSink' does not conform to expected type 'Copyable'}}

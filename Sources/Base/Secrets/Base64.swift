@@ -56,8 +56,8 @@ private func encodeBase64(_ bytes: Span<UInt8>, into output: inout MutableSpan<U
     SodiumLibrary.start()
     let count = output.count
     if count == 0 { return }
-    // libsodium writes a terminating NUL behind the text, for which `output` has room at the last group of three bytes
-    // alone: that one goes by way of the stack.
+    // libsodium writes a terminating NUL after the text. `output` only has room for it at the last group of three bytes,
+    // so that group goes over the stack.
     let headByteCount = (bytes.count - 1) / 3 * 3
     let headCount = headByteCount / 3 * 4
     unsafe output.withUnsafeMutableBytes { output in
@@ -75,7 +75,7 @@ private func encodeBase64(_ bytes: Span<UInt8>, into output: inout MutableSpan<U
     }
 }
 
-/// base64url without padding (RFC 4648 section 5), of things that are no secret.
+/// base64url without padding (RFC 4648 section 5), for data that isn't secret.
 package enum Base64URL {
     /// Returns the text for any bytes, digests included.
     package static func encode(_ bytes: Span<UInt8>) -> String {

@@ -95,14 +95,14 @@ final class GuardedPool: Sendable {
 ///
 /// The owner must call `free()` once; the pool in `Secrets` and the deinitialisers above it do.
 @safe package struct GuardedAllocation: @unchecked Sendable {
-    // Sendable: the address never changes, and the owners serialise what they do with the bytes behind it.
+    // Sendable: the address never changes, and the owners serialise their work on the bytes.
     package let base: UnsafeMutableRawPointer
     /// In bytes.
     package let byteCount: Int
     /// Whether the pages are locked in memory (mlock(2)), so that they never reach swap.
     package let isLocked: Bool
 
-    /// Allocates `byteCount` bytes, zeroed. Stops the process when there is no memory left.
+    /// Allocates `byteCount` bytes, zeroed. Stops the process if the memory is used up.
     package init(byteCount: Int) {
         SodiumLibrary.start()
         guard let base = unsafe sodium_malloc(max(byteCount, 1)) else {
@@ -121,11 +121,11 @@ final class GuardedPool: Sendable {
     }
 }
 
-/// How the memory of a secret is kept.
+/// The protection of a secret's memory.
 package enum MemoryProtection: Sendable, Hashable {
     /// Locked in memory (mlock(2)): it never reaches swap.
     case locked
-    /// The system refused to lock it, usually for `RLIMIT_MEMLOCK`. It is still guarded, left out of core dumps and
-    /// wiped.
+    /// The system refused to lock the memory, usually because of `RLIMIT_MEMLOCK`. The memory is still guarded, left out
+    /// of core dumps and wiped.
     case unlocked
 }

@@ -1,7 +1,7 @@
-/// Text that names somebody or something: equal when its UTF-8 is.
+/// A text that is a name: two are equal if their UTF-8 is.
 ///
 /// Swift's own `==` holds for canonically equivalent text: the Kelvin sign (U+212A) equals `K`, and a composed é equals
-/// a decomposed one. Servers, stores and other programs compare octets, so two of their names could be one to us.
+/// a decomposed one. Servers, stores and other programs compare octets, so `==` could confuse two of their names.
 package struct Octets: Hashable, Sendable {
     package let text: String
 
@@ -22,7 +22,7 @@ extension StringProtocol {
     /// is.
     package func hasSameOctets(as other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
 
-    /// The same, where letters of ASCII, and no others, may be of either case.
+    /// Compares as `hasSameOctets(as:)`, but ignores the case of ASCII letters.
     package func hasSameOctetsButForCase(as other: some StringProtocol) -> Bool {
         utf8.elementsEqual(other.utf8) { $0 == $1 || (Self.isASCIILetter($0) && $0 ^ $1 == 0x20) }
     }

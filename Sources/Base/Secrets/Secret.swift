@@ -3,12 +3,12 @@ internal import Synchronization
 
 /// A secret: bytes in guarded memory that can't be copied, printed, interpolated, dumped, encoded or put into `Any`.
 ///
-/// The memory is locked where the system permits it, left out of core dumps, guarded at its ends,
-/// and wiped when the value dies. The bytes come out through ``withExposedBytes(_:)`` alone; each use of it in this package
-/// is on a checked list. The number of bytes is not treated as secret.
+/// The memory is locked if the system permits that, left out of core dumps, guarded at its ends, and wiped when the
+/// value ends. Only ``withExposedBytes(_:)`` gives access to the bytes; a checked list contains each use of it in this
+/// package. The number of bytes isn't treated as secret.
 ///
-/// `Purpose` is a ``SecretPurpose``: there is no other way to make one. The type itself doesn't say so, as the runtime
-/// would then look for each purpose's conformance among all of the program (100,000 instructions a purpose).
+/// `Purpose` is a ``SecretPurpose``, because only extensions with that constraint make secrets. The type itself lacks the
+/// constraint: the runtime would search the whole program for each purpose's conformance (100,000 instructions each).
 public struct Secret<Purpose>: ~Copyable, Sendable {
     private let block: GuardedBlock
     /// How many bytes it has; 0 is a secret too.
@@ -32,9 +32,9 @@ extension Secret where Purpose: SecretPurpose {
         }
     }
 
-    /// Makes a secret of `byteCount` bytes, zero at first, that `body` fills in place.
+    /// Makes a secret of `byteCount` zero bytes, which `body` fills in place.
     ///
-    /// What `body` throws is passed on, and the memory is wiped.
+    /// Throws the error of `body`, after wiping the memory.
     public init<Failure: Error>(
         byteCount: Int, fillingWith body: (inout MutableSpan<UInt8>) throws(Failure) -> Void
     ) throws(Failure) {
@@ -46,9 +46,9 @@ extension Secret where Purpose: SecretPurpose {
         SecretNotice.tell(of: self)
     }
 
-    /// Makes a secret of the first bytes that `body` writes into `capacity` zeroed bytes; `body` returns how many.
+    /// Makes a secret of the first bytes that `body` writes into `capacity` zero bytes; `body` returns their number.
     ///
-    /// The rest is wiped. What `body` throws is passed on, and all of it is wiped.
+    /// The rest is wiped. Throws the error of `body`, after wiping the memory.
     package init<Failure: Error>(
         capacity: Int, fillingPrefixWith body: (inout MutableSpan<UInt8>) throws(Failure) -> Int
     ) throws(Failure) {
@@ -77,7 +77,7 @@ extension Secret where Purpose: SecretPurpose {
         }
     }
 
-    /// Whether there are no bytes at all.
+    /// Whether the secret has 0 bytes.
     package var isEmpty: Bool { byteCount == 0 }
 
     /// Whether the memory could be locked.
@@ -85,15 +85,15 @@ extension Secret where Purpose: SecretPurpose {
 
     // MARK: - Lending
 
-    /// Where the bytes are, for as long as this value: for `LentSecret` alone.
+    /// The bytes, which are valid as long as this value. Only `LentSecret` uses them.
     @unsafe var storage: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: block.base, count: byteCount) }
 
     /// Lends the bytes to `body` and returns what it returns.
     ///
-    /// The span can't outlive the call. What `body` copies out of it on purpose is no longer protected: that is why
-    /// each use of this method is reviewed.
+    /// The span can't outlive the call. Bytes that `body` copies out of it on purpose are no longer protected, so review
+    /// each use of this method.
     ///
-    /// Throws what `body` throws, and nothing else.
+    /// Throws only the error of `body`.
     public borrowing func withExposedBytes<Result: ~Copyable, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -145,7 +145,7 @@ extension Secret where Purpose: SecretPurpose {
 extension Secret where Purpose: SecretPurpose {
     /// Returns `byteCount` octets from the kernel's generator (getentropy(3)); its status is checked.
     ///
-    /// Throws when the kernel refuses; there is no weaker source instead.
+    /// Throws if the kernel refuses; the call never uses a weaker source.
     public static func random(byteCount: Int) throws(RandomSourceError) -> Secret<Purpose> {
         try Secret(byteCount: byteCount) { (span) throws(RandomSourceError) in
             try mapError(
@@ -154,7 +154,7 @@ extension Secret where Purpose: SecretPurpose {
     }
 }
 
-/// The kernel refused random octets; `number` is its errno.
+/// An error: the kernel refused random octets. `number` is its errno.
 public struct RandomSourceError: Error, Hashable, Sendable {
     package let number: Int32
 
@@ -163,9 +163,9 @@ public struct RandomSourceError: Error, Hashable, Sendable {
     }
 }
 
-/// What a secret is for. A purpose has no values: it only tells one kind of ``Secret`` from another at compile time.
+/// The purpose of a secret. A purpose has no values: it distinguishes kinds of ``Secret`` at compile time.
 public protocol SecretPurpose: Sendable {
-    /// A short name for people, such as "access token". It may be logged.
+    /// A short name for people, such as "access token". Logs may contain it.
     static var name: StaticString { get }
 }
 
@@ -195,13 +195,13 @@ public enum PrivateKey: SecretPurpose { public static var name: StaticString { "
 public enum Password: SecretPurpose { public static var name: StaticString { "password" } }
 /// A whole session: tokens and what is needed to refresh them.
 public enum StoredLogin: SecretPurpose { public static var name: StaticString { "session" } }
-/// A message body that holds secrets, before they are taken out of it one by one.
+/// A message body that contains secrets.
 public enum MessageBody: SecretPurpose { public static var name: StaticString { "message body" } }
 
 /// A secret that a C library reads for longer than one call, such as the header of a request that is on its way.
 ///
-/// The bytes stay where they are, and are wiped when this object goes: whoever hands their address to a library keeps
-/// the object until the library has let go.
+/// The bytes stay in place and are wiped at the end of this object. Code that passes their address to a library keeps the
+/// object until the library no longer uses the address.
 package final class LentSecret<Purpose: SecretPurpose>: Sendable {
     private let secret: Secret<Purpose>
 
@@ -221,24 +221,23 @@ package final class LentSecret<Purpose: SecretPurpose>: Sendable {
     @unsafe package var lentBytes: UnsafeRawBufferPointer { unsafe secret.storage }
 }
 
-/// Tells one listener of each secret as it is made, so that what watches over a program's output need not be told of
-/// each by hand. Nothing listens unless a program asks for it.
+/// Reports each new secret to one listener, so that a guard of the program's output learns every secret. By default there
+/// is no listener.
 package enum SecretNotice {
-    /// The purpose's type, and the bytes, lent.
+    /// Gets the purpose's type and lends the bytes.
     package typealias Listener = @Sendable (ObjectIdentifier, Span<UInt8>) -> Void
 
     private static let isHeard = Atomic(false)
     /// In a box: a closure in a `Mutex` itself is wrapped once more at each look, and grows slower with every secret.
     private static let listener = Mutex<Box<Listener>?>(nil)
 
-    /// From now on `body` is told of each secret that is made, before whoever makes it has it. It must make none
-    /// itself.
+    /// Calls `body` for each new secret from then on, before its creator gets the secret. `body` must not make secrets.
     package static func listen(_ body: @escaping Listener) {
         listener.withLock { $0 = Box(body) }
         isHeard.store(true, ordering: .releasing)
     }
 
-    /// Nobody is told any more.
+    /// Removes the listener.
     package static func stop() {
         isHeard.store(false, ordering: .releasing)
         listener.withLock { $0 = nil }

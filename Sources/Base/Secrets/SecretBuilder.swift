@@ -1,8 +1,8 @@
 internal import LatchkeySystem
 
-/// Guarded memory that grows: for what is read or put together piece by piece, such as a prompt's answer or a body.
+/// Guarded memory that grows, for data that arrives piece by piece, such as a prompt's answer or a body.
 ///
-/// It has a limit, in bytes; going past it throws and leaves what is there.
+/// The memory has a limit in bytes. An append beyond the limit throws and changes nothing.
 package struct SecretBuilder: ~Copyable, Sendable {
     private var block: GuardedBlock
     /// In bytes.
@@ -42,7 +42,7 @@ package struct SecretBuilder: ~Copyable, Sendable {
         byteCount += bytes.count
     }
 
-    /// Appends text that is no secret.
+    /// Appends text that isn't secret.
     package mutating func append(publicText text: String) throws(LimitExceeded) {
         try append(text.utf8.span)
     }

@@ -5,7 +5,7 @@ internal import LatchkeySystem
 /// There are few of them, each has a long name and a reason, and Tests/Evidence/Sinks.md lists them all; a test compares the list
 /// with the sources.
 public protocol SecretSink: ~Copyable {
-    /// What `receive` throws and ``Secret/pour(into:)`` passes on; `Never` for a sink that can't fail.
+    /// The error that `receive` and ``Secret/pour(into:)`` throw; `Never` for a sink that can't fail.
     associatedtype Failure: Error
 
     /// Why secrets may leave here.
@@ -37,7 +37,7 @@ public struct FileDescriptorSecretSink: SecretSink {
             of: DescriptorBytes.write(bytes, to: descriptor))
     }
 
-    /// write(2) failed; `number` is its errno.
+    /// An error of write(2). `number` is its errno.
     public struct WriteFailure: Error, Hashable, Sendable {
         package let number: Int32
     }

@@ -29,7 +29,7 @@ package func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Boo
     }
 }
 
-/// The kernel refused random octets (getentropy(3)); `number` is its errno.
+/// An error: the kernel refused random octets (getentropy(3)). `number` is its errno.
 package struct RandomOctetsError: Error, Equatable, Sendable {
     package let number: Int32
 }
@@ -42,7 +42,7 @@ package enum RandomOctets {
         unsafe bytes.withUnsafeMutableBytes { buffer in
             var rest = unsafe buffer[...]
             while unsafe !rest.isEmpty {
-                // getentropy gives at most 256 octets a call, and is never interrupted or short.
+                // getentropy gives at most 256 octets a call. It is never interrupted or short.
                 let piece = unsafe UnsafeMutableRawBufferPointer(rebasing: rest.prefix(256))
                 guard unsafe getentropy(piece.baseAddress!, piece.count) == 0 else {
                     failure = errno
@@ -54,7 +54,7 @@ package enum RandomOctets {
         if failure != 0 { throw RandomOctetsError(number: failure) }
     }
 
-    /// Returns `count` random octets that are no secret: a salt, a nonce, a file name.
+    /// Returns `count` random octets that aren't secret, such as a salt, a nonce or a file name.
     package static func array(_ count: Int) throws(RandomOctetsError) -> [UInt8] {
         var octets = [UInt8](repeating: 0, count: count)
         var span = octets.mutableSpan
@@ -63,7 +63,7 @@ package enum RandomOctets {
     }
 }
 
-/// What finished calls have left on a thread's stack below the caller's frame.
+/// The rest of finished calls on a thread's stack below the caller's frame.
 package enum DeadStack {
     /// Overwrites 4 KiB of it. For who has moved bytes of a secret through registers and frames of its own.
     package static func wipe() { sodium_stackzero(4096) }

@@ -2,14 +2,14 @@ internal import Glibc
 internal import LatchkeySystem
 internal import Synchronization
 
-/// Listens to a file descriptor of this process: everything that is written to it, by any code in any language, goes
-/// where it went before, and to the audit.
+/// Listens to a file descriptor of this process. All data that code in any language writes to the descriptor still
+/// arrives there, and the audit gets a copy.
 ///
 ///     let tap = try DescriptorTap(descriptor: 2, as: "standard error")
 ///     …
 ///     tap.finish(into: audit)
 ///
-/// Text goes through a pipe meanwhile, so the descriptor is no terminal; child processes inherit the pipe.
+/// Until `finish`, the descriptor is a pipe and not a terminal; child processes inherit the pipe.
 public struct DescriptorTap: ~Copyable, Sendable {
     private let descriptor: Int32
     private let name: String
@@ -74,7 +74,7 @@ final class TapReader: Sendable {
     private let kept = Mutex<[UInt8]>([])
     private let thread = Mutex<SystemThread?>(nil)
 
-    /// Takes over `source` and closes it at its end. Returns `nil`, with errno, when there can be no thread.
+    /// Takes over `source` and closes it at its end. Returns `nil` and sets errno if no thread can start.
     init?(from source: Int32, to target: Int32) {
         self.source = source
         self.target = target

@@ -90,7 +90,7 @@ extension EncodedForm {
         }
     }
 
-    /// The characters that the secret alone decides, when `offset` bytes modulo 3 stand before it.
+    /// The characters that only the secret decides, if `offset` bytes modulo 3 come before the secret.
     private static func base64(_ bytes: [UInt8], offset: Int, last: String) -> [UInt8] {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(last)".utf8)
         let bits = [0, 4, 2][offset]  // of the secret's first byte that complete a character begun before it

@@ -83,7 +83,7 @@ struct FormIndex: ~Copyable {
         return found
     }
 
-    /// The same for matches that lie across one of the seams: only the windows over a seam are looked up.
+    /// Finds the matches that lie across one of the seams. Only the windows over a seam are looked up.
     func matches(in text: [UInt8], across seams: [Int]) -> [Match] {
         var found: [Match] = []
         var next = 0
@@ -166,7 +166,7 @@ struct FormMatch {
     let range: Range<Int>
     let isWhole: Bool
 
-    /// Everything that is in `stream`: as it stands, and then across its line breaks.
+    /// All matches in `stream`, first in the text itself, then across its line breaks.
     static func all(of index: borrowing FormIndex, in stream: [UInt8]) -> [FormMatch] {
         var found: [FormMatch] = []
         for match in index.matches(in: stream) {

@@ -1,7 +1,7 @@
-/// Finds what has a `KnownForm`, whoever it belongs to.
+/// Finds every text that has a `KnownForm`.
 ///
-/// What these forms begin with is looked for at every second byte, by pairs: of a beginning of three bytes, the first
-/// pair or the second lies there. What is left is compared byte by byte, from left to right.
+/// The search looks at the pair of bytes at every second offset: the first or the second pair of a form's beginning of
+/// three bytes lies there. It compares the rest byte by byte, from left to right.
 package struct KnownFormSearch: Sendable {
     /// The tables, made once.
     package static let standard = KnownFormSearch()
@@ -15,7 +15,7 @@ package struct KnownFormSearch: Sendable {
         static let alphanumeric = Alphabet(rawValue: 2)
         static let word = Alphabet(rawValue: 4)
         static let base64URL = Alphabet(rawValue: 8)
-        /// What can stand in a name or password before a host, and ends neither.
+        /// The characters of a name or password before a host.
         static let userInformation = Alphabet(rawValue: 16)
 
         init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -34,7 +34,7 @@ package struct KnownFormSearch: Sendable {
         }
     }
 
-    /// What begins with a prefix and goes on with so many characters of an alphabet.
+    /// A form: a prefix, followed by so many characters of an alphabet.
     private struct Rule {
         let form: KnownForm
         let prefix: [UInt8]
@@ -131,7 +131,7 @@ package struct KnownFormSearch: Sendable {
             UInt32(text[offset]) | UInt32(text[offset + 1]) << 8 | UInt32(text[offset + 2]) << 16)
     }
 
-    /// What begins at an offset.
+    /// The match that begins at an offset.
     func match(in text: Span<UInt8>, at offset: Int) -> Match? {
         switch text[offset] {
         case UInt8(ascii: ":"): return password(in: text, at: offset).map { (.passwordInURL, $0) }
@@ -198,10 +198,10 @@ package struct KnownFormSearch: Sendable {
     }
 }
 
-/// The forms that tokens of well-known services have: found without anybody having planted them.
+/// The forms of well-known services' tokens, which an audit finds although they weren't planted.
 ///
-/// These are prefixes, alphabets and lengths as the services document them, not a guess at randomness, so that ordinary
-/// logs stay silent.
+/// A form consists of the prefix, alphabet and length that the service documents. The audit doesn't guess at randomness,
+/// so ordinary logs cause no findings.
 public enum KnownForm: Sendable, Hashable, CaseIterable {
     /// `ghp_`, `gho_`, `ghu_`, `ghs_` or `ghr_` and 36 letters and digits, or `github_pat_` and 82 more characters.
     case gitHubToken

@@ -13,10 +13,9 @@ internal import Synchronization
 ///     audit.capture(standardError, as: "standard error")
 ///     try audit.report().check()
 ///
-/// A secret is searched for as it is and in every ``LeakEncoding``, whole and in pieces of eight bytes or more (sixteen
-/// where it is hexadecimal). The report says where something was found, never what. It works with any test library, and
-/// from many tasks at once. The secrets are kept in guarded memory; their encodings are made for the search and wiped
-/// after.
+/// The audit searches for each secret verbatim and in every ``LeakEncoding``, whole and in pieces of eight bytes or more
+/// (sixteen if the secret is hexadecimal). The report contains the place of each finding, never its text. The audit works
+/// with any test library, and with many tasks at once. Secrets stay in guarded memory; the search wipes their encodings.
 public final class LeakAudit: Sendable {
     /// Marks secrets that an audit keeps.
     enum Planted: SecretPurpose { static var name: StaticString { "planted secret" } }
@@ -43,17 +42,17 @@ public final class LeakAudit: Sendable {
 
     /// Starts with nothing planted and nothing captured.
     ///
-    /// - Parameter knownForms: the forms of tokens that are findings even though nobody planted them.
+    /// - Parameter knownForms: the forms of tokens that are findings although they weren't planted.
     public init(knownForms: Set<KnownForm> = Set(KnownForm.allCases)) {
         self.knownForms = knownForms
     }
 
     // MARK: - Secrets
 
-    /// The shortest secret that can be told from ordinary text, in bytes.
+    /// The least length of a planted secret in bytes: shorter ones occur in ordinary text.
     public static let minimumByteCount = 8
 
-    /// A secret is too short to be told from ordinary text.
+    /// An error: a secret has fewer than ``minimumByteCount`` bytes.
     public struct CanaryTooShort: Error, Sendable, Hashable {
         /// The name of the secret's purpose, such as `access token`.
         public let purpose: String
@@ -107,15 +106,14 @@ public final class LeakAudit: Sendable {
         capture(Array(text.utf8), as: stream, allowing: allowed)
     }
 
-    /// Searches an error as `print`, `String(reflecting:)` and `dump` show it, and as it is shown to a person.
+    /// Searches an error's text in `print`, `String(reflecting:)` and `dump`, and its text for a person.
     ///
     ///     audit.capture(error: error, as: "the error", localized: error.localizedDescription)
     ///
     /// - Parameters:
     ///   - error: the error.
     ///   - stream: the name that the report gives it.
-    ///   - localized: Foundation's `localizedDescription`, which this module can't ask for: it has no
-    ///     Foundation.
+    ///   - localized: Foundation's `localizedDescription`, because this module doesn't import Foundation.
     public func capture(error: any Error, as stream: String, localized: String? = nil) {
         capture(value: error, as: stream)
         if let localized { capture(localized, as: "\(stream), localized") }
@@ -135,7 +133,7 @@ public final class LeakAudit: Sendable {
         capture(records.map(AuditLogSink.line).joined(), as: stream)
     }
 
-    /// Returns a sink whose records are searched when the report is made, and that passes them on.
+    /// Returns a sink that passes its records on. The report searches the records.
     public func logSink(named stream: String, forwardingTo next: (any LogSink)? = nil) -> some LogSink {
         let sink = AuditLogSink(name: stream, next: next)
         state.withLock { $0.sinks.append(sink) }
@@ -179,7 +177,7 @@ public final class LeakAudit: Sendable {
     }
 }
 
-/// What was to be searched could not be read; `number` is the system's errno.
+/// An error: a part of the input couldn't be read. `number` is the system's errno.
 public struct CaptureFailed: Error, Sendable, Hashable {
     /// The file, folder or descriptor.
     public let path: String
@@ -190,7 +188,7 @@ public struct CaptureFailed: Error, Sendable, Hashable {
 extension LeakAudit {
     /// Searches every regular file below a folder, and the files' names. Links are not followed.
     ///
-    /// Throws when any of it can't be read: what wasn't searched isn't clean.
+    /// Throws if any file can't be read, because a part that wasn't searched isn't clean.
     public func capture(folder path: String) throws(CaptureFailed) {
         var names = ""
         var folders = [path]
@@ -217,9 +215,9 @@ extension LeakAudit {
         capture(try Self.contents(of: path), as: path)
     }
 
-    /// Searches the arguments and the environment that a process was started with (proc(5)), while it runs.
+    /// Searches the arguments and the environment at the start of a running process (proc(5)).
     ///
-    /// Throws when there is no such process, or it is another user's.
+    /// Throws if the process doesn't exist or belongs to another user.
     public func capture(process number: Int32) throws(CaptureFailed) {
         for part in ["cmdline", "environ"] { try capture(file: "/proc/\(number)/\(part)") }
     }

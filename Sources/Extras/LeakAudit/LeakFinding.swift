@@ -1,10 +1,10 @@
-/// A secret, or a piece of one, where it must not be. It says where, never what.
+/// A place where a secret, or a piece of one, must not be. The finding never contains the secret.
 public struct LeakFinding: Sendable, Hashable, CustomStringConvertible {
     /// The name of the secret's purpose, such as `access token`, or of a ``KnownForm`` that was not planted.
     public let purpose: String
-    /// The stream it was found in, as it was named when it was captured.
+    /// The stream's name from its capture.
     public let stream: String
-    /// Where in the stream it begins, in bytes.
+    /// The offset in the stream in bytes.
     public let offset: Int
     /// How it looks there.
     public let encoding: LeakEncoding
@@ -19,11 +19,11 @@ public struct LeakFinding: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// What an audit found.
+/// The result of an audit.
 public struct LeakReport: Sendable, Hashable, CustomStringConvertible {
     /// Secrets where they must not be: empty when all is well.
     public let findings: [LeakFinding]
-    /// What was found where an ``AllowedLeak`` permits it.
+    /// The findings that an ``AllowedLeak`` permits.
     public let allowed: [LeakFinding]
     /// How many secrets were searched for.
     public let canaryCount: Int
@@ -65,7 +65,7 @@ public enum AllowedLeak: Sendable, Hashable, CaseIterable {
     /// state is worth nothing without the code verifier, which never leaves the process.
     case stateInURLThatPastePrints
 
-    /// Whether a match is that place: the purpose is `state`, and before it stands `https://…?…state=`.
+    /// Whether a match is at that place: its purpose is `state`, and it comes after `https://…?…state=`.
     func permits(purpose: String, encoding: LeakEncoding, before: ArraySlice<UInt8>) -> Bool {
         guard purpose == "state", encoding == .plain || encoding == .percentEncoded else { return false }
         let word = before.reversed().prefix { $0 > 0x20 }.reversed()

@@ -1,10 +1,10 @@
-/// Finds what is named as a credential in text of other packages: fields of HTTP, members of JSON and of Swift's own
-/// descriptions, elements of XML, parameters of URLs and forms, and `Bearer` with what follows.
+/// Finds values with a credential's name in text of other packages: fields of HTTP, members of JSON and of Swift's own
+/// descriptions, elements of XML, parameters of URLs and forms, and the text after `Bearer`.
 ///
-/// It reads the name before each sign that separates one from its value, and the word before each space, so that ordinary
-/// text costs a look at each byte. It is for the lines of others, in which too much withheld is better than too little.
+/// The search reads the name before each sign that separates a name from its value, and the word before each space. So
+/// ordinary text costs one look at each byte. In lines of other packages, too much withheld is better than too little.
 enum CredentialFields {
-    /// Where values of credentials stand in a text, in order and without overlap.
+    /// The ranges of credentials' values in a text, in order and without overlap.
     static func ranges(in text: Span<UInt8>) -> [Range<Int>] {
         var found: [Range<Int>] = []
         var offset = 0
@@ -30,7 +30,7 @@ enum CredentialFields {
     /// Whether a name, as of a field or a key of metadata, says that its value is a credential.
     static func isCredential(_ name: Span<UInt8>) -> Bool { CredentialName.isCredential(name, 0..<name.count) }
 
-    /// Whether a number under this name is no credential: of `tokens`, it is how many there are.
+    /// Whether a number under this name is a count and not a credential, as with `tokens`.
     static func isCountable(_ name: Span<UInt8>) -> Bool { CredentialName.isPlural(name, 0..<name.count) }
 
     // MARK: - By the sign
@@ -61,7 +61,7 @@ enum CredentialFields {
         return end > sign + 1 ? sign + 1..<end : nil
     }
 
-    /// What a name is told apart from by a comma or a space: `("Authorization", "…")`, as lists of fields are described;
+    /// The value after a comma or a space: `("Authorization", "…")`, as in descriptions of lists of fields;
     /// `"name": "cookie", "value": "…"` and `key="password" value="…"`; `apiKey "…"`.
     private static func laterValue(in text: Span<UInt8>, after sign: Int) -> Range<Int>? {
         let next = start(in: text, from: sign + 1)
@@ -81,7 +81,7 @@ enum CredentialFields {
         return isQuote(text[next]) ? fieldValue(in: text, of: name, from: sign + 1) : nil
     }
 
-    /// What follows `Bearer ` and looks like no word of a sentence.
+    /// The text after `Bearer `, unless it looks like a word of a sentence.
     private static func schemeValue(in text: Span<UInt8>, from start: Int) -> Range<Int>? {
         guard start >= 5 else { return nil }
         let scheme: StaticString
@@ -122,7 +122,7 @@ enum CredentialFields {
     private static func fieldValue(in text: Span<UInt8>, of name: Range<Int>, from sign: Int) -> Range<Int>? {
         var start = sign
         var isEscaped = false
-        // What stands between: spaces, brackets of lists, `=>`, and how Swift describes an optional.
+        // Between them may be spaces, brackets of lists, `=>`, and Swift's description of an optional.
         while start < text.count, start - sign < 32 {
             if starts(text, with: "Optional(", at: start) {
                 start += 9
@@ -228,7 +228,7 @@ enum CredentialFields {
         }
     }
 
-    /// The first byte that is no space.
+    /// The offset of the first byte that isn't a space.
     private static func start(in text: Span<UInt8>, from offset: Int) -> Int {
         var start = offset
         while start < text.count, start - offset < 8, isSpace(text[start]) { start += 1 }
@@ -259,7 +259,7 @@ enum CredentialFields {
 ///
 /// Only letters and digits of a name count, without regard to case.
 enum CredentialName {
-    /// A name that ends with one of these, whatever stands before.
+    /// A name with one of these endings is a credential's.
     private static let endings: [[UInt8]] = [
         "authorization", "cookie", "token", "secret", "password", "passwd", "passphrase", "credential", "apikey",
         "accesskey", "accountkey", "encryptionkey", "privatekey", "secretkey", "signingkey", "assertion",
@@ -324,7 +324,7 @@ enum CredentialName {
         return index
     }
 
-    /// What a name is made of.
+    /// Whether a byte can be part of a name.
     static func hasPart(_ byte: UInt8) -> Bool {
         (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || isSeparator(byte)
     }

@@ -2,9 +2,9 @@
     internal import LatchkeyLeakAudit
     internal import LatchkeyLog
 
-    /// What one line of another package says, on its way into a record: bounded, searched and made inert, text by text.
+    /// A line of another package on its way into a record. Each of its texts is bounded, searched and made inert.
     struct ForeignText {
-        /// What stands in the place of a credential.
+        /// The text in the place of a credential.
         static let withheld = "(withheld)"
 
         /// The most that is shown of all values of one line's metadata, in bytes.
@@ -14,7 +14,7 @@
         private static let margin = 4096
 
         let secrets: LiveSecrets
-        /// A secret in use stands in one of the texts: nothing of the line may be shown.
+        /// Whether one of the texts contains a secret in use: then the whole line is withheld.
         private(set) var holdsSecret = false
         /// How many bytes of metadata may still be shown.
         private(set) var metadataByteCount = Self.maximumMetadataByteCount
@@ -55,7 +55,7 @@
         private struct Look {
             /// Nothing in it has to be escaped.
             private(set) var isInert: Bool
-            /// It has what separates a name from a value, or is as long as a token.
+            /// Whether the text separates a name from a value, or is as long as a token.
             private(set) var mayHoldCredential: Bool
 
             init(at bytes: Span<UInt8>) {
@@ -78,7 +78,7 @@
             return result
         }
 
-        /// Takes from what may still be shown: what has no text costs work as well.
+        /// Reduces the rest of the limit. Values without text cost work too.
         mutating func charge(_ byteCount: Int) { metadataByteCount = max(0, metadataByteCount - byteCount) }
 
         /// A name for a field: letters, digits, `_`, `-` and `.`, of which there are 64 at most.
@@ -89,7 +89,7 @@
             return letters.isEmpty ? "_" : String(decoding: letters, as: UTF8.self)
         }
 
-        /// What is named as a credential, and what has the form of a well-known service's, in order.
+        /// The ranges with a credential's name or with the form of a well-known service's token, in order.
         private static func credentials(in bytes: Span<UInt8>) -> [Range<Int>] {
             let named = CredentialFields.ranges(in: bytes)
             let formed = KnownFormSearch.standard.all(in: bytes).map { match in

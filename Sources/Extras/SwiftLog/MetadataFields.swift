@@ -2,7 +2,7 @@
     internal import LatchkeyLog
     internal import Logging
 
-    /// Puts a line's metadata into fields: each key is one, and what is nested becomes text.
+    /// Turns a line's metadata into fields: one for each key, with nested values as text.
     struct MetadataFields {
         /// How many keys of a line become fields.
         static let maximumCount = 64

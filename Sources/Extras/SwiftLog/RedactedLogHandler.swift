@@ -7,21 +7,21 @@
     ///     let sink = TextLogSink()
     ///     LoggingSystem.bootstrap { RedactedLogHandler(label: $0, sink: sink) }
     ///
-    /// What it gets is text whose types say nothing, so each message, value, key, label and source is bounded, made
-    /// inert, and searched. A line that holds a secret in use is withheld as a whole. What is named as a credential, or
-    /// has the form of a well-known service's, is replaced by `(withheld)`. So is the value of a key that is called a
-    /// credential, and each value that a package has marked (`Logger.MetadataValue.attributes`).
+    /// The handler gets text without useful types, so it bounds, searches and makes inert each message, value, key, label
+    /// and source. It withholds a whole line that contains a secret in use. `(withheld)` replaces a text that is named as
+    /// a credential or has the form of a well-known service's token, the value of a key with a credential's name, and
+    /// each value that a package has marked (`Logger.MetadataValue.attributes`).
     ///
-    /// The label becomes the record's category; keys of the metadata become fields, after those of `LogContext`;
-    /// `source` is a field too, and `at` the file and line of `trace` and `debug`. `notice` becomes `info`, and
+    /// The label becomes the record's category. Keys of the metadata become fields, after those of `LogContext`. The
+    /// field `source` contains the source, and `at` the file and line of `trace` and `debug`. `notice` becomes `info` and
     /// `critical` becomes `error`, with the field `swift_log_level`.
     ///
-    /// It can be called from any thread. It isn't for a C signal handler, in which Swift can't allocate memory; where
-    /// one interrupts the handing over of another line, its own is dropped.
+    /// Any thread can call the handler. A C signal handler can't, because Swift can't allocate memory there: a line from
+    /// a signal handler that interrupts another line is dropped.
     public struct RedactedLogHandler: LogHandler {
         /// A line below it isn't made. `info` unless told otherwise.
         public var logLevel: Logger.Level = .info
-        /// What comes with each line of this logger, under the provider's and the line's own.
+        /// The metadata of each line of this logger. Metadata of the provider and of the line take precedence.
         public var metadata: Logger.Metadata = [:]
         /// Asked once for each line.
         public var metadataProvider: Logger.MetadataProvider?

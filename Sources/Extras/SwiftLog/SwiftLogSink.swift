@@ -2,13 +2,13 @@
     public import LatchkeyLog
     public import Logging
 
-    /// A sink that hands our finished records to swift-log, whichever backend that has.
+    /// A sink that passes finished records to swift-log and its backend.
     ///
     ///     let log = RedactedLogger("shop", sink: SwiftLogSink(Logger(label: "shop")))
     ///
-    /// The level is the same, and the text is already safe. Fields become metadata, a correlation id among them, and
-    /// the category becomes the key `category`. `source` is `Latchkey`. The backend notes its own time and this call's
-    /// file and line: a record of ours has none.
+    /// The level is the same, and the text is already safe. Fields become metadata, including a correlation id. The
+    /// category becomes the key `category`, and `source` is `Latchkey`. The backend adds its own time and this call's file
+    /// and line, because the record lacks them.
     public struct SwiftLogSink: LogSink {
         private let logger: Logger
 

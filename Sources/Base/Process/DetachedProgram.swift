@@ -2,9 +2,9 @@ internal import Glibc
 package import LatchkeySystem
 internal import Synchronization
 
-/// A program that was started to run on its own, such as a browser.
+/// A started program that runs independently, such as a browser.
 ///
-/// It has `/dev/null` for its standard descriptors, and what else `ChildProcess.Settings.detached` says.
+/// Its standard descriptors are `/dev/null`; `ChildProcess.Settings.detached` has its other settings.
 package final class DetachedProgram: Sendable {
     private struct State: Sendable {
         var ending: Ending?
@@ -24,9 +24,9 @@ package final class DetachedProgram: Sendable {
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - arguments: the program's name or path first; a name is looked for in the `PATH` of `environment`.
+    ///   - arguments: the program's name or path comes first; a name is searched in the `PATH` of `environment`.
     ///   - environment: all of the child's variables.
-    ///   - input: what it reads as its standard input, such as a pipe's end; `/dev/null` by default.
+    ///   - input: the child's standard input, such as a pipe's end (default: `/dev/null`).
     package init(
         _ arguments: [String], environment: [String: String], input: Int32? = nil
     ) throws(SystemErrorNumber) {
@@ -84,7 +84,7 @@ package final class DetachedProgram: Sendable {
 
     // MARK: - Starting
 
-    /// Looks as execvp(3) does, with the path of the child; `nil` when there is no such program.
+    /// Searches as execvp(3) does, with the child's path. Returns `nil` if the program doesn't exist.
     package static func path(of name: String, in path: String?) -> String? {
         guard !name.contains("/") else { return name }
         guard !name.isEmpty else { return nil }

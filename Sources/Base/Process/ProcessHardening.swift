@@ -3,20 +3,20 @@ internal import Glibc
 public import LatchkeyLog
 internal import LatchkeySystem
 
-/// Makes a process that holds secrets hard to look into. For executables, as the first thing they do.
+/// Protects the secrets of a process from other processes. Executables call this first.
 public enum ProcessHardening {
     /// Variables that make libraries print or store what they send.
     static let debugVariables = [
         "SSLKEYLOGFILE", "URLSessionDebugLibcurl", "CURL_TRACE", "G_DBUS_DEBUG", "G_MESSAGES_DEBUG", "MALLOC_TRACE",
     ]
 
-    /// Applies every measure and says which the system refused. Call it before there is a second thread: it changes the
+    /// Applies every measure and reports the refused ones. Call this before a second thread starts, because it changes the
     /// environment.
     ///
     /// Programs started later inherit the core limit, the missing variables and `SWIFT_BACKTRACE`.
     ///
-    /// - Parameter startsPrograms: whether this process ever starts programs of others, such as a browser. `false` adds
-    ///   `no_new_privs`, which they would inherit: setuid, and a browser's sandbox that needs it, work no more.
+    /// - Parameter startsPrograms: whether this process ever starts other programs, such as a browser. `false` adds
+    ///   `no_new_privs`, which those programs would inherit: setuid wouldn't work, nor a browser's sandbox that needs it.
     public static func apply(startsPrograms: Bool = true) -> HardeningReport {
         var report = applyCommon()
         report.note(.largeFreedMemoryOverwritten, number: latchkey_overwrite_large_freed_memory() == 1 ? nil : 0)
@@ -50,7 +50,7 @@ public enum ProcessHardening {
         report.note(.noNewPrivileges, number: latchkey_prctl(PR_SET_NO_NEW_PRIVS, 1) == 0 ? nil : errno)
     }
 
-    /// Opens what is closed the wrong way round: using it is then an error, as it was before, and not a silent success.
+    /// Opens closed descriptors in the wrong direction, so that using one is still an error and not a silent success.
     private static func openStandardDescriptors() -> Int32? {
         for (descriptor, mode) in [(Int32(0), O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)] {
             if fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF { continue }
@@ -66,7 +66,7 @@ public enum ProcessHardening {
         return unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) == 0 ? nil : errno
     }
 
-    /// The runtime has read `SWIFT_BACKTRACE` already: its handlers are taken out, and the variable is for children.
+    /// Removes the runtime's handlers, because the runtime has read `SWIFT_BACKTRACE` already. The variable is for children.
     private static func turnBacktracesOff() -> Int32? {
         // All zero is SIG_DFL.
         var standard = sigaction()
@@ -82,7 +82,7 @@ public enum ProcessHardening {
     }
 }
 
-/// What protects this process, and what could not be applied.
+/// The measures that protect this process, and those that failed.
 public struct HardeningReport: Sendable, Hashable {
     package enum Measure: Sendable, Hashable, CaseIterable, Loggable {
         /// Descriptors 0 to 2 are open, so that no file of ours can take their place.
@@ -98,7 +98,7 @@ public struct HardeningReport: Sendable, Hashable {
         /// Larger pieces of the C heap are overwritten as they are freed (mallopt(3), `M_PERTURB`): with glibc 2.36
         /// those above 1,032 bytes, because smaller ones go to a thread's cache as they are.
         case largeFreedMemoryOverwritten
-        /// All of the C heap is overwritten as it is freed. Only Latchkey's own programs have it.
+        /// free(3) overwrites the C heap. Only Latchkey's own programs have this.
         case freedMemoryOverwritten
         /// No call is bound when it is first made, which would save registers, and what they hold, on the stack. Only
         /// Latchkey's own programs have it; others get it from `LD_BIND_NOW=1` in their environment (ld.so(8)).
@@ -123,10 +123,10 @@ public struct HardeningReport: Sendable, Hashable {
     }
 
     package private(set) var applied: [Measure] = []
-    /// With the errno that the system gave, or 0.
+    /// The refused measures with the system's errno, or 0.
     package private(set) var refused: [Refusal] = []
 
-    /// What was not asked for: `noNewPrivileges` in a process that starts programs of others, which may need theirs.
+    /// The measures that weren't requested: `noNewPrivileges` in a process that starts other programs.
     package private(set) var leftOut: [Measure] = []
 
     package struct Refusal: Sendable, Hashable {

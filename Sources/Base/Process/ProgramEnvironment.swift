@@ -50,7 +50,7 @@ public struct ProgramEnvironment: Sendable {
         return ProgramEnvironment(variables: variables, home: home ?? "/", illegibleNames: illegible)
     }
 
-    /// Whether a variable of this name says where something is kept: one that can't be read must not be passed over.
+    /// Whether a variable of this name is a location. Such a variable must not be ignored if it can't be read.
     package static func saysWhere(_ name: String) -> Bool {
         name.hasPrefix("LATCHKEY_") || name.hasPrefix("XDG_") || name == "HOME"
     }
@@ -91,9 +91,9 @@ package enum AbsolutePath {
     }
 }
 
-/// What the session of a process has to reach a person with: a display, a terminal; and what may stand between them.
+/// The ways to reach a person in the session of a process, such as a display or a terminal, and the obstacles.
 ///
-/// It is read from the environment and from files that sandboxes leave, and asks no other program.
+/// The values come from the environment and from files of sandboxes, not from other programs.
 package struct SessionEnvironment: Sendable, Hashable {
     package enum Sandbox: Sendable, Hashable {
         case flatpak
@@ -112,7 +112,7 @@ package struct SessionEnvironment: Sendable, Hashable {
     /// The Windows Subsystem for Linux, whose browser is usually a Windows program.
     package var isWSL = false
     package var sandbox: Sandbox?
-    /// A person can be asked at a terminal.
+    /// Whether the process can ask a person at a terminal.
     package var hasTerminal = false
 
     /// Nothing at all.
@@ -120,7 +120,7 @@ package struct SessionEnvironment: Sendable, Hashable {
 
     /// - Parameters:
     ///   - environment: of the process.
-    ///   - hasTerminal: whether a person can be asked at a terminal: the caller knows whether it may.
+    ///   - hasTerminal: whether the process can, and may, ask a person at a terminal.
     package init(environment: [String: String], hasTerminal: Bool) {
         self.init(environment: environment, hasTerminal: hasTerminal) { unsafe access($0, F_OK) == 0 }
     }

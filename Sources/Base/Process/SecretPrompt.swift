@@ -25,10 +25,10 @@ extension Secret where Purpose: SecretPurpose {
 
 /// Asks a person for a secret on the terminal, without echo.
 ///
-/// The terminal is `/dev/tty`, so that standard input and output stay free for data. It reads byte by byte (a canonical
-/// terminal would cut a paste at 4,096 bytes) straight into guarded memory. Backspace, Ctrl-U and Ctrl-D work; Ctrl-C
-/// puts the terminal back and throws `interrupted`; a signal puts it back too, and then ends the process or, where the
-/// program has a handler for it, the question.
+/// The terminal is `/dev/tty`, so that standard input and output stay free for data. The answer goes byte by byte into
+/// guarded memory, because a canonical terminal would cut a paste at 4,096 bytes. Backspace, Ctrl-U and Ctrl-D work.
+/// Ctrl-C restores the terminal and throws `interrupted`. A signal restores the terminal too; then it ends the process
+/// or, if the program handles the signal, the question.
 package struct SecretPrompt: Sendable {
     package let path: String
     package let isAllowed: Bool
@@ -44,8 +44,8 @@ package struct SecretPrompt: Sendable {
         self.keepsEchoOff = keepsEchoOff
     }
 
-    /// Puts the terminal back as it was before the first question. To be called before the program ends, and before
-    /// another one takes over the terminal.
+    /// Restores the terminal's settings from before the first question. Call this before the program ends, and before
+    /// another program uses the terminal.
     package static func restoreTerminal() { TerminalRescue.disarm() }
 
     /// Makes Ctrl-C between two questions print what it prints during a question.
@@ -55,17 +55,17 @@ package struct SecretPrompt: Sendable {
         TerminalRescue.setFarewell(text(PromptError(problem: .interrupted, question: "")))
     }
 
-    /// Whether a person can be asked: it is allowed, and there is a terminal.
+    /// Whether questions are allowed and a terminal exists.
     package var isPossible: Bool {
         guard isAllowed else { return false }
         return (try? TerminalDevice(path: path, question: "")) != nil
     }
 
-    /// Asks and returns the answer, its line break left out. Longer than `limit` bytes throws `tooLong`.
+    /// Asks and returns the answer without its line break. Throws `tooLong` above `limit` bytes.
     ///
     /// - Parameters:
-    ///   - isShown: whether the answer is no secret, and appears as it is typed.
-    ///   - stopping: asked ten times a second whether to give up, and why. It blocks its thread meanwhile.
+    ///   - isShown: whether the terminal shows the answer, because it isn't secret.
+    ///   - stopping: called ten times a second; returns the reason to give up, or `nil`.
     package func ask<Purpose: SecretPurpose>(
         _ question: LogMessage, as purpose: Purpose.Type, limit: Int = 1 << 20, isShown: Bool = false,
         stopping: () -> PromptError.Problem? = { nil }
@@ -111,7 +111,7 @@ package struct SecretPrompt: Sendable {
 
     /// Opens the terminal for a secret that the person has to see.
     ///
-    /// - Parameter indentation: how many spaces stand before it.
+    /// - Parameter indentation: the number of spaces before the secret.
     package func screen(indentedBy indentation: Int = 0) throws(PromptError) -> TerminalSecretSink {
         let question: LogMessage = "a line for the person"
         guard isAllowed else { throw PromptError(problem: .forbidden, question: question) }
@@ -120,10 +120,9 @@ package struct SecretPrompt: Sendable {
         return TerminalSecretSink(device: device)
     }
 
-    /// Writes a line in place of the one that was written so before, and leaves it open. Where there is no terminal,
-    /// nothing happens.
+    /// Writes a line over the previous status line, and leaves it open. Does nothing without a terminal.
     ///
-    /// - Parameter short: what is written where the line has no room for it.
+    /// - Parameter short: the text for a terminal that is too narrow for the line.
     package func showStatus(_ line: LogMessage, orShort short: LogMessage? = nil) {
         guard isAllowed, let device = try? TerminalDevice(path: path, question: line) else { return }
         device.write(status: line.text.count < device.width ? line.text : (short ?? line).text)
@@ -247,9 +246,9 @@ public struct PromptError: RedactedError, Hashable {
 }
 
 extension SecretPrompt {
-    /// Asks a question that `y` or `yes` consents to; every other answer doesn't.
+    /// Asks a question. Only `y` and `yes` consent.
     ///
-    /// - Parameter isShown: whether the answer is seen as it is typed.
+    /// - Parameter isShown: whether the terminal shows the answer.
     package func confirm(_ question: LogMessage, isShown: Bool = true) throws(PromptError) -> Bool {
         // No secret, and not to be noticed as one.
         let answer = try ask("\(question) [y/N]", as: MessageBody.self, limit: 64, isShown: isShown)

@@ -17,7 +17,7 @@ package struct TerminalDevice: ~Copyable {
         close(descriptor)
     }
 
-    /// In columns; a line that is written over must stay below it, or the terminal scrolls.
+    /// The width in columns. A status line must be shorter, or the terminal scrolls.
     var width: Int {
         var size = winsize()
         return unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 1 ? Int(size.ws_col) : 80
@@ -61,7 +61,7 @@ package struct TerminalDevice: ~Copyable {
 
     /// Turns off echo, line editing and the signals of keys, until `leave` or `keepEchoOff`.
     ///
-    /// What was typed before the question is thrown away: it was shown on the screen, or meant for another question.
+    /// Discards earlier typing, because the screen showed it or it answers another question.
     func enterSecretMode(question: LogMessage) throws(PromptError) -> SecretMode {
         var present = termios()
         guard unsafe tcgetattr(descriptor, &present) == 0 else {
@@ -90,7 +90,7 @@ struct SecretMode: ~Copyable {
 
     borrowing func leave() { TerminalRescue.disarm() }
 
-    /// Leaves all but the echo as it was: between two questions nobody is to see what is typed ahead.
+    /// Restores all settings but the echo, so that the terminal doesn't show what the person types before the next question.
     borrowing func keepEchoOff() { TerminalRescue.keepEchoOff() }
 }
 

@@ -15,19 +15,19 @@ enum TerminalRescue {
     private nonisolated(unsafe) static var farewell = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 0)
     private static let came = Atomic<Bool>(false)
 
-    /// Whether a signal has come since `arm` that didn't end the process: nobody waits for the answer any more.
+    /// Whether a signal came after `arm` and didn't end the process. Then the answer is no longer needed.
     static var isNeeded: Bool { came.load(ordering: .relaxed) }
 
-    /// Whether the terminal isn't as it was.
+    /// Whether the terminal has other settings than before the first question.
     static var isArmed: Bool { unsafe descriptor >= 0 }
 
-    /// What Ctrl-C says on standard error before it ends the process.
+    /// Sets the text that Ctrl-C prints on standard error before it ends the process.
     static func setFarewell(_ text: String) {
         unsafe farewell = .allocate(capacity: text.utf8.count)
         _ = unsafe farewell.initialize(from: text.utf8)
     }
 
-    /// Remembers how the terminal is, unless that was done for a question before. Returns `false` with an errno.
+    /// Remembers the terminal's settings, unless an earlier question did. Returns `false` and sets errno on a failure.
     static func arm(descriptor device: Int32, saved: termios) -> Bool {
         if isArmed { return true }
         // The question's own goes with the question.
@@ -60,8 +60,7 @@ enum TerminalRescue {
         unsafe tcsetattr(descriptor, TCSADRAIN, &quiet)
     }
 
-    /// Puts the terminal back. What was typed ahead meanwhile is thrown away: it may be a secret, which a shell would
-    /// show and remember.
+    /// Restores the terminal. Discards what was typed ahead, because it may be a secret that a shell would show and store.
     static func disarm() {
         guard isArmed else { return }
         unsafe tcsetattr(descriptor, TCSAFLUSH, &saved)
@@ -96,7 +95,7 @@ enum TerminalRescue {
     }
 }
 
-/// What a signal does to this process.
+/// The effect of a signal on this process.
 package enum SignalEffect {
     /// Whether the process's starter has it ignore the signal, as nohup(1) does with SIGHUP. Such a signal is to stay
     /// ignored.

@@ -1,8 +1,7 @@
 internal import CLatchkeyCurl
 internal import Glibc
 
-/// Which addresses a client connects to. What counts is the address of the connection itself, however its name was
-/// looked up.
+/// The addresses that a client connects to. The address of the connection decides, not its name.
 package enum AddressReach: Sendable, Hashable, CaseIterable {
     case anywhere
     /// Addresses that anyone on the internet can have: no loopback, private, shared, link-local, documentation,
@@ -44,7 +43,7 @@ struct InternetAddress: Hashable, Sendable {
     /// Takes the address that libcurl is about to connect to; `nil` for another family.
     @unsafe init?(_ address: UnsafePointer<curl_sockaddr>) {
         let (family, length) = unsafe (address.pointee.family, Int(address.pointee.addrlen))
-        // The octets stand behind family and port, and in version 6 behind the flow's label (ip(7), ipv6(7)).
+        // The octets come after family and port, and in version 6 after the flow's label (ip(7), ipv6(7)).
         let range: Range<Int>
         switch family {
         case AF_INET: range = 4..<8
@@ -67,8 +66,7 @@ struct InternetAddress: Hashable, Sendable {
         return true
     }
 
-    /// The IPv4 address in an IPv6 address that stands for it: mapped (RFC 4291 section 2.5.5.2), or translated (RFC
-    /// 6052).
+    /// The IPv4 address in a mapped (RFC 4291 section 2.5.5.2) or translated (RFC 6052) IPv6 address.
     private var inner: InternetAddress? {
         guard octets.count == 16 else { return nil }
         let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]

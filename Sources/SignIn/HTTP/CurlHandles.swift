@@ -3,8 +3,8 @@ internal import LatchkeyLog
 
 /// One transfer's handle.
 ///
-/// Setting an option fails only for an option that this libcurl was built without, or without memory: the first such
-/// failure is kept in `failure`, and a handle with one must not be used.
+/// Setting an option fails only if this libcurl lacks the option, or without memory. `failure` contains the first such
+/// failure; then the handle must not be used.
 @safe struct CurlEasyHandle: ~Copyable {
     let pointer: UnsafeMutableRawPointer
     private(set) var failure: CURLcode = CURLE_OK
@@ -35,7 +35,7 @@ internal import LatchkeyLog
         keep(unsafe text.withCString { unsafe latchkey_easy_set_pointer(pointer, option, $0) })
     }
 
-    /// What `address` points to must outlive the handle, unless libcurl copies what this option names.
+    /// The memory at `address` must outlive the handle, unless libcurl copies this option's value.
     mutating func set(_ option: CURLoption, address: UnsafeRawPointer?) {
         keep(unsafe latchkey_easy_set_pointer(pointer, option, address))
     }

@@ -36,7 +36,7 @@ extension CurlEasyHandle {
     }
 
     private mutating func setProxy(_ proxy: Box<Secret<Password>>?, exceptions: String) {
-        // Both are always set, as libcurl would otherwise look into the environment itself. An empty proxy is none.
+        // Both are always set, because otherwise libcurl reads the environment. An empty text means no proxy.
         set(CURLOPT_NOPROXY, copying: proxy == nil ? "*" : exceptions)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
         set(CURLOPT_HTTPPROXYTUNNEL, true)

@@ -94,8 +94,7 @@ final class CurlTransfer: @unchecked Sendable {
         return easy.failure
     }
 
-    /// The address that the name has led to, and that the connection is about to be made to, is the one that is looked
-    /// at.
+    /// Checks the address of the connection that libcurl is about to make.
     @unsafe private func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
         guard unsafe reach.permits(InternetAddress(address)) else {
             refusesAddress = true
@@ -161,7 +160,7 @@ final class CurlTransfer: @unchecked Sendable {
             isFromPrivateAddress: isFromPrivateAddress)
     }
 
-    /// What a proxy leads to can't be told, nor whether a connection that was there before went by one.
+    /// False with a proxy, whose destination is unknown, and for a reused connection that may have one.
     private var isFromPrivateAddress: Bool {
         let isDirect = easy.number(CURLINFO_NUM_CONNECTS) > 0 && easy.number(CURLINFO_HTTP_CONNECTCODE) == 0
         guard proxy == nil || isDirect, let address = easy.text(CURLINFO_PRIMARY_IP).flatMap(InternetAddress.init)

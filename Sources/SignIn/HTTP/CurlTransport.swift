@@ -19,8 +19,8 @@ public final class CurlTransport: ReachLimitingTransport {
         package var proxies: HTTPProxies
         /// The value of the `User-Agent` field.
         package var userAgent: String
-        /// Which addresses it connects to. Where there is a proxy, that one connects, and is asked about every host but
-        /// this machine: exceptions from it count only `anywhere`.
+        /// The addresses that the transport connects to. If a proxy is set, the proxy connects to every host but this
+        /// machine; only `anywhere` allows exceptions.
         package var reach: AddressReach
 
         package init(
@@ -34,7 +34,7 @@ public final class CurlTransport: ReachLimitingTransport {
         }
     }
 
-    /// Whose certificates are trusted.
+    /// The authorities whose certificates are trusted.
     public enum CertificateTrust: Sendable, Hashable {
         /// The system's file of certificate authorities, as libcurl was built to find it.
         case system
@@ -44,7 +44,7 @@ public final class CurlTransport: ReachLimitingTransport {
 
     private let configuration: Configuration
     private let engine = CurlEngine()
-    /// What `reaching` made, one of each kind.
+    /// The results of `reaching`, one for each reach.
     private let narrower = Mutex<[AddressReach: CurlTransport]>([:])
 
     package init(configuration: Configuration) {
@@ -105,10 +105,10 @@ public final class CurlTransport: ReachLimitingTransport {
     }
 }
 
-/// The proxy that the environment names for HTTPS, and the hosts that are reached without it.
+/// The environment's proxy for HTTPS, and the hosts without a proxy.
 ///
-/// Loopback addresses never go through a proxy. Plain HTTP goes to loopback addresses alone, so `http_proxy` has
-/// nothing to say. An address may hold a password: it is kept as a secret and never shown.
+/// Loopback addresses never use a proxy. Only loopback addresses use plain HTTP, so `http_proxy` has no effect. A proxy's
+/// address may contain a password, so it is a secret and never shown.
 package struct HTTPProxies: Sendable {
     /// No proxy at all.
     package static let none = HTTPProxies(environment: [:])

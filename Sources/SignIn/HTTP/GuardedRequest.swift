@@ -24,14 +24,14 @@ extension GuardedRequest {
     }
 }
 
-/// A header field that holds no secret (RFC 9110 section 5).
+/// A header field without a secret (RFC 9110 section 5).
 public struct HeaderField: Sendable, Hashable {
     /// As written; compared without regard to case.
     public let name: String
     /// Printable ASCII, spaces and tabs; may be empty.
     public let value: String
 
-    /// Returns `nil` for a name that is no token, or a value with control characters or non-ASCII.
+    /// Returns `nil` if the name isn't a token, or if the value contains control characters or non-ASCII.
     public init?(_ name: String, _ value: String) {
         let isToken =
             !name.isEmpty
@@ -46,7 +46,7 @@ public struct HeaderField: Sendable, Hashable {
         self.value = value
     }
 
-    /// In lower case: the fields that a transport writes itself, and those that have a place of their own in a request.
+    /// In lower case: the fields that a transport writes, and those with a separate property of the request.
     package static let transportNames: Set<String> = [
         "authorization", "connection", "content-length", "cookie", "dpop", "expect", "host", "proxy-authorization",
         "te", "trailer", "transfer-encoding", "upgrade",
@@ -59,16 +59,16 @@ public struct HeaderField: Sendable, Hashable {
     public let method: Method
     /// Plain HTTP goes to loopback addresses alone; for others the transports here throw `notConfidential`.
     public let url: HTTPURL
-    /// Fields that are no secret.
+    /// The fields that aren't secret.
     public var fields: [HeaderField]
     /// The whole value of the `Authorization` field, such as `Bearer …`; made by a named sink.
     public var authorization: Secret<MessageBody>?
     /// The whole value of the `DPoP` field (RFC 9449): a proof for this request alone.
     public var proof: Secret<MessageBody>?
-    /// Sent as it is; `nil` sends none. Its `Content-Type` is the caller's to put into `fields`.
+    /// Sent verbatim; `nil` sends no body. The caller puts its `Content-Type` into `fields`.
     public var body: Secret<MessageBody>?
 
-    /// Leaves `proof` unset. For a field that is the transport's own, such as `Host`, `send` throws `malformedRequest`.
+    /// Leaves `proof` unset. `send` throws `malformedRequest` for a field that the transport writes, such as `Host`.
     public init(
         _ method: Method, _ url: HTTPURL, fields: [HeaderField] = [],
         authorization: consuming Secret<MessageBody>? = nil, body: consuming Secret<MessageBody>? = nil
@@ -90,7 +90,7 @@ public struct HeaderField: Sendable, Hashable {
     public let fields: [HeaderField]
     /// Empty when there is none; at most ``TransferLimits/maximumBodyByteCount`` bytes.
     public let body: Secret<MessageBody>
-    /// Whether we connected to an address that isn't a public one; false where that can't be told, as behind a proxy.
+    /// Whether the connection's address isn't public; false if that is unknown, as with a proxy.
     package let isFromPrivateAddress: Bool
 
     /// For a transport of the caller's own.
@@ -116,7 +116,7 @@ public struct HeaderField: Sendable, Hashable {
 
 /// How large and how slow a response may be.
 public struct TransferLimits: Sendable, Hashable {
-    /// The largest body that is taken, in bytes, after any decoding.
+    /// The largest accepted body in bytes, after decoding.
     public var maximumBodyByteCount: Int
     /// From the start of the call to the end of the response.
     public var timeout: Duration

@@ -3,7 +3,7 @@ internal import LatchkeySystem
 
 /// An absolute `http` or `https` URL without user information and fragment, checked once (RFC 3986, RFC 9110).
 ///
-/// It is public text: secrets don't belong in URLs, and what carries `state` is an ``AuthorizationURL``. Logs show
+/// The text is public: secrets don't belong in URLs. A URL with `state` is an ``AuthorizationURL``. Logs show
 /// scheme, host, port and path, never the query.
 public struct HTTPURL: Sendable, Hashable, Loggable {
     package enum Scheme: String, Sendable, Hashable {

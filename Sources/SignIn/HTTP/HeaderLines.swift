@@ -3,9 +3,8 @@ internal import LatchkeySecrets
 
 /// The header of a request as libcurl wants it: a linked list of C strings, here in guarded memory.
 ///
-/// `curl_slist_append` would copy each line to the heap. libcurl reads the list where it is, so the list is built by
-/// hand over one guarded block. What libcurl puts together from it is in libcurl's own memory, which is overwritten
-/// when it is freed (CLatchkeyCurl).
+/// `curl_slist_append` would copy each line to the heap. libcurl reads the list in place, so this type builds the list
+/// over one guarded block. libcurl's own copy of the header is overwritten when libcurl frees it (CLatchkeyCurl).
 @safe struct HeaderLines: ~Copyable {
     private let text: LentSecret<MessageBody>
     private let nodes: UnsafeMutableBufferPointer<curl_slist>

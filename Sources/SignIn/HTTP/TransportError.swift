@@ -1,8 +1,8 @@
 public import LatchkeyLog
 
-/// Why there is no response.
+/// The reason for a missing response.
 public struct TransportError: RedactedError, Hashable {
-    /// What went wrong on the way. No status of a response is among them: 404 and 500 are responses.
+    /// A failure of the transfer. A response with the status 404 or 500 isn't one.
     public enum Code: Sendable, Hashable {
         /// The name has no address.
         case cannotResolveHost
@@ -24,7 +24,7 @@ public struct TransportError: RedactedError, Hashable {
         case cancelled
         /// The body has more bytes than ``TransferLimits/maximumBodyByteCount``.
         case bodyTooLarge
-        /// What came back isn't HTTP, has too many or too large fields, or is in an encoding that wasn't requested.
+        /// The response isn't HTTP, has too many or too large fields, or has an encoding that wasn't requested.
         case malformedResponse
         /// The request carries a field that the transport sets itself, such as `Host` or `Authorization`.
         case malformedRequest
@@ -38,7 +38,7 @@ public struct TransportError: RedactedError, Hashable {
         case other
     }
 
-    /// What is wrong with a certificate.
+    /// The problem with a certificate.
     package enum CertificateProblem: Sendable, Hashable, CaseIterable {
         /// It leads to no certificate that we trust; also one that vouches for itself.
         case untrustedIssuer
@@ -48,7 +48,7 @@ public struct TransportError: RedactedError, Hashable {
         case other
     }
 
-    /// What a program decides by; `codeName` is the same in words, such as `http.timed-out`.
+    /// The code for a program's decisions.
     public let code: Code
     /// The origin of the request, without path and query.
     package let origin: LoggableText
@@ -57,10 +57,10 @@ public struct TransportError: RedactedError, Hashable {
     /// Set for `certificateRefused`.
     package let certificateProblem: CertificateProblem?
 
-    /// What a transport of the caller's own throws.
+    /// Makes an error for your own transport.
     ///
     /// - Parameters:
-    ///   - code: what went wrong.
+    ///   - code: the failure.
     ///   - origin: the URL's origin, without path and query.
     public init(_ code: Code, origin: LoggableText) {
         self.init(code, origin: origin, number: 0)

@@ -22,7 +22,7 @@ final class Exchange: @unchecked Sendable {
 
     enum Stage { case header, body, received, responded }
 
-    /// - Parameter target: the request's target as it stands in the first line.
+    /// - Parameter target: the request's target, verbatim from the first line.
     init(connection: Connection, target: Span<UInt8>) {
         self.connection = connection
         let mark = target.indices.first { target[$0] == UInt8(ascii: "?") } ?? target.count
@@ -32,7 +32,7 @@ final class Exchange: @unchecked Sendable {
         if mark < target.count { query = Secret(copying: target.extracting(mark + 1..<target.count)) }
     }
 
-    /// Whether the target is a path, as it is for everything but proxies.
+    /// Whether the target is a path. Only requests to proxies have other targets.
     var hasPath: Bool { path.hasPrefix("/") }
 
     func field(_ name: String) -> String? {

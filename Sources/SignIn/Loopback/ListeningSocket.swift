@@ -5,7 +5,7 @@ struct ListeningSocket: ~Copyable {
     let descriptor: Int32
     let port: UInt16
 
-    /// Port 0 stands for any free one.
+    /// Port 0 means any free port.
     init(_ family: LoopbackServer.Family, port: UInt16) throws(LoopbackError) {
         let domain = family == .ipv4 ? AF_INET : AF_INET6
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
@@ -29,7 +29,7 @@ struct ListeningSocket: ~Copyable {
     }
 
     private static func bind(_ descriptor: Int32, _ family: LoopbackServer.Family, port: UInt16) -> Int32 {
-        // A port that was ours a moment ago may be taken again; another listener on it is still an error.
+        // This process may use its former port again at once; another listener on it is still an error.
         var on: Int32 = 1
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
         switch family {
@@ -56,7 +56,7 @@ struct ListeningSocket: ~Copyable {
     }
 
     private static func boundPort(_ descriptor: Int32, _ family: LoopbackServer.Family) -> UInt16? {
-        // The port stands at the same place in both families.
+        // The port has the same offset in both families.
         var address = sockaddr_in6()
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
         let status = unsafe withUnsafeMutableBytes(of: &address) { bytes in

@@ -3,7 +3,7 @@ internal import Glibc
 internal import LatchkeySecrets
 internal import Synchronization
 
-/// What the library's callbacks share: the handler, the limits, and which exchanges wait for a response.
+/// The data that the library's callbacks share: the handler, the limits, and the exchanges that wait for a response.
 final class LoopbackDaemon: Sendable {
     let configuration: LoopbackServer.Configuration
     let handler: LoopbackServer.Handler
@@ -54,7 +54,7 @@ final class LoopbackDaemon: Sendable {
 
     // MARK: - What the daemon's thread asks
 
-    /// Whether a connection may be taken.
+    /// Whether a connection is allowed.
     func accepts(_ peer: LoopbackPeer?) -> Bool {
         switch configuration.peers {
         case .anyUser: return true
@@ -108,8 +108,8 @@ final class LoopbackDaemon: Sendable {
         return true
     }
 
-    /// An exchange is touched only while it waits: `stop` takes it out of the table, and then it is the daemon's
-    /// thread's again, which closes the connection.
+    /// Only a waiting exchange is used: `stop` removes it from the table, and then the daemon's thread closes the
+    /// connection.
     private func request(of exchange: Exchange) -> LoopbackRequest? {
         state.withLock { state in
             state.waiting[ObjectIdentifier(exchange)] == nil ? nil : exchange.takeRequest()
@@ -125,7 +125,7 @@ final class LoopbackDaemon: Sendable {
             exchange.give(response)
             exchange.resume()
         }
-        // The server stopped meanwhile and has closed the connection: the response goes nowhere.
+        // The server has stopped and closed the connection, so the response isn't sent.
         if let response { response.whenEnded?() }
     }
 

@@ -8,7 +8,7 @@ package struct LoopbackError: RedactedError, Hashable {
         case portInUse
         /// The port is below 1024 and not ours to take.
         case portForbidden
-        /// The machine has no such loopback address, such as no IPv6.
+        /// The machine lacks the loopback address, for example because IPv6 is off.
         case noSuchAddress
         /// Key and certificate can't be used.
         case badCertificate

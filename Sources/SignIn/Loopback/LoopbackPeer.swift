@@ -9,8 +9,8 @@ package struct LoopbackPeer: Sendable, Hashable {
     package let port: UInt16
     let serverPort: UInt16
 
-    /// The user whose socket it is, as the kernel says (sock_diag(7), or /proc/net/tcp and /proc/net/tcp6 where that is
-    /// refused), or `nil` when it can't be told: the socket is closed already, or both are hidden.
+    /// The owner of the socket according to the kernel (sock_diag(7), or /proc/net/tcp and /proc/net/tcp6 if that is
+    /// refused), or `nil` if the socket is closed already or the kernel hides both.
     package var userID: UInt32? { userIDBySocket ?? userIDInTables }
 
     /// Asks for the one socket: the tables would be searched as a whole.

@@ -10,7 +10,7 @@ package enum LoopbackMethod: String, Sendable, Hashable, CaseIterable {
     case delete = "DELETE"
 }
 
-/// A header field that holds no secret.
+/// A header field without a secret.
 package struct LoopbackField: Sendable, Hashable {
     package let name: String
     package let value: String
@@ -26,7 +26,7 @@ package struct LoopbackField: Sendable, Hashable {
     package let method: LoopbackMethod
     /// As written, percent-encoding included; starts with a slash. Whoever connects chooses it: not for logs.
     package let path: String
-    /// What stands behind the question mark, as written; `nil` without one.
+    /// The text after the question mark, verbatim; `nil` without a question mark.
     package let query: Secret<MessageBody>?
     /// The whole value of `Authorization`.
     package let authorization: Secret<MessageBody>?

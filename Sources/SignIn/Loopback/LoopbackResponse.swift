@@ -1,6 +1,6 @@
 package import LatchkeySecrets
 
-/// A response. It says `Cache-Control: no-store` and `Connection: close` whatever its fields say.
+/// A response. The server adds `Cache-Control: no-store` and `Connection: close` to every response.
 package struct LoopbackResponse: ~Copyable, Sendable {
     package var status: Int
     /// Fields that hold no secret.
@@ -10,7 +10,7 @@ package struct LoopbackResponse: ~Copyable, Sendable {
     package var body: Secret<MessageBody>?
     /// How the body goes out; anything but `whole` is a fault that a test asked for.
     package var delivery: Delivery = .whole
-    /// Called once the response has left, or can't any more: a server that is to stop may wait for its last page.
+    /// Called when the response was sent or can't be sent, so that a server can wait for its last page before it stops.
     package var whenEnded: (@Sendable () -> Void)?
 
     package enum Delivery: Sendable, Hashable {
@@ -33,7 +33,7 @@ package struct LoopbackResponse: ~Copyable, Sendable {
         self.body = body
     }
 
-    /// A response with text that is no secret.
+    /// A response with text that isn't secret.
     package init(status: Int, contentType: String, publicText: String, fields: [LoopbackField] = []) {
         let bytes = Array(publicText.utf8)
         self.init(
@@ -41,7 +41,7 @@ package struct LoopbackResponse: ~Copyable, Sendable {
             body: Secret(copying: bytes.span))
     }
 
-    /// A redirect to text that is no secret.
+    /// A redirect to text that isn't secret.
     package static func redirect(status: Int = 302, publicLocation: String) -> LoopbackResponse {
         let bytes = Array(publicLocation.utf8)
         return LoopbackResponse(status: status, location: Secret(copying: bytes.span))

@@ -3,31 +3,30 @@ internal import LatchkeyLog
 package import LatchkeySecrets
 internal import LatchkeySystem
 
-/// A small HTTP/1.1 server on 127.0.0.1 or [::1] and nowhere else: the receiver of redirects, and the server of tests.
+/// A small HTTP/1.1 server on 127.0.0.1 or [::1] only: the receiver of redirects, and the server of tests.
 ///
-/// It ends when `stop()` is called or the value dies; both wait for its one thread, never for a handler.
-/// Each connection carries one request. The library's buffers (64 KiB a connection, which hold the request's line and
-/// header) are mapped memory that the kernel takes back when the connection ends; bodies and queries are copied into
-/// guarded memory.
+/// The server ends with `stop()` or with the value; both wait for its one thread, never for a handler. Each connection
+/// has one request. The library's buffers (64 KiB a connection, with the request's line and header) are mapped memory,
+/// which the kernel reclaims at the end of the connection. Bodies and queries are copied into guarded memory.
 package final class LoopbackServer: Sendable {
     package enum Family: Sendable, Hashable { case ipv4, ipv6 }
 
-    /// Who may connect.
+    /// The rule for connections.
     package enum PeerRule: Sendable, Hashable {
         case anyUser
-        /// Only sockets of the process's own user and of root, which needs no socket to learn our secrets and which
-        /// passes on connections from outside (WSL). Also refuses when the owner can't be told.
+        /// Only sockets of the process's own user and of root are accepted. root can read the secrets anyway, and passes
+        /// on connections from outside (WSL). A socket with an unknown owner is refused.
         case sameUser
     }
 
     package struct Configuration: Sendable {
         package var family: Family
-        /// 0 stands for any free port.
+        /// 0 means any free port.
         package var port: UInt16
         /// Other methods are refused with 405.
         package var methods: Set<LoopbackMethod>
         package var peers: PeerRule
-        /// In bytes; a larger body is refused with 413, or the connection is closed.
+        /// The limit in bytes. A larger body gets 413, or the server closes the connection.
         package var maximumBodyByteCount: Int
         package var maximumConnectionCount: Int
         /// Connections on which nothing happens are closed after this time, in whole seconds.

@@ -8,7 +8,7 @@ internal import LatchkeySystem
 @safe final class MicroHTTPDaemon: @unchecked Sendable {
     // Sendable: the pointer is used once more, to stop the daemon.
     private let pointer: OpaquePointer
-    /// Keeps alive what the callbacks are given.
+    /// Keeps the callbacks' argument alive.
     private let owner: LoopbackDaemon
 
     init(serving owner: LoopbackDaemon, on socket: consuming ListeningSocket) throws(LoopbackError) {
@@ -77,7 +77,7 @@ internal import LatchkeySystem
 
 // MARK: - Callbacks
 
-/// Called with the request's target, as it stands in the first line, before anything else of a request.
+/// Called first for each request, with its target verbatim from the first line.
 private let targetCallback:
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) -> UnsafeMutableRawPointer? = {
         _, target, connection in

@@ -50,7 +50,7 @@ internal import LatchkeySecrets
     }
 }
 
-/// Lends a body to the library, which keeps this object until the last byte is sent or the connection is gone.
+/// Lends a body to the library, which releases this object after the last byte or at the end of the connection.
 private final class OutgoingBody {
     let bytes: LentSecret<MessageBody>?
     let delivery: LoopbackResponse.Delivery

@@ -1,13 +1,13 @@
-/// How every page for a person looks: plain HTML in the colours of the person's desktop, light or dark, that fits a
-/// telephone, and with nothing from elsewhere.
+/// The look of every page for a person: plain HTML in the desktop's colours, light or dark, which fits a telephone and
+/// loads nothing.
 ///
-/// What is put between `opening` and `closing` is HTML; text goes through `escaped`.
+/// HTML goes between `opening` and `closing`; text goes through `escaped`.
 package enum PlainPage {
-    /// What a page may do beyond being read.
+    /// The abilities of a page.
     package enum Ability: Sendable, Hashable {
         case none
-        /// It has a form. Where that leads is not limited: browsers apply the limit to redirects too, and the response
-        /// to a form may be a redirect to any client.
+        /// The page has a form. Its target isn't limited, because browsers apply such a limit to redirects too. The
+        /// response to the form may redirect to any client.
         case form
         /// It closes its tab after a moment, where the browser lets it: where nothing but this sign-in was in the tab.
         case closing
@@ -79,7 +79,7 @@ package enum PlainPage {
     package static let styleHash = "z4bFQrWqvnXVh8cFlvcbhocKKgskBwiI78rdKYq0QqM="
     package static let scriptHash = "n+AAw9mCbYhy1VytFxlCWZG+vFL4w5ObwdY7T64Tw/w="
 
-    /// Text as it stands in HTML, attributes included.
+    /// Escapes text for HTML, including attributes.
     package static func escaped(_ text: String) -> String {
         var result = ""
         for character in text.unicodeScalars {

@@ -1,2 +1,2 @@
-// What logs without secrets has secrets.
+// Programs that log without secrets have secrets.
 @_documentation(visibility: internal) @_exported public import LatchkeySecrets

@@ -2,7 +2,7 @@ internal import CLatchkeyLinux
 internal import Glibc
 internal import LatchkeySystem
 
-/// There is no journal at the socket's path; `number` is the errno of connect(2).
+/// An error: the socket's path has no journal. `number` is the errno of connect(2).
 public struct JournalUnavailable: RedactedError, Hashable {
     package let number: Int32
 
@@ -16,9 +16,9 @@ public struct JournalUnavailable: RedactedError, Hashable {
 /// Sends records with their fields to systemd's journal, in its native protocol over its datagram socket.
 ///
 /// A record has the fields `MESSAGE`, `PRIORITY` (syslog's number), `SYSLOG_IDENTIFIER`, `LATCHKEY_CATEGORY` and
-/// `LATCHKEY_LEVEL`, and one for each ``LogField``: `sign_in` becomes `LATCHKEY_SIGN_IN`. A record that no datagram
-/// holds goes as a sealed file in memory. Sending never waits: while the journal takes nothing, or is gone, records are
-/// dropped and counted, and the count is sent before the next that it takes.
+/// `LATCHKEY_LEVEL`, and one for each ``LogField``: `sign_in` becomes `LATCHKEY_SIGN_IN`. A record that is too large for
+/// a datagram is sent as a sealed file in memory. The sink never waits: if the journal is busy or gone, the sink drops and
+/// counts records, and sends the count before the next record.
 public final class JournalLogSink: LogSink {
     /// Where the journal listens (systemd-journald.service(8)).
     package static let standardSocketPath = "/run/systemd/journal/socket"
@@ -32,14 +32,13 @@ public final class JournalLogSink: LogSink {
     private let descriptor: Int32
     private let lost: LostRecords
 
-    /// Throws where there is no journal: a container, or a system without systemd.
+    /// Throws if the journal doesn't exist, as in a container or on a system without systemd.
     ///
     /// - Parameters:
-    ///   - socketPath: the journal's socket; by default where systemd has it.
-    ///   - identifier: the program's name, which `journalctl -t` asks for.
-    ///   - fieldPrefix: stands before the names of our own fields: upper-case letters, digits and underscores, a letter
-    ///     first.
-    ///   - trouble: told once, when the first record is lost.
+    ///   - socketPath: the journal's socket (default: systemd's path).
+    ///   - identifier: the program's name, for `journalctl -t`.
+    ///   - fieldPrefix: the prefix of the fields' names: a letter, then upper-case letters, digits and underscores.
+    ///   - trouble: called once, when the first record is lost.
     public init(
         socketPath: String? = nil, identifier: StaticString = "latchkey",
         fieldPrefix: StaticString = "LATCHKEY_", reporting trouble: (@Sendable (LogTrouble) -> Void)? = nil

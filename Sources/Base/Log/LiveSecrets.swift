@@ -1,13 +1,11 @@
 public import LatchkeySecrets
 internal import Synchronization
 
-/// Knows the secrets that are in use by keyed hashes of their pieces, and so whether a text holds one; never the
-/// values.
+/// Recognizes secrets in use by keyed hashes of their pieces, without the values.
 ///
-/// A text is looked at eight bytes at a time: a multiplication and two places of a table decide nearly everywhere that
-/// it is nothing, and a keyed hash (BLAKE2b) decides the rest. What is found is a whole secret of eight bytes or more,
-/// and any fifteen bytes in a row of one, as they are: encodings are for `LatchkeyLeakAudit`. The keys are random and
-/// this value's own.
+/// The search looks at eight bytes at a time. A multiplication and two places of a table rule out most text; a keyed hash
+/// (BLAKE2b) decides the rest. The search finds a whole secret of eight bytes or more, and any fifteen bytes in a row of a
+/// secret, verbatim; `LatchkeyLeakAudit` finds encodings. Each value has separate random keys.
 public final class LiveSecrets: Sendable {
     /// The shortest secret that can be told from ordinary text, in bytes.
     package static let minimumByteCount = 8
@@ -213,13 +211,13 @@ public struct WatchedSecret: ~Copyable, Sendable {
 // MARK: - This process
 
 extension LiveSecrets {
-    /// The tokens, codes and passwords that this process handles, without anybody watching each: every ``Secret`` of
-    /// such a purpose that is made after the first use of this property is known, and stays known after its end, until
-    /// a thousand others were made; of a long one its first 4 KiB. For programs, which use it once at their start:
+    /// The tokens, codes and passwords that this process handles. From the first use of this property on, it knows every
+    /// new ``Secret`` of such a purpose: its first 4 KiB, and after its end until a thousand others were made. A program
+    /// uses the property once at its start:
     ///
     ///     let log = RedactedLogger("shop", sink: ScrubbingLogSink(over: TextLogSink(), secrets: .ofThisProcess))
     ///
-    /// Keys and whole messages are left out: a session's text holds addresses too, which any line may.
+    /// Keys and whole messages are left out, because a session's text also contains addresses, which any line may show.
     public static let ofThisProcess: LiveSecrets = {
         let live = LiveSecrets()
         SecretNotice.listen { purpose, bytes in

@@ -58,7 +58,7 @@ public struct LogEntry: Sendable {
     public let message: LogMessage
     /// Nanoseconds since 1970-01-01T00:00:00Z (clock_gettime(2), CLOCK_REALTIME).
     public let timeNanoseconds: Int64
-    /// What the logger adds to each of its messages, in that order, then `errno` if the message shows a system's error.
+    /// The fields that the logger adds to each message, in that order, then `errno` if the message shows a system's error.
     public let fields: [LogField]
 
     package init(
@@ -81,7 +81,7 @@ public struct LogEntry: Sendable {
 
 /// A named value beside a message, such as `sign_in=1f0c…`: as closed to secrets and strings as the message is.
 public struct LogField: Sendable, Hashable {
-    /// Lower-case words joined by underscores, as they stand in the source; of another package's field, letters, digits
+    /// Lower-case words joined by underscores, verbatim from the source. A field of another package has letters, digits
     /// and `_`, `-` and `.`.
     public let name: String
     /// The value's `logMessage`, made when the field was added.
@@ -108,7 +108,7 @@ extension [LogField] {
     }
 }
 
-/// Ties the lines of one piece of work together, such as one sign-in. It is random and means nothing elsewhere.
+/// A random mark of the lines of one piece of work, such as one sign-in.
 public struct CorrelationID: Loggable, Sendable, Hashable {
     private let number: UInt64
 
@@ -121,7 +121,7 @@ public struct CorrelationID: Loggable, Sendable, Hashable {
     public var logMessage: LogMessage { LogMessage(verbatim: Hexadecimal.encode(number)) }
 }
 
-/// Fields that come with everything the current task logs, and the tasks that it starts, whichever logger they use.
+/// The fields of all lines of the current task and the tasks that it starts, for every logger.
 public enum LogContext {
     @TaskLocal package static var fields: [LogField] = []
 
@@ -147,7 +147,7 @@ public enum LogContext {
 public final class MemoryLogSink: LogSink {
     private let kept = Mutex<[LogEntry]>([])
 
-    /// Starts empty. Records are kept, however many, until the sink goes.
+    /// Starts empty. The sink keeps all records until its end.
     public init() {}
 
     public func write(_ record: LogEntry) {

@@ -111,7 +111,7 @@ extension LogMessage: ExpressibleByStringInterpolation {
             text += literal.description
         }
 
-        /// Appends the value's `logMessage`; what is not ``Loggable`` has no way in.
+        /// Appends the value's `logMessage`. Only ``Loggable`` values can be appended.
         public mutating func appendInterpolation<Value: Loggable>(_ value: Value) {
             let message = value.logMessage
             if !message.foreign.isEmpty { note(message.foreign) }

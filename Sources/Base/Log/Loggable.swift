@@ -2,7 +2,7 @@ internal import CLatchkeyLinux
 public import LatchkeySecrets
 package import LatchkeySystem
 
-/// What may stand in a log message.
+/// A value that a log message may contain.
 ///
 /// A conformance composes a ``LogMessage`` from literals and from parts that are loggable themselves:
 ///
@@ -11,9 +11,9 @@ package import LatchkeySystem
 ///         public var logMessage: LogMessage { "order \(number), \(state)" }
 ///     }
 ///
-/// A ``LogMessage`` has no other way in, so no conformance can let a secret or an arbitrary `String` through. The one
-/// escape is ``LoggableText/init(reviewed:unredacted:)``, whose uses are on a checked list. Each conformance says in a
-/// line why it is safe.
+/// A ``LogMessage`` accepts nothing else, so a conformance can't let a secret or an arbitrary `String` through. The one
+/// exception is ``LoggableText/init(reviewed:unredacted:)``; a checked list contains its uses. Each conformance has a
+/// comment on why it is safe.
 public protocol Loggable {
     /// What the log shows.
     var logMessage: LogMessage { get }
@@ -44,7 +44,7 @@ extension Duration: Loggable {
     }
 }
 
-// Safe: the text of a StaticString stands in the source.
+// Safe: the text of a StaticString comes from the source.
 extension StaticString: Loggable { public var logMessage: LogMessage { LogMessage(verbatim: description) } }
 
 // Safe: says how memory is kept, not what is in it.
@@ -73,10 +73,10 @@ extension RandomSourceError: Loggable {
     public var logMessage: LogMessage { "the kernel returned no random bytes: \(SystemErrorNumber(number))" }
 }
 
-/// Text from elsewhere that someone has looked at: the only way for a `String` into a log.
+/// A reviewed text from outside the source: the only way to log a `String`.
 ///
-/// Control characters, line separators and characters that change the direction of text are made inert, so that a line
-/// of the log can't be forged (CWE-117), and what is longer than 16,384 bytes is cut, with its length said.
+/// Control characters, line separators and characters that change the direction of text are made inert, so that a text
+/// can't forge a line of the log (CWE-117). A text of more than 16,384 bytes is cut, and shows its length.
 public struct LoggableText: Loggable, Sendable, Hashable {
     /// The most that is shown of one text, in bytes of UTF-8.
     package static let maximumByteCount = 16_384
@@ -89,7 +89,7 @@ public struct LoggableText: Loggable, Sendable, Hashable {
     package var unredacted: String { text }
 
     /// - Parameters:
-    ///   - reviewed: why this text holds no secret; for the reader of the source, never shown.
+    ///   - reviewed: the reason why this text isn't secret, for readers of the source; never shown.
     ///   - unredacted: the text.
     public init(reviewed: StaticString, unredacted: String) {
         text = unredacted
@@ -99,7 +99,7 @@ public struct LoggableText: Loggable, Sendable, Hashable {
     /// Text as C and the file system have it, which may be no UTF-8: other bytes are shown as `\x{ff}`.
     ///
     /// - Parameters:
-    ///   - reviewed: why this text holds no secret; for the reader of the source, never shown.
+    ///   - reviewed: the reason why this text isn't secret, for readers of the source; never shown.
     ///   - unredactedBytes: the text's bytes, without a closing zero.
     package init(reviewed: StaticString, unredactedBytes: [UInt8]) {
         text = String(decoding: unredactedBytes, as: UTF8.self)

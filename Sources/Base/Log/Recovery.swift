@@ -1,7 +1,7 @@
-/// What would help after an error: a condition, which an application words with its own controls.
+/// A way to recover from an error, which an application can word with its own controls.
 ///
-/// It stands in an error's hint, `"\(Recovery.createVault), or start a keyring"`, and shows words that fit every program. The
-/// command line shows its own there, such as the option to give.
+/// An error's hint contains it, as in `"\(Recovery.createVault), or start a keyring"`. By default it has words that fit
+/// every program; the command line replaces them, for example with the option to add.
 public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
     // MARK: Stores
 
@@ -73,7 +73,7 @@ public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
     /// The file to import has to be named.
     case chooseFile
 
-    /// Safe: words of ours. They say which condition it is, and not that it is one of these.
+    /// Safe: words from the source.
     public var logMessage: LogMessage {
         LogMessage(verbatim: words.description, recoveries: [(.init(start: 0, end: words.utf8CodeUnitCount), self)])
     }

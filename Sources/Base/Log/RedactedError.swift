@@ -1,6 +1,6 @@
-/// What an error tells programs and people. It contains no secret and no text of another program.
+/// An error's description for programs and people, free of secrets and of other programs' text.
 public struct Explanation: Sendable {
-    /// What a program can do about an error. The command line has an exit status for each.
+    /// The kind of an error, which tells a program what it can do. The command line has an exit status for each kind.
     public enum Kind: Sendable, Hashable, CaseIterable {
         /// The credential, account or provider doesn't exist.
         case notFound
@@ -29,14 +29,14 @@ public struct Explanation: Sendable {
 
     /// A stable name for programs, such as `store.locked`.
     public let code: StaticString
-    /// What a program can do about the error.
+    /// The kind, which tells a program what it can do.
     public let kind: Kind
-    /// What happened, in a sentence without a full stop.
+    /// The cause, in a sentence without a full stop.
     public let cause: LogMessage
-    /// What the person can do next, or `nil` if no step would help.
+    /// The next step for the person, or `nil` if no step would help.
     public let hint: LogMessage?
 
-    /// Makes what an error of your own tells. The code should have a prefix of yours, as in `photos.no-album`.
+    /// Makes the explanation of your own error. Give the code a prefix, as in `photos.no-album`.
     public init(_ kind: Kind, _ code: StaticString, _ cause: LogMessage, hint: LogMessage? = nil) {
         self.code = code
         self.kind = kind
@@ -45,7 +45,7 @@ public struct Explanation: Sendable {
     }
 }
 
-/// An error that may be shown and logged as it is: its texts are made of literals and ``Loggable`` values.
+/// An error that is safe to show and to log: its texts consist of literals and ``Loggable`` values.
 public protocol RedactedError: Error, Loggable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     /// The error's code, kind, cause and hint.
     var explanation: Explanation { get }
@@ -54,11 +54,11 @@ public protocol RedactedError: Error, Loggable, Sendable, CustomStringConvertibl
 extension RedactedError {
     /// A stable name for programs, such as `store.locked`.
     public var codeName: StaticString { explanation.code }
-    /// What a program can do about the error.
+    /// The kind, which tells a program what it can do.
     public var kind: Explanation.Kind { explanation.kind }
-    /// What happened, in a sentence without a full stop.
+    /// The cause, in a sentence without a full stop.
     public var cause: LogMessage { explanation.cause }
-    /// What the person can do next, or `nil` if no step would help.
+    /// The next step for the person, or `nil` if no step would help.
     public var hint: LogMessage? { explanation.hint }
 
     public var logMessage: LogMessage {
@@ -66,19 +66,19 @@ extension RedactedError {
         return "\(explanation.cause) [\(explanation.code)]"
     }
     public var description: String { logMessage.text }
-    /// The description and the number of the system's error, if there was one: `… [store.cannot-write] errno=28`.
+    /// The description, with the number of the system's error if it has one: `… [store.cannot-write] errno=28`.
     public var debugDescription: String {
         let message = logMessage
         return message.fields.reduce(message.text) { "\($0) \($1.name)=\($1.value.text)" }
     }
 }
 
-/// A text that isn't valid as what it was given as: a credential's name, a URL, the name of a collection.
+/// An error: a text isn't a valid credential's name, URL or name of a collection.
 public struct InvalidValue: RedactedError, Hashable {
     package enum Subject: Sendable, Hashable { case credentialKey, url, collection }
 
     package let subject: Subject
-    /// What is wrong with the text, which is left out.
+    /// The problem with the text, without the text.
     public let cause: LogMessage
     public let hint: LogMessage?
 

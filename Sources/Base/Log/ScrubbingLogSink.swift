@@ -13,7 +13,7 @@ public final class ScrubbingLogSink: LogSink {
     private let secrets: LiveSecrets
     private let withheld = Atomic(0)
 
-    /// Every record goes on to `next`, as it is or as the note that it was withheld.
+    /// Passes every record on to `next`, unchanged or replaced by a note that it was withheld.
     public init(over next: any LogSink, secrets: LiveSecrets) {
         self.next = next
         self.secrets = secrets

@@ -4,16 +4,16 @@ internal import Synchronization
 
 /// Writes a record as one line of text: `2026-01-02T03:04:05.678Z info latchkey.store: message`.
 ///
-/// A descriptor that can't be written, or whose reader is gone or too slow, never stops the caller: records are dropped
-/// and counted, and the count is the first line once there is room again.
+/// The caller never waits for a full descriptor or a slow reader. The sink drops and counts such records, and writes the
+/// count before the next record.
 public struct TextLogSink: LogSink {
     private let descriptor: Int32
     private let channel: LineChannel
 
     /// - Parameters:
-    ///   - descriptor: an open file descriptor; standard error unless told otherwise. It is not closed.
-    ///   - format: how a line looks.
-    ///   - trouble: told once, when the first record is lost.
+    ///   - descriptor: an open file descriptor (default: standard error). The sink doesn't close it.
+    ///   - format: the format of a line.
+    ///   - trouble: called once, when the first record is lost.
     public init(
         descriptor: Int32 = 2, format: LogLineFormat = .text, reporting trouble: (@Sendable (LogTrouble) -> Void)? = nil
     ) {
@@ -98,7 +98,7 @@ final class LineChannel: Sendable {
     }
 }
 
-/// A sink could not write: the first time, it tells whoever made it.
+/// The failure of a sink to write. The sink reports its first failure.
 public struct LogTrouble: Loggable, Sendable, Hashable {
     /// The system's errno: `ENOSPC` for a full disk, `EPIPE` for a pipe without a reader, `EAGAIN` for a reader that is
     /// too slow.
@@ -200,11 +200,11 @@ package enum PipeSafeWrite {
     }
 }
 
-/// Appends lines to a file, and to a new one of that name after something has renamed or removed it (logrotate(8)): no
-/// signal and no restart are needed, and no line is lost or cut between the two.
+/// Appends lines to a file. After another program renames or removes the file (logrotate(8)), the sink makes a new file of
+/// that name, without a signal or a restart, and without losing or cutting a line.
 ///
-/// The file is made with mode 0600. A link at its place is refused, so that no other user can lead the log elsewhere. What
-/// can't be written is dropped and counted; see ``TextLogSink``.
+/// The sink creates the file with mode 0600. It refuses a link, so that another user can't redirect the log. It drops and
+/// counts lines that can't be written; see ``TextLogSink``.
 public final class FileLogSink: LogSink {
     private struct Open: ~Copyable {
         let descriptor: Int32
@@ -218,9 +218,9 @@ public final class FileLogSink: LogSink {
     private let open = Mutex<Open?>(nil)
 
     /// - Parameters:
-    ///   - path: the file, in a folder that exists. It is opened at the first record.
-    ///   - format: how a line looks.
-    ///   - trouble: told once, when the first record is lost.
+    ///   - path: the file, in an existing folder. The sink opens it at the first record.
+    ///   - format: the format of a line.
+    ///   - trouble: called once, when the first record is lost.
     public init(
         path: String, format: LogLineFormat = .text, reporting trouble: (@Sendable (LogTrouble) -> Void)? = nil
     ) {

@@ -3,10 +3,9 @@ public import LatchkeySecrets
 public import LatchkeySignIn
 
 extension OAuthAuthenticator {
-    /// What an `OAuthAuthenticator` needs to know: which service and client, how a person signs in, and where the login
-    /// is kept.
+    /// The settings of an `OAuthAuthenticator`: the service and client, the way to sign in, and the place of the login.
     ///
-    /// Client id, scopes and callback are the provider's; its client secret, where it has one, stands beside it.
+    /// The provider has the client ID, the scopes and the callback. `clientSecret` is separate.
     public struct Configuration: Sendable {
         /// Whether the authenticator may ask a person by itself.
         public enum Mode: Sendable, Hashable {
@@ -22,15 +21,15 @@ extension OAuthAuthenticator {
         package var clientSecret: GivenClientSecret?
         /// The name to keep the login under; `nil`: what the server calls the person.
         public var account: String?
-        /// Where the login is kept; in memory alone unless told otherwise.
+        /// The place of the login (default: memory only).
         public var storage: Storage
-        /// What is done with tokens; the safe defaults unless told otherwise.
+        /// The handling of tokens (default: the safe one).
         public var tokens: TokenHandling
         /// Whether a request may start a sign-in by itself; `automatic` unless told otherwise.
         public var mode: Mode
-        /// What a person signs in with.
+        /// The way to sign in.
         public var userAuthenticator: UserAgent
-        /// How long a person may take, from the moment they are asked.
+        /// The time limit for the person, from the question on.
         public var timeout: Duration
         /// Is told how each sign-in ended, and awaited before any request goes on.
         public var statusHandler: (@Sendable (Status) async -> Void)?
@@ -42,8 +41,8 @@ extension OAuthAuthenticator {
         /// The transport to the authorization server, randomness, clock, leases and log.
         public var context: SignInContext
 
-        /// What isn't named here keeps its default until it is set: a sign-in may take ten minutes, and the token goes
-        /// to the provider's own origins alone.
+        /// Other properties keep their defaults: a sign-in may take ten minutes, and the token only goes to the provider's
+        /// origins.
         public init(
             provider: OAuthProvider, userAuthenticator: UserAgent, storage: Storage = .untilDiscarded,
             tokens: TokenHandling = TokenHandling(), mode: Mode = .automatic, context: SignInContext
@@ -86,7 +85,7 @@ extension OAuthAuthenticator {
 }
 
 extension OAuthAuthenticator {
-    /// How a sign-in ended. It holds no token.
+    /// The outcome of a sign-in, without a token.
     public enum Status: Sendable, Hashable {
         /// A session was stored.
         case signedIn(SessionSummary)

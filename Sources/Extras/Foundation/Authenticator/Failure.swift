@@ -3,10 +3,9 @@ public import LatchkeySignIn
 internal import LatchkeySystem
 
 extension OAuthAuthenticator {
-    /// Why a sign-in or a request of an `OAuthAuthenticator` did not come about. It holds no secret and no one else's
-    /// prose.
+    /// The failure of a sign-in or a request of an `OAuthAuthenticator`, free of secrets and of other programs' text.
     public struct Failure: RedactedError, Hashable {
-        /// What went wrong. An error inside keeps its own `codeName`, cause and hint.
+        /// The failure. An inner error keeps its code, cause and hint.
         public enum Code: Sendable, Hashable {
             /// A person has to sign in, and this authenticator asks nobody by itself.
             case loginRequired
@@ -24,7 +23,7 @@ extension OAuthAuthenticator {
             case cancelled
         }
 
-        /// What a request of another kind has that ours don't.
+        /// A feature of a request that isn't supported.
         public enum RequestProblem: Sendable, Hashable, CaseIterable {
             /// Another address than an `http` or `https` URL without a fragment.
             case address
@@ -49,7 +48,7 @@ extension OAuthAuthenticator {
             }
         }
 
-        /// What a program decides by; cause and hint are for people.
+        /// The code for a program's decisions; cause and hint are for people.
         public let code: Code
 
         /// A failure with this code.

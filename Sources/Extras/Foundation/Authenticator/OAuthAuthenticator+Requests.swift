@@ -10,10 +10,9 @@ extension OAuthAuthenticator {
 
     /// Sends a request with the login's token, and a proof of its key where it is bound to one.
     ///
-    /// A person signs in first when nobody is, in automatic mode; otherwise `.loginRequired` is thrown and nothing
-    /// sent. What a response means for the login, the response-status provider says; a request is sent once more at
-    /// most. The response is returned whatever its status. Redirects are responses like any other, so the token goes
-    /// nowhere else.
+    /// In automatic mode a person signs in first if there is no login; otherwise the call throws `.loginRequired` and
+    /// sends nothing. The response-status provider decides what a response means for the login. A request is sent at most
+    /// twice. The response is returned whatever its status. Redirects aren't followed, so the token goes nowhere else.
     public func response(
         for request: consuming GuardedRequest, limits: TransferLimits = TransferLimits()
     ) async throws(Failure) -> GuardedResponse {
@@ -108,12 +107,11 @@ extension OAuthAuthenticator {
     /// Signs a request that an HTTP client of the caller's own will send: sets `authorization`, and `proof` where the
     /// token is bound to a key.
     ///
-    /// Both are secrets, and leave through a sink alone, such as `CallersOwnHTTPClientFieldSink`, into the fields
-    /// `Authorization` and `DPoP`. A proof is for this method and address, and good once and for a short while; the
-    /// response is to be shown to ``learn(from:ofResponseAt:)``, and after a 401 with a new nonce the request is signed
-    /// once more.
+    /// Both are secrets. Only a sink, such as `CallersOwnHTTPClientFieldSink`, can put them into the fields
+    /// `Authorization` and `DPoP`. A proof is for this method and address, and valid once for a short time. Pass the
+    /// response to ``learn(from:ofResponseAt:)``; after a 401 with a new nonce, sign the request once more.
     ///
-    /// Throws `.otherOrigin` before anything else; `.loginRequired` where nobody may be asked; otherwise as
+    /// Throws `.otherOrigin` first, `.loginRequired` if the authenticator may not ask a person, otherwise as
     /// ``authenticate()``.
     public func authenticated(_ request: consuming GuardedRequest) async throws(Failure) -> GuardedRequest {
         try checkOrigin(of: request.url)
@@ -125,10 +123,10 @@ extension OAuthAuthenticator {
         }
     }
 
-    /// Takes the nonce and the time that a server wants in the next proof from a response that another client got.
-    /// Bearer tokens have nothing to learn.
+    /// Reads the nonce and the time for the next proof from a response that another client received. Has no effect for
+    /// bearer tokens.
     ///
-    /// Throws `.signIn` when there is no login or its store can't be read.
+    /// Throws `.signIn` if there is no login, or if its store can't be read.
     ///
     /// - Parameters:
     ///   - fields: the response's `DPoP-Nonce` and `Date`; others are ignored.

@@ -14,7 +14,7 @@ internal import LatchkeySystem
 /// happens once among all tasks and processes and is stored before it is used. Every error is an
 /// ``OAuthAuthenticator/Failure``, which holds no secret.
 public actor OAuthAuthenticator {
-    /// What it was made with.
+    /// The settings.
     public nonisolated let configuration: Configuration
     nonisolated let service: SignInService
     private var attempt: Attempt?
@@ -36,9 +36,9 @@ public actor OAuthAuthenticator {
 
     // MARK: - The login
 
-    /// What can be shown of the login, or `nil` when there is none. Nobody is asked.
+    /// Returns the public part of the login, or `nil` if there is none. Asks no question.
     ///
-    /// Throws `.signIn` when the store can't be read, or holds logins of which none is the current one.
+    /// Throws `.signIn` if the store can't be read, or if none of its logins is the current one.
     public func login() async throws(Failure) -> SessionSummary? {
         do throws(SignInError) {
             return try await service.session(of: try await account()).summary

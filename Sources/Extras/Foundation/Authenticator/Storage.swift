@@ -12,23 +12,23 @@ extension OAuthAuthenticator {
 
         private let place: Place
 
-        /// In guarded memory, as long as the authenticator lives.
+        /// Guarded memory, until the authenticator ends.
         public static let untilDiscarded = Storage(place: .memory)
 
-        /// In a store: the desktop's keyring, a vault, or a caller's own.
+        /// A store: the desktop's keyring, a vault, or your own.
         public static func store(_ store: any CredentialStore) -> Storage { Storage(place: .store(store)) }
 
-        /// In a place of the caller's own, by three closures.
+        /// Your own place, by three closures.
         ///
-        /// A login is up to three items, each under a key of its own: the session, the name of its account, and, where
-        /// tokens are bound to a key, that key. All are secrets or beside one. Whatever the closures throw but
-        /// `StoreError` and `CancellationError` becomes `.unavailable`, and its words are dropped.
+        /// A login has up to three items, each under a separate key: the session, the name of its account, and the key if
+        /// tokens are bound to one. Treat all of them as secrets. An error of a closure other than `StoreError` and
+        /// `CancellationError` becomes `.unavailable`, without its text.
         ///
         /// - Parameters:
-        ///   - name: tells this place from others; two storages with one name share their leases.
-        ///   - load: returns what was saved under a key, or `nil`.
-        ///   - save: keeps an item, in place of the one under its key. It is lent the item.
-        ///   - delete: deletes an item, if there is one.
+        ///   - name: the name of the place; two storages with one name share their leases.
+        ///   - load: returns the item under a key, or `nil`.
+        ///   - save: saves a lent item, and replaces the item under its key.
+        ///   - delete: deletes the item under a key, if it exists.
         public static func closures(
             named name: StaticString,
             load: @escaping @Sendable (CredentialKey) async throws -> Secret<StoredLogin>?,

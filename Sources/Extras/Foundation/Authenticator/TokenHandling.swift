@@ -4,8 +4,8 @@ public import LatchkeySecrets
 internal import LatchkeySignIn
 
 extension OAuthAuthenticator {
-    /// What is done with tokens and on the way to them. Every part has a safe default; a state, a code verifier with
-    /// S256 and the checks of a response belong to every sign-in and can't be replaced.
+    /// The steps that get and use tokens. Every step has a safe default. State, code verifier with S256 and the checks of a
+    /// response belong to every sign-in and can't be replaced.
     public struct TokenHandling: Sendable {
         /// Makes the address that the person is sent to, for an attempt that is lent to it.
         ///
@@ -15,11 +15,11 @@ extension OAuthAuthenticator {
         public typealias AuthorizationURLProvider =
             @Sendable (borrowing PendingAuthorization) async throws -> Secret<AuthorizationAddress>
 
-        /// Exchanges the code for tokens. It gets a callback that was validated, never a response as it came.
+        /// Exchanges the code for tokens. It gets a validated callback, never a raw response.
         ///
         /// The token endpoint and the client's proof are what the built-in way uses: `endpoint.exchange(callback, …)`.
         ///
-        /// What it throws becomes `.stepFailed(.login)`, unless it is an `OAuthError` or a `CancellationError`.
+        /// Errors other than `OAuthError` and `CancellationError` become `.stepFailed(.login)`.
         public typealias LoginProvider =
             @Sendable (consuming ValidatedCallback, TokenEndpoint, borrowing ClientAuthentication) async throws
             -> TokenResponse
@@ -42,7 +42,7 @@ extension OAuthAuthenticator {
         public var loginProvider: LoginProvider?
         /// Refreshes the login; `nil`: the built-in way.
         public var refreshProvider: RefreshProvider?
-        /// What a response to a request means for the login.
+        /// Decides what a response means for the login.
         public var responseStatusProvider = ResponseRule.refreshOrAuthorizeWhenUnauthorized
 
         /// The safe defaults: every step is the built-in one.
@@ -104,7 +104,7 @@ extension OAuthAuthenticator {
 extension OAuthAuthenticator {
     /// Says what a response to a request with the token means for the login.
     public struct ResponseRule: Sendable {
-        /// What is done with a response.
+        /// The reaction to a response.
         public enum Action: Sendable, Hashable, CaseIterable {
             /// It is returned.
             case accept
@@ -117,7 +117,7 @@ extension OAuthAuthenticator {
             case refreshOrAuthorize
         }
 
-        /// What it is told of a response. The body and all other fields stay away.
+        /// The part of a response that decides. It lacks the body and all other fields.
         public struct Response: Sendable, Hashable {
             /// The response's status (RFC 9110 section 15).
             public let status: Int
@@ -125,7 +125,7 @@ extension OAuthAuthenticator {
             /// one.
             public let challengeError: ServerErrorCode?
 
-            /// A 401 that isn't about the proof of a key (RFC 9449): refreshing the token would mend nothing there.
+            /// Whether the status is 401 and the problem isn't the proof of a key (RFC 9449), which a refresh wouldn't fix.
             public var refusesToken: Bool {
                 status == 401 && challengeError != .useDPoPNonce && challengeError != .invalidDPoPProof
             }

@@ -9,12 +9,12 @@ extension OAuthAuthenticator {
 
     /// Sends a request of Foundation's with the login's token; otherwise as `response(for: GuardedRequest)`.
     ///
-    /// It goes over the configuration's response provider, or else over a URLSession of Latchkey's own, and takes as
-    /// long as the request's `timeoutInterval` at most. The response is ordinary memory.
+    /// Uses the configuration's response provider, otherwise a separate URLSession. The request's `timeoutInterval` is the
+    /// time limit. The response is in ordinary memory.
     ///
     /// - Parameters:
-    ///   - request: what to send. A body stream, and an `Authorization` of its own, are refused.
-    ///   - maximumByteCount: of the response's body; a larger one is an error.
+    ///   - request: the request. A body stream or an `Authorization` field is refused.
+    ///   - maximumByteCount: the limit of the response's body; a larger body is an error.
     public func response(
         for request: URLRequest, maximumByteCount: Int = 16 << 20
     ) async throws(Failure) -> (Data, URLResponse) {
@@ -39,13 +39,13 @@ extension OAuthAuthenticator {
 
     /// Writes the body of a 2xx response to a file, piece by piece; otherwise as `response(for:)`.
     ///
-    /// The file is this user's alone (0600), and takes the place of one with its name when it is whole. Of another
-    /// response the body is returned, and no file is there.
+    /// The file has mode 0600, and replaces a file of that name when it is complete. For another response the call returns
+    /// the body and writes no file.
     ///
     /// - Parameters:
-    ///   - request: what to send.
-    ///   - file: where the body goes.
-    ///   - maximumByteCount: of the file; a larger response is an error.
+    ///   - request: the request.
+    ///   - file: the file for the body.
+    ///   - maximumByteCount: the limit of the file; a larger response is an error.
     public func download(
         for request: URLRequest, to file: URL, maximumByteCount: Int
     ) async throws(Failure) -> (Data, URLResponse) {
@@ -93,7 +93,7 @@ extension OAuthAuthenticator {
     /// ordinary text in the fields `Authorization` and `DPoP`, for an HTTP client of the caller's own; see
     /// ``authenticated(_:)``.
     ///
-    /// It must not be logged or kept, and not follow a redirect to another server. Show the response to
+    /// Don't log or store the request, and don't follow a redirect to another server. Pass the response to
     /// ``learn(from:)``.
     ///
     /// Throws as ``authenticated(_:)`` does, and `.unsupportedRequest`.
@@ -113,9 +113,9 @@ extension OAuthAuthenticator {
         return result
     }
 
-    /// Takes what a server wants in the next proof from a response that another client got.
+    /// Reads the nonce and the time for the next proof from a response that another client received.
     ///
-    /// Throws as ``learn(from:ofResponseAt:)`` does. A response that isn't HTTP's is no error: nothing is learnt.
+    /// Throws as ``learn(from:ofResponseAt:)`` does. A response that isn't HTTP's has no effect and isn't an error.
     public func learn(from response: URLResponse) async throws(Failure) {
         guard let response = response as? HTTPURLResponse, let address = response.url?.absoluteString,
             let url = try? HTTPURL(address), let fields = response.boundedFields

@@ -5,12 +5,13 @@ internal import LatchkeySecrets
 
 /// Sends requests with a URLSession of its own, for programs that need that transport; `CurlTransport` guards more.
 ///
-/// - No redirects: one is a response like any other, so that neither token nor body goes anywhere else.
-/// - No cookies, caches or kept credentials. Plain HTTP only to loopback addresses (`notConfidential` otherwise).
-/// - Tokens and bodies are ordinary memory while Foundation has them, and are not overwritten.
+/// - It doesn't follow redirects, so token and body go nowhere else.
+/// - It has no cookies, caches or stored credentials. Plain HTTP only works to loopback addresses (otherwise
+///   `notConfidential`).
+/// - Tokens and bodies are in ordinary memory while Foundation has them, and are not overwritten.
 /// - Cancelling the task and reaching the timeout end the wait at once.
-/// - On Linux it trusts the system's certificate authorities alone, and takes proxies from the environment, for
-///   loopback addresses too.
+/// - On Linux it only trusts the system's certificate authorities. It uses the environment's proxies, also for loopback
+///   addresses.
 public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
     private let transfers = URLSessionTransfers()
@@ -90,10 +91,10 @@ struct FileTransfer: HTTPTransport {
     }
 }
 
-/// Sends requests by a closure of the caller's own, such as another URLSession or a stand-in of a test.
+/// Sends requests by your own closure, such as another URLSession or a stand-in of a test.
 ///
-/// The closure gets the request with the token in it. Whether redirects are followed, and with which fields, is its own
-/// affair: it should not follow them. Responses that are too large are refused when they are there.
+/// The closure gets the request with the token. It must not follow redirects. A response that is too large is refused
+/// after it has arrived.
 public struct ClosureTransport: HTTPTransport {
     /// Sends a request of Foundation's and returns the whole response, or throws.
     public typealias OAuthProvider = @Sendable (URLRequest) async throws -> (Data, URLResponse)
@@ -105,7 +106,7 @@ public struct ClosureTransport: HTTPTransport {
         self.provide = provide
     }
 
-    /// What the closure throws becomes a `TransportError` of its kind, without its words.
+    /// The closure's error becomes a `TransportError` of the same kind, without its text.
     public func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
         -> GuardedResponse
     {

@@ -2,7 +2,7 @@ public import LatchkeyCredentials
 public import LatchkeyLog
 public import LatchkeySecrets
 
-/// What opens a vault: a passphrase, a key file, or a key that systemd or a keyring keeps.
+/// The key of a vault: a passphrase, a key file, or a key that systemd or a keyring stores.
 public struct VaultKeySource: ~Copyable, Sendable {
     /// Where the key is.
     enum Place: Sendable {
@@ -17,7 +17,7 @@ public struct VaultKeySource: ~Copyable, Sendable {
     let passphrase: Secret<Passphrase>?
     let keptKey: Secret<VaultSlotKey>?
 
-    /// A passphrase, as typed: its bytes are taken as they are, without normalisation.
+    /// A passphrase. Its bytes are used verbatim, without normalisation.
     public static func passphrase(_ passphrase: consuming Secret<Passphrase>) -> VaultKeySource {
         VaultKeySource(place: .passphrase, passphrase: passphrase, keptKey: nil)
     }
@@ -141,9 +141,9 @@ public struct KeySlotKind: Sendable, Hashable, Loggable {
     }
 }
 
-/// What people call a key slot: 1 to 64 bytes of UTF-8 without control characters. It is sealed in the file.
+/// The name of a key slot: 1 to 64 bytes of UTF-8 without control characters. The file contains it encrypted.
 public struct KeySlotName: Sendable, Hashable, Loggable {
-    /// As it was given; nothing is normalised.
+    /// The name, verbatim.
     public let text: String
 
     /// Returns `nil` for text of another form.
@@ -171,7 +171,7 @@ public struct KeySlotName: Sendable, Hashable, Loggable {
 
 /// A key slot, as ``VaultStore/slots(deadline:)`` shows it.
 public struct KeySlotDescription: Sendable, Hashable {
-    /// What opens the slot. Slots of a kind unknown here aren't described.
+    /// The kind of key that opens the slot. Slots of an unknown kind aren't described.
     public let kind: KeySlotKind
     /// No two slots of a vault share one.
     public let name: KeySlotName

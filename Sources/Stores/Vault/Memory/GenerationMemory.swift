@@ -184,13 +184,12 @@ struct GenerationMark: Sendable, Equatable {
     private static func context(_ vault: VaultID) -> [UInt8] { Array("rollback record".utf8) + vault.bytes }
 }
 
-/// Where it is remembered how far each vault was seen, so that a file put back to an older state as a whole is noticed:
-/// inside, such a file is sound, and only someone who saw a newer one can tell.
+/// The folder of rollback records. A record contains the last seen state of a vault, so that an older copy of the whole
+/// file is detected: such a copy is intact in itself.
 ///
-/// Each vault has a small file there, sealed under the vault's own key and named by a hash of the vault's id: it
-/// doesn't show how often the vault was changed, and no process without the key can write another one. Whoever may
-/// delete it can make the vault be forgotten, which nothing notices; so can a power failure with what was seen in its
-/// last half minute.
+/// Each vault has a small file there, encrypted with the vault's key and named by a hash of the vault's id. The file
+/// doesn't show the number of changes, and only a process with the key can write it. Anyone who may delete the file can
+/// make Latchkey forget the vault, and Latchkey can't detect that. A power failure can lose the last half minute.
 public struct RollbackMemory: Sendable {
     /// Absolute. It is made (0700) when it is missing.
     package let directory: String
@@ -209,13 +208,13 @@ public struct RollbackMemory: Sendable {
     }
 }
 
-/// What opening does with a vault that is older than it was seen before.
+/// The handling of a vault that is older than its last seen state.
 public enum RollbackChoice: Sendable, Hashable {
-    /// Throw `rolledBack`, or `corrupted` when what was remembered was changed by someone without the key.
+    /// Throw `rolledBack`, or `corrupted` if someone changed the record without the key.
     case refuse
-    /// Open it anyway; ``VaultStore/verify(deadline:progress:)`` reports it. What is remembered stays.
+    /// Open the vault anyway; ``VaultStore/verify(deadline:progress:)`` reports the problem. The record stays.
     case report
-    /// Open it, and remember it as the newest state there is.
+    /// Open the vault, and record its state as the last seen one.
     case accept
 }
 

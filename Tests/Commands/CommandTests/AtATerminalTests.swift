@@ -107,6 +107,23 @@ import TestServices
         #expect(try await run("list", "--all").outputText.contains("client-secret"))
     }
 
+    @Test(arguments: [1, 10_000])
+    func `help loses no word at any width, and lists end`(_ width: Int) async throws {
+        func words(_ arguments: [String], _ width: Int) async throws -> [Substring] {
+            let run = try await BuiltProducts.latchkey().run(
+                arguments, environment: environment.merging(["COLUMNS": "\(width)"]) { $1 }
+            ).successful("\(arguments)")
+            // A command that is broken into lines has a backslash at their ends.
+            return run.outputText.split { $0.isWhitespace || $0 == "\\" }
+        }
+        for arguments in [
+            ["help"], ["help", "vault"], ["help", "options"], ["sign-in", "--help"], ["run", "--help"],
+        ] {
+            #expect(try await words(arguments, width) == words(arguments, 80), "\(arguments)")
+        }
+        _ = try await words(["list", "--all"], width)
+    }
+
     @Test(arguments: [40, 80, 200])
     func `a table keeps to the terminal's width, and to none in a pipe`(_ width: Int) async throws {
         let label = String(repeating: "label ", count: 40) + "end"

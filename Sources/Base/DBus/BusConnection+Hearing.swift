@@ -7,13 +7,13 @@ package protocol BusReceiver: AnyObject, Sendable {
     /// Returns whether the call is this one's to answer.
     func receive(_ call: BusCall, on connection: BusConnection) -> Bool
     func receive(signal: BusMessage)
-    /// The bus is gone, or the connection was closed here. On the GLib thread.
+    /// Called on the GLib thread when the bus is gone or this process closed the connection.
     func connectionDidEnd()
 }
 
 extension BusConnection {
-    /// Calls are taken off in GDBus's filter, before GDBus looks for objects: so a flood is bounded where it comes in, and
-    /// a vault of any size costs no objects here. `close` ends it.
+    /// GDBus's filter takes the calls before GDBus looks for objects. So a flood is bounded at its entry, and a vault of any
+    /// size needs no objects here. `close` ends the hearing.
     func deliver(to receiver: any BusReceiver) {
         let filter = unsafe Unmanaged.passRetained(MessageFilter(connection: self, receiver: receiver))
         let number = unsafe withPointer { connection in

@@ -20,7 +20,7 @@ package struct BusMethod: Sendable {
     private let object: ObjectReference
     /// The number of the filter that a receiver hears calls by; 0 for none.
     let filter = Atomic<UInt32>(0)
-    /// What was sent since the last flush began.
+    /// The messages since the beginning of the last flush.
     private let sent = Atomic(0)
 
     private init(adopting pointer: UnsafeMutableRawPointer) {
@@ -39,11 +39,11 @@ package struct BusMethod: Sendable {
             trigger, { unsafe g_bus_get(G_BUS_TYPE_SESSION, $0, $1, $2) }, { unsafe g_bus_get_finish($0, $1) })
     }
 
-    /// A connection to the bus at an address. A bus that doesn't respond is given up after ten seconds.
+    /// Connects to the bus at an address. The attempt ends after ten seconds without a response.
     ///
     /// - Parameters:
     ///   - address: as in DBUS_SESSION_BUS_ADDRESS.
-    ///   - receiver: what hears calls and signals, until the connection is closed.
+    ///   - receiver: the receiver of calls and signals, until the connection is closed.
     @GLibThread package static func open(
         _ address: String, _ receiver: (any BusReceiver)? = nil
     ) async throws(BusFault) -> BusConnection {
@@ -76,7 +76,7 @@ package struct BusMethod: Sendable {
         unsafe withPointer { unsafe String(cString: g_dbus_connection_get_unique_name($0)) }
     }
 
-    /// What tells this bus from others, for as long as it lives (D-Bus Specification, "UUIDs").
+    /// The bus's own identifier, which lasts as long as the bus (D-Bus Specification, "UUIDs").
     package var busIdentifier: String {
         unsafe withPointer { unsafe g_dbus_connection_get_guid($0).map { unsafe String(cString: $0) } } ?? ""
     }
@@ -161,7 +161,7 @@ package struct BusMethod: Sendable {
                 return unsafe send(g_dbus_message_new_method_error_literal(message, fault.name, fault.text)!)
             }
         }
-        // What is larger than a message may be isn't sent, and the caller is told so.
+        // A message above the limit isn't sent; the caller gets an error.
         if !isSent, case .success = result {
             reply(to: call, .failure(BusFault(.limitsExceeded, "the response is larger than a message may be")))
         }
@@ -178,8 +178,8 @@ package struct BusMethod: Sendable {
         unsafe _ = send(signal)
     }
 
-    /// Overwrites what the last messages left in GDBus's buffer for what is read: it is kept for the next message, which
-    /// is seldom as long. A signal of this length to ourselves is.
+    /// Overwrites the rest of earlier messages in GDBus's read buffer, by a signal of this length to this process. GDBus
+    /// keeps the buffer for the next message, which is rarely as long.
     package func overwriteReadBuffer(_ byteCount: Int) {
         let zeros = [UInt8](repeating: 0, count: byteCount)
         emit("Overwritten", of: "org.latchkey.Buffer", from: "/", to: uniqueName, [.bytes(zeros)])
@@ -208,7 +208,7 @@ package struct BusMethod: Sendable {
         }
     }
 
-    /// What a message takes beside its arguments, about.
+    /// The approximate size of a message without its arguments.
     private static let messageByteCount = 512
 }
 

@@ -1,19 +1,18 @@
 internal import Glibc
 internal import LatchkeySystem
 
-/// Who owns a name on the bus.
+/// The owner of a name on the bus.
 package struct BusNameOwner: Sendable, Hashable {
     /// Such as `:1.7`.
     package let uniqueName: String
     package let processID: UInt32?
-    /// The path of its program; of another user's or an ended process it can't be told.
+    /// The path of the owner's program; `nil` for a process of another user or an ended one.
     package let executable: String?
 }
 
 /// Calls to the bus itself (D-Bus Specification, "Message Bus Messages"). It responds whatever the services do.
 extension BusConnection {
-    /// Whether the environment says where a session bus is. Without that, GLib would start one where there is a
-    /// display.
+    /// Whether the environment has the address of a session bus. Otherwise GLib would start a bus if a display exists.
     package static var hasAddress: Bool {
         if let address = unsafe getenv("DBUS_SESSION_BUS_ADDRESS") { return unsafe address.pointee != 0 }
         guard let folder = unsafe getenv("XDG_RUNTIME_DIR") else { return false }
@@ -39,19 +38,19 @@ extension BusConnection {
         try await callBus("NameHasOwner", [.string(name)], reply: "(b)", trigger)[0].boolean
     }
 
-    /// Whether the bus starts a program for whoever calls a name.
+    /// Whether the bus starts a program when another program calls a name.
     @GLibThread package func isActivatable(
         _ name: String, _ trigger: Trigger? = nil
     ) async throws(BusFault) -> Bool {
         try await callBus("ListActivatableNames", reply: "(as)", trigger)[0].texts.contains(name)
     }
 
-    /// Takes a name, and returns whether it is this connection's now.
+    /// Requests a name, and returns whether this connection owns it now.
     ///
-    /// - Parameter replacing: whether it is taken from an owner that lets it be taken.
+    /// - Parameter replacing: whether to replace an owner that allows that.
     package func own(_ name: String, replacing: Bool) async throws(BusFault) -> Bool {
-        // Others may replace this program, and it never waits in line: that a name becomes one's own later on is no
-        // news that anybody reads (D-Bus Specification, "RequestName").
+        // Other programs may replace this one. It never waits in the queue, because nothing here reads the signal that a
+        // name was acquired later (D-Bus Specification, "RequestName").
         let (allowsReplacement, replaces, doesNotQueue): (UInt32, UInt32, UInt32) = (1, 2, 4)
         let flags = allowsReplacement | doesNotQueue | (replacing ? replaces : 0)
         let reply = try await callBus("RequestName", [.string(name), .unsigned32(flags)], reply: "(u)")[0].unsigned32
@@ -59,7 +58,7 @@ extension BusConnection {
         return reply == isOwner || reply == wasOwner
     }
 
-    /// Who owns a name, or `nil` when nobody does.
+    /// Returns the owner of a name, or `nil` if the name has no owner.
     package func owner(of name: String) async throws(BusFault) -> BusNameOwner? {
         let reply = try await nilIf(
             { (fault: BusFault) in fault.name == "org.freedesktop.DBus.Error.NameHasNoOwner" },
@@ -72,7 +71,7 @@ extension BusConnection {
 
     // MARK: - Connections
 
-    /// The process of a connection, as the bus saw it connect; `nil` when it is gone.
+    /// The process that made a connection, according to the bus; `nil` if the connection is gone.
     package func processID(of uniqueName: String, _ trigger: Trigger? = nil) async -> UInt32? {
         let reply = try? await callBus("GetConnectionUnixProcessID", [.string(uniqueName)], reply: "(u)", trigger)
         return reply?[0].unsigned32
@@ -104,10 +103,10 @@ extension BusMessage {
     }
 }
 
-/// What /proc tells of a process, for people to read.
+/// The description of a process from /proc, for people.
 package enum ProcessFacts {
-    /// The path of its program; of a process that lets nobody look at it, as gnome-keyring and ours, its name. Of one
-    /// that ended it can't be told.
+    /// The path of the program; its name if the process hides the path, as gnome-keyring and Latchkey do; `nil` if the
+    /// process has ended.
     package static func executable(of processID: UInt32) -> String? {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink("/proc/\(processID)/exe", &target, target.count)

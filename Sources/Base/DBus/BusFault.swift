@@ -7,7 +7,7 @@ package struct BusFault: Error, Sendable, Hashable {
     package let name: String
     /// For people. Nothing of an item is in it, and nothing that GLib or another program wrote.
     package let text: String
-    /// GLib's name for a kind of errors, and its number, of one that GLib reported.
+    /// The domain and the number of an error that GLib reported.
     package let domain: String
     package let number: Int
     /// The library that can't be loaded, if that is the error.
@@ -26,7 +26,7 @@ package struct BusFault: Error, Sendable, Hashable {
         library = failure
     }
 
-    /// What a call of GLib's reported. Its prose is dropped.
+    /// An error that a call of GLib reported, without its text.
     init(adopting error: UnsafeMutablePointer<GError>) {
         defer { unsafe g_error_free(error) }
         let name = unsafe g_dbus_error_encode_gerror(error)

@@ -2,7 +2,7 @@ internal import CLatchkeyGLib
 
 /// A message that came over the bus (GDBusMessage).
 package final class BusMessage: Sendable {
-    // Sendable: nobody changes a message that came.
+    // Sendable: a received message doesn't change.
     private let object: ObjectReference
 
     init(retaining pointer: OpaquePointer) {
@@ -63,7 +63,7 @@ package struct BusCall: Sendable {
 
     package subscript(_ index: Int) -> BusValue { arguments[index] }
 
-    /// Returns `nil` for what is no call of another connection.
+    /// Returns `nil` unless the message is a call of another connection.
     init?(_ message: BusMessage) {
         guard message.isCall, let sender = message.sender, let path = message.path, let member = message.member else {
             return nil

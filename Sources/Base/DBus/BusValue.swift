@@ -5,7 +5,7 @@ package import LatchkeySecrets
 ///
 /// A reader returns an empty value where the type is another than the reader says: check `is` first.
 @safe package final class BusValue: @unchecked Sendable {
-    // Sendable: a GVariant never changes, and its references are counted atomically.
+    // Sendable: a GVariant never changes and counts its references atomically.
     private let pointer: OpaquePointer
 
     /// Takes over a reference, or a value that was just made and has no owner yet.
@@ -80,7 +80,7 @@ package import LatchkeySecrets
         }
     }
 
-    /// A copy of bytes that are no secret, such as what is encrypted (`ay`).
+    /// A copy of bytes that aren't secret, such as ciphertext (`ay`).
     package static func bytes(_ bytes: [UInt8]) -> BusValue {
         unsafe bytes.withUnsafeBytes {
             unsafe BusValue(adopting: g_variant_new_fixed_array(busType("y"), $0.baseAddress, UInt($0.count), 1))
@@ -120,7 +120,7 @@ package import LatchkeySecrets
 
     package var type: String { unsafe withPointer { unsafe String(cString: g_variant_get_type_string($0)) } }
 
-    /// What it takes in a message.
+    /// The size in a message.
     package var byteCount: Int { unsafe withPointer { unsafe Int(g_variant_get_size($0)) } }
 
     /// A part of a tuple or an array; an empty tuple where there is no such part.
@@ -143,7 +143,7 @@ package import LatchkeySecrets
     package var boolean: Bool { `is`("b") ? unsafe withPointer { unsafe g_variant_get_boolean($0) != 0 } : false }
     package var unsigned: UInt64 { `is`("t") ? unsafe withPointer { unsafe UInt64(g_variant_get_uint64($0)) } : 0 }
     package var unsigned32: UInt32 { `is`("u") ? unsafe withPointer { unsafe g_variant_get_uint32($0) } : 0 }
-    /// What a variant (`v`) holds.
+    /// The value in a variant (`v`).
     package var unboxed: BusValue {
         guard `is`("v") else { return .none }
         return unsafe withPointer { unsafe BusValue(adopting: g_variant_get_variant($0)) }
@@ -173,7 +173,7 @@ package import LatchkeySecrets
         }
     }
 
-    /// A copy of bytes that are no secret.
+    /// A copy of bytes that aren't secret.
     package var publicBytes: [UInt8] { withBytes { bytes in bytes.indices.map { bytes[$0] } } }
 }
 

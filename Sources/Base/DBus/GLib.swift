@@ -2,8 +2,8 @@ internal import CLatchkeyGLib
 internal import LatchkeyLog
 internal import Synchronization
 
-// GLib's main context, its cancellables and references, and how asynchronous calls begin and end. What they return is
-// owned and needs no C in its users.
+// GLib's main context, its cancellables and references, and the beginning and end of asynchronous calls. Their results
+// are owned, and users need no C.
 
 // MARK: - Running and waiting
 
@@ -12,13 +12,13 @@ internal import Synchronization
     // Sendable: contexts take wake-ups and timers from any thread. It lives as long as the process.
     private let pointer: OpaquePointer
 
-    /// There is no way to a call of GLib's without one (see `Trigger`), so none is made before the library is loaded.
+    /// Every call of GLib needs a context (see `Trigger`), so no call is made before the library is loaded.
     init() throws(LibraryFailure) {
         try LibraryFailure.check(latchkey_glib_load())
         unsafe pointer = g_main_context_new()
     }
 
-    /// From now on, calls made on this thread complete in this context.
+    /// Makes later calls on this thread complete in this context.
     func becomeDefaultOfThread() {
         unsafe g_main_context_push_thread_default(pointer)
     }
@@ -149,7 +149,7 @@ package final class Trigger: Sendable {
     }
 }
 
-/// The result of an asynchronous call (GAsyncResult), still to be taken apart by the call's own `finish`.
+/// The result of an asynchronous call (GAsyncResult), for the call's own `finish`.
 package final class AsyncResult: Sendable {
     private let source: ObjectReference?
     private let result: ObjectReference

@@ -6,9 +6,9 @@ internal import Synchronization
 
 /// The one thread on which GLib and libsecret run, as a global actor.
 ///
-/// GLib completes asynchronous calls and delivers signals in the main context of the thread that made them, so all of
-/// it stays on this thread, which sleeps in GLib's poll. Nothing here blocks: a hung prompt holds up no other user. Until
-/// GLib is needed it isn't loaded, and the thread sleeps without it.
+/// GLib completes asynchronous calls and delivers signals in the main context of the thread that made them. So everything
+/// stays on this thread, which sleeps in GLib's poll. Nothing here blocks: a hung prompt doesn't delay other users. GLib
+/// is loaded when it is first needed; until then the thread sleeps without GLib.
 @globalActor package actor GLibThread {
     package static let shared = GLibThread()
 
@@ -16,7 +16,7 @@ internal import Synchronization
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// What the thread sleeps in from now on. Loads GLib, and libsecret with it where that is needed.
+    /// Returns the context in which the thread sleeps from then on. Loads GLib, and libsecret if needed.
     ///
     /// After a failure the next call tries again.
     @GLibThread package static func context(withLibsecret: Bool = false) throws(LibraryFailure) -> MainContext {
@@ -24,11 +24,10 @@ internal import Synchronization
         return try shared.executor.context()
     }
 
-    /// Runs `command` on the calling thread, and all that is on the GLib thread with it. It ends the process.
+    /// Runs `command` and all work of the GLib thread on the calling thread. Ends the process afterwards.
     ///
-    /// A program that does one thing after another is spared a thread, and a change of threads for each step of a
-    /// call. Call it before the first use of a bus. What blocks in the command then holds up the bus, deadlines
-    /// included.
+    /// This saves a sequential program a thread, and a change of threads for each step of a call. Call it before the first
+    /// use of a bus. If the command blocks, the bus and all deadlines wait.
     package static func run(_ command: @escaping @Sendable () async -> Never) -> Never {
         GLibExecutor.isHosted.store(true, ordering: .relaxed)
         let executor = shared.executor
@@ -106,18 +105,18 @@ private final class GLibExecutor: SerialExecutor, TaskExecutor {
                 if batch.isEmpty { doorbell.wait() }
                 continue
             }
-            // Jobs that follow from jobs come first, but GLib is looked after now and then all the same. A job from
-            // another thread that comes after the batch was taken wakes this up again.
+            // Jobs that follow from jobs come first, but GLib gets its turn now and then. A job from another thread that
+            // arrives after the batch wakes this thread again.
             rounds = batch.isEmpty ? 0 : rounds + 1
             if rounds % 16 == 0 { context.iterate(waiting: batch.isEmpty) }
         }
     }
 }
 
-/// What a thread sleeps at that has no GLib to sleep in.
+/// The sleep of a thread before GLib is loaded.
 @safe private final class Doorbell: @unchecked Sendable {
-    // Sendable: semaphores are made for several threads, and the pointer never changes.
-    /// Allocated, because a semaphore may not move; it lives as long as the process.
+    // Sendable: several threads may use a semaphore, and the pointer never changes.
+    /// Allocated, because a semaphore must not move. It lasts as long as the process.
     private let rings = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
     init() {

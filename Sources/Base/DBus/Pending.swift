@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A value that is still to come. One task waits for it; whoever completes it first decides it.
+/// A future value. One task waits for it; the first completion decides.
 package final class Pending<Value: Sendable>: Sendable {
     private enum State {
         case open

@@ -27,7 +27,7 @@ internal import LatchkeySystem
         unsafe service.withPointer { unsafe body(OpaquePointer($0)) }
     }
 
-    /// The unique name of the program that offers the service, or `nil` when it is gone.
+    /// The unique name of the program that offers the service, or `nil` if the program has ended.
     package var owner: String? {
         guard let name = unsafe withPointer({ unsafe g_dbus_proxy_get_name_owner($0) }) else { return nil }
         defer { unsafe g_free(name) }

@@ -19,7 +19,7 @@ package struct JSONLimits: Sendable, Hashable {
     }
 }
 
-/// Why a text is no JSON that we take, or a value not what was asked for.
+/// The reason why a text isn't accepted as JSON, or why a value has the wrong type.
 package struct JSONError: Error, Hashable, Sendable {
     package enum Problem: Sendable, Hashable, CaseIterable {
         case tooLarge, tooDeep, tooManyValues, unexpectedEnd, unexpectedByte, invalidUTF8, invalidEscape,
@@ -33,7 +33,7 @@ package struct JSONError: Error, Hashable, Sendable {
     }
 }
 
-/// One value of a `JSONDocument`: a place in it, not a copy. It is of use with its own document alone.
+/// One value of a `JSONDocument`: a place, not a copy. It is only useful with its document.
 package struct JSONValue: Sendable, Hashable {
     package enum Kind: Sendable, Hashable { case object, array, string, number, boolean, null }
 
@@ -41,11 +41,11 @@ package struct JSONValue: Sendable, Hashable {
     let index: Int
 }
 
-/// A JSON text in guarded memory (RFC 8259), taken apart into places.
+/// A JSON text in guarded memory (RFC 8259), parsed into places.
 ///
-/// Reading is strict: UTF-8, no duplicate member names, no lone surrogates, nothing behind the value, and everything
-/// bounded. Nothing is copied when it is read: secret members go from the text into a `Secret` with their escapes
-/// resolved, never through a `String`; what is public is asked for as text, with a length limit.
+/// Parsing is strict: UTF-8, no duplicate member names, no lone surrogates, nothing after the value, and everything
+/// bounded. Parsing copies nothing. A secret member goes from the text into a `Secret`, with its escapes resolved, never
+/// through a `String`. A public member is read as text with a length limit.
 package struct JSONDocument: ~Copyable, Sendable {
     private let body: Secret<MessageBody>
     private let nodes: [JSONNode]
@@ -66,7 +66,7 @@ package struct JSONDocument: ~Copyable, Sendable {
 
     // MARK: - Inside objects and arrays
 
-    /// Returns a member of an object, or `nil` when there is none, it is `null`, or `value` is no object.
+    /// Returns a member of an object, or `nil` if it is missing or `null`, or if `value` isn't an object.
     package borrowing func member(_ name: StaticString, of value: JSONValue) -> JSONValue? {
         member(named: name.description, of: value)
     }
@@ -92,7 +92,7 @@ package struct JSONDocument: ~Copyable, Sendable {
     /// Whether the outermost array or object has nothing in it.
     package var isEmpty: Bool { nodes[0].end == 1 }
 
-    /// Whether the outermost value is an object with one member, whose value is no object or array with anything in it.
+    /// Whether the outermost value is an object with one member, whose value isn't an object or array with contents.
     package var hasOneMember: Bool { root.kind == .object && nodes.count == 3 }
 
     /// Returns the elements of an array in order; none for any other value.
@@ -119,7 +119,7 @@ package struct JSONDocument: ~Copyable, Sendable {
         return members
     }
 
-    /// Where a value stands in the text; a string with its quotation marks.
+    /// The range of a value in the text; a string's includes its quotation marks.
     package borrowing func place(of value: JSONValue) -> Range<Int> {
         let range = nodes[value.index].bytes
         return value.kind == .string ? (range.lowerBound - 1)..<(range.upperBound + 1) : range
@@ -145,7 +145,7 @@ package struct JSONDocument: ~Copyable, Sendable {
         }
     }
 
-    /// Returns a string that is no secret. Throws `.tooLong` when it has more than `limit` bytes of UTF-8.
+    /// Returns a string that isn't secret. Throws `.tooLong` above `limit` bytes of UTF-8.
     package borrowing func publicText(_ value: JSONValue, limit: Int) throws(JSONError) -> String {
         guard value.kind == .string else { throw JSONError(.wrongType) }
         let range = nodes[value.index].bytes
@@ -203,7 +203,7 @@ package struct JSONDocument: ~Copyable, Sendable {
 // MARK: - Cuts
 
 extension JSONDocument {
-    /// Where members of an object stand, with the commas that go with them.
+    /// The ranges of an object's members, with their commas.
     package borrowing func cuts(of names: [StaticString], in object: JSONValue) -> [Range<Int>] {
         let members = members(of: object)
         var cuts: [Range<Int>] = []

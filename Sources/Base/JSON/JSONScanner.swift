@@ -3,7 +3,7 @@ internal import LatchkeySystem
 /// A value's place in the text, or a member's name. Nodes stand in the order of the text.
 struct JSONNode {
     let kind: JSONValue.Kind
-    /// In the text; of a string, what is between the quotation marks.
+    /// The range in the text; for a string, without the quotation marks.
     var bytes: Range<Int>
     /// The index of the node behind this one and all that is inside it.
     var end: Int
@@ -137,7 +137,7 @@ struct JSONScanner {
         _ = take(bytes, "-")
         guard position < bytes.count else { throw JSONError(.unexpectedEnd) }
         guard ASCII.isDigit(bytes[position]) else { throw JSONError(.unexpectedByte) }
-        // A number that starts with zero has no other digit before its fraction.
+        // A number that starts with zero must not have another digit before its fraction.
         if !take(bytes, "0") { try scanDigits(bytes) }
         if take(bytes, ".") { try scanDigits(bytes) }
         if take(bytes, "e") || take(bytes, "E") {

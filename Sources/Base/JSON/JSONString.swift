@@ -76,7 +76,7 @@ enum JSONString {
         return true
     }
 
-    /// The byte that a backslash and `byte` stand for, or `nil`.
+    /// The byte that a backslash and `byte` mean, or `nil`.
     private static func shortEscape(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): byte
@@ -103,7 +103,7 @@ enum JSONString {
 
     // MARK: - Decoding
 
-    /// Hands over the bytes that a checked string stands for, one after the other.
+    /// Passes on the bytes of a checked string, with escapes resolved, one after the other.
     static func decode(_ bytes: Span<UInt8>, _ range: Range<Int>, _ body: (UInt8) -> Void) {
         var index = range.lowerBound
         while index < range.upperBound {
@@ -154,7 +154,7 @@ enum JSONString {
         return count
     }
 
-    /// Whether a checked string stands for exactly these bytes.
+    /// Whether a checked string, with escapes resolved, has exactly these bytes.
     static func equals(_ bytes: Span<UInt8>, _ range: Range<Int>, _ text: Span<UInt8>) -> Bool {
         var next = 0
         var same = true
@@ -165,7 +165,7 @@ enum JSONString {
         return same && next == text.count
     }
 
-    /// Whether two checked strings stand for the same bytes.
+    /// Whether two checked strings, with escapes resolved, have the same bytes.
     static func sameText(_ bytes: Span<UInt8>, _ left: Range<Int>, _ right: Range<Int>) -> Bool {
         var decoded: [UInt8] = []
         decode(bytes, left) { decoded.append($0) }

@@ -8,8 +8,8 @@ internal import LatchkeySystem
 ///     try json.member("expires_at", integer: 1_790_000_000)
 ///     let session = json.finish(as: StoredLogin.self)
 ///
-/// Values are secrets, integers, truth values, text that is no secret, and lists of such text. Each member name may be
-/// written once, as `JSONDocument` wants it; twice stops the process.
+/// Values are secrets, integers, truth values, text that isn't secret, and lists of such text. Each member name may be
+/// written once, as `JSONDocument` requires; writing it twice stops the process.
 package struct JSONWriter: ~Copyable, Sendable {
     private var output: SecretBuilder
     private var names: [String] = []
@@ -36,13 +36,13 @@ package struct JSONWriter: ~Copyable, Sendable {
         }
     }
 
-    /// Writes text that is no secret.
+    /// Writes text that isn't secret.
     package mutating func member(_ name: StaticString, publicText text: String) throws(JSONError) {
         try begin(name)
         try append(quoting: text.utf8.span)
     }
 
-    /// Writes a list of texts that are no secrets.
+    /// Writes a list of texts that aren't secret.
     package mutating func member(_ name: StaticString, publicTexts texts: [String]) throws(JSONError) {
         try begin(name)
         try append("[")

@@ -1,15 +1,15 @@
 package import LatchkeySecrets
 internal import LatchkeySystem
 
-/// The strings that a TOML text (1.0) assigns, by where they stand: a string may be a secret.
+/// The places of the strings that a TOML text (1.0) assigns: a string may be a secret.
 ///
-/// All of TOML is taken apart; strings under one of `roots` are noted, or all of them without `roots`. What isn't TOML is
-/// an error, but dates, numbers and control characters are not looked at closely.
+/// The parser reads all of TOML, and notes the strings under one of `roots`, or all strings without `roots`. Text that
+/// isn't TOML is an error, but dates, numbers and control characters aren't checked closely.
 package struct TOMLStrings {
     package struct Entry: Sendable {
         /// The names of the tables and the key.
         package let path: [String]
-        /// Of the string, with its quotation marks.
+        /// The range of the string with its quotation marks.
         package let value: Range<Int>
         package let line: Int
         /// The lines of the assignment, or without its comment the part of them; `nil` in an inline table.
@@ -39,7 +39,7 @@ package struct TOMLStrings {
                 skipSpace(text)
                 table = try keys(text)
                 try expect(text, "]")
-                // An element of an array of tables is none of the tables that are looked for.
+                // An element of an array of tables isn't one of the wanted tables.
                 if isArray {
                     try expect(text, "]")
                     table.append("[]")
@@ -94,7 +94,7 @@ package struct TOMLStrings {
         }
     }
 
-    /// Whether a byte can stand in a number, a truth value or a date, whose parts may have a space between them.
+    /// Whether a byte can be in a number, a truth value or a date, whose parts may have a space between them.
     private static func isScalar(_ text: Span<UInt8>, _ place: Int) -> Bool {
         let byte = text[place]
         if byte == 0x20 { return place + 1 < text.count && ASCII.isDigit(text[place + 1]) }
@@ -166,7 +166,7 @@ package struct TOMLStrings {
                 line += 1
             }
             if byte == UInt8(ascii: "\\"), mark == UInt8(ascii: "\"") {
-                // What is escaped ends nothing; a line break is counted the next time.
+                // An escaped character doesn't end the string; a line break is counted the next time.
                 position += position + 1 < text.count && text[position + 1] != 0x0A ? 2 : 1
                 continue
             }
@@ -250,7 +250,7 @@ extension TOMLStrings {
         let end = place.upperBound - opening
         var index = place.lowerBound + opening
         if opening == 3 {
-            // A line break right behind the opening is no part of it.
+            // A line break right after the opening isn't part of the string.
             if text.starts(with: "\r\n", at: index) {
                 index += 2
             } else if text.starts(with: "\n", at: index) {
@@ -271,7 +271,7 @@ extension TOMLStrings {
         return result.finish(as: purpose)
     }
 
-    /// Appends what the escape stands for whose letter is at `index`, and returns where it ends.
+    /// Appends the character of the escape whose letter is at `index`, and returns the end of the escape.
     private static func unescape(
         _ text: Span<UInt8>, _ index: Int, _ end: Int, into result: inout SecretBuilder
     ) -> Int? {

@@ -1,6 +1,6 @@
 internal import LatchkeyLog
 
-/// A word of the command line that is no option.
+/// A word of the command line that isn't an option.
 package struct CommandOperand: Sendable {
     package let name: StaticString
     package let isOptional: Bool
@@ -41,7 +41,7 @@ package struct CommandOperand: Sendable {
     }
 }
 
-/// What a command is about: the sections of the program's help, in their order.
+/// The topic of a command: the sections of the program's help, in order.
 package enum CommandTopic: String, Sendable, CaseIterable {
     case secrets
     case signIns = "sign-ins"
@@ -59,7 +59,7 @@ package struct CommandDefinition: Sendable {
     /// One or two words: `get`, `vault init`.
     package let words: [StaticString]
     package let topic: CommandTopic
-    /// What it does, in a phrase without a full stop.
+    /// The summary, a phrase without a full stop.
     package let summary: StaticString
     package let operands: [CommandOperand]
     package let options: [CommandOption]

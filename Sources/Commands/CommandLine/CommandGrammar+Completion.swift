@@ -1,6 +1,6 @@
 package import LatchkeyLog
 
-/// What may stand at the end of an unfinished command line.
+/// The possible continuations of an unfinished command line.
 package struct ExpectedWord: Sendable {
     /// Where the candidates come from.
     package enum Source: Sendable {
@@ -12,11 +12,11 @@ package struct ExpectedWord: Sendable {
     }
 
     package let source: Source
-    /// What is typed already of the word; for `--option=value` of the value.
+    /// The typed beginning of the word; for `--option=value`, of the value.
     package let beginning: String
-    /// What stands before it in the same word: `--option=`.
+    /// The part before it in the same word: `--option=`.
     package let before: String
-    /// What the words before it say, as far as they make sense; `nil` before there is a command.
+    /// The meaning of the words before it, as far as they are valid; `nil` before a command.
     package let arguments: ParsedArguments?
 }
 
@@ -132,7 +132,7 @@ private struct UnfinishedLine {
         return ExpectedWord(source: source, beginning: word, before: before, arguments: arguments)
     }
 
-    /// The words that a command begins or goes on with; the first word of several commands stands once.
+    /// The words that a command begins or goes on with. The first word of several commands appears once.
     private func commands() -> [(word: LogMessage, help: LogMessage)] {
         if let group {
             return grammar.commands(startingWith: group).map { ("\($0.words[1])", "\($0.summary)") }

@@ -1,6 +1,6 @@
 package import LatchkeyLog
 
-/// What a command line asks for.
+/// The request of a command line.
 package enum CommandLineRequest: Sendable {
     case run(ParsedArguments)
     /// Show the help of the program, of a group such as `vault`, or of a command.
@@ -11,10 +11,10 @@ package enum CommandLineRequest: Sendable {
 }
 
 extension CommandGrammar {
-    /// Reads a command line, its program name left out. Arguments are bytes: nothing is repaired on the way.
+    /// Reads a command line without its program name. Arguments are bytes, and invalid ones aren't repaired.
     ///
-    /// Options may stand before and after operands, as `--name value` or `--name=value`; after `--` everything is an
-    /// operand, and so it is after the first word of an operand that takes the rest.
+    /// Options may come before and after operands, as `--name value` or `--name=value`. After `--`, and after the first
+    /// word of an operand that takes the rest, every word is an operand.
     package func parse(_ arguments: [[UInt8]]) throws(CommandFailure) -> CommandLineRequest {
         var reader = ArgumentReader(grammar: self)
         for (index, bytes) in arguments.enumerated() {
@@ -259,7 +259,7 @@ extension CommandDefinition {
 }
 
 extension CommandFailure {
-    // A secret typed in the wrong place must not turn up in an error, which may be kept in a log.
+    // A secret in the wrong place must not get into an error, because a log may store the error.
 
     /// The text if it looks like the name of a command or an option. Errors repeat no other text that a person typed.
     package static func name(_ text: String) -> LoggableText? {
@@ -273,7 +273,7 @@ extension CommandFailure {
     }
 }
 
-/// Finds the word that somebody probably meant.
+/// Finds the word that the user probably meant.
 package enum Suggestion {
     /// Returns the nearest of `words`, or `nil` when none is near: at most one slip for each three letters.
     package static func nearest<Word: CustomStringConvertible>(to text: String, in words: some Sequence<Word>) -> Word?

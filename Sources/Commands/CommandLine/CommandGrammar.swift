@@ -7,7 +7,7 @@ package struct CommandGrammar: Sendable {
     package let version: StaticString
     package let globalOptions: [CommandOption]
     package let commands: [CommandDefinition]
-    /// What the program's name alone shows: whole lines. Empty where that is an error like any other.
+    /// The lines that the program's name alone prints. If there are none, calling it so is an ordinary error.
     package let introduction: StaticString
     /// Commands that share a first word. Those with two words belong to one each.
     package let groups: [CommandGroup]
@@ -62,9 +62,9 @@ package struct CommandGrammar: Sendable {
 /// Commands that share a first word, such as `vault`.
 package struct CommandGroup: Sendable {
     package let word: StaticString
-    /// What the commands are for, in a phrase without a full stop.
+    /// The purpose of the commands, a phrase without a full stop.
     package let summary: StaticString
-    /// What it is that they are about, in two sentences.
+    /// The subject of the commands, in two sentences.
     package let about: StaticString
 
     package init(_ word: StaticString, summary: StaticString, about: StaticString) {
@@ -78,7 +78,7 @@ package struct CommandGroup: Sendable {
 package struct HelpPage: Sendable {
     package typealias Section = (title: StaticString, rows: [(name: LogMessage, meaning: LogMessage)])
 
-    /// What follows `help`.
+    /// The words after `help`.
     package let name: StaticString
     package let summary: StaticString
     package let sections: [Section]
@@ -89,7 +89,7 @@ package struct HelpPage: Sendable {
         self.sections = sections
     }
 
-    /// What each exit status means.
+    /// The meaning of each exit status.
     package static let exitStatuses = HelpPage(
         "exit-status", summary: "list the exit statuses",
         sections: [

@@ -2,7 +2,7 @@ package import LatchkeyLog
 
 /// An option of a command: the parser, the help and the completions read it.
 package struct CommandOption: Sendable {
-    /// What an option's value has to be.
+    /// The form of an option's value.
     package enum ValueForm: Sendable {
         case text
         /// One of some words, which are made when they are needed.
@@ -13,9 +13,9 @@ package struct CommandOption: Sendable {
         case timeSpan
         /// The number of a file descriptor that is none of the standard ones.
         case descriptor
-        /// The name of an environment variable, and what it is set to: `NAME=VALUE`.
+        /// The name and the value of an environment variable: `NAME=VALUE`.
         case assignment
-        /// The name of an environment variable, with or without what it is set to.
+        /// The name of an environment variable, with or without a value.
         case variable
         /// A number from 1 to this one, in decimal digits.
         case count(Int)
@@ -26,9 +26,9 @@ package struct CommandOption: Sendable {
         }
     }
 
-    /// With its two hyphens, such as `--store`.
+    /// The name with its two hyphens, such as `--store`.
     package let name: LogMessage
-    /// What stands for the value in the help, or `nil` when the option takes none.
+    /// The placeholder for the value in the help, or `nil` for an option without a value.
     package let placeholder: StaticString?
     package let form: ValueForm
     package let isRepeatable: Bool
@@ -56,7 +56,7 @@ package struct CommandOption: Sendable {
         CommandOption(name: name, placeholder: placeholder, form: .text, isRepeatable: false, help: help)
     }
 
-    /// As it stands in a usage line: `--store STORE`.
+    /// The option in a usage line: `--store STORE`.
     var usage: String {
         guard let placeholder else { return name.description }
         return "\(name) \(placeholder)" + (isRepeatable ? "…" : "")

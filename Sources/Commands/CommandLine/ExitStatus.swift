@@ -3,14 +3,14 @@ package import LatchkeyLog
 /// The statuses that Latchkey's programs end with; the numbers from 64 on are those of sysexits(3).
 package enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
     case success = 0
-    /// There is no such credential, account or provider.
+    /// The credential, account or provider doesn't exist.
     case notFound = 1
     /// `request`: the server responded with another status than 2xx that isn't one of the kinds below. The number is
     /// that of curl's `--fail`.
     case otherStatus = 22
     /// The command line is wrong.
     case usage = 64
-    /// What was given or stored is damaged, or not what it has to be.
+    /// The input or the stored data is damaged or has another form.
     case badData = 65
     /// The store or the server can't be reached.
     case unavailable = 69
@@ -28,7 +28,7 @@ package enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
     case configuration = 78
     /// `run`: the program can't be started.
     case programNotStarted = 126
-    /// `run`: there is no such program.
+    /// `run`: the program doesn't exist.
     case programNotFound = 127
     /// Ended by SIGHUP: the terminal is gone.
     case hungUp = 129
@@ -37,7 +37,7 @@ package enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
     /// Ended by SIGTERM.
     case terminated = 143
 
-    /// What `--help` says about it.
+    /// The description in `--help`.
     var meaning: StaticString {
         switch self {
         case .success: "done"

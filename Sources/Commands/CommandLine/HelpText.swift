@@ -64,9 +64,9 @@ package struct HelpText: Sendable {
         }
     }
 
-    // MARK: - What stands in it
+    // MARK: - Contents
 
-    /// Commands of every day by what they are about, and the groups of the others. It fits on a screen.
+    /// The everyday commands by topic, and the groups of the others. The text fits on a screen.
     private static func overview(of grammar: CommandGrammar) -> [Part] {
         let pages =
             [
@@ -157,7 +157,7 @@ package struct HelpText: Sendable {
     private static func columns(_ rows: [(String, String)], left: Int?, width: Int?) -> String {
         let left = left ?? rows.map(\.0.count).max() ?? 0
         guard let width else { return rows.map { line($0, left) + $1 + "\n" }.joined() }
-        // Where the right column would be a thin one, it stands below the left.
+        // A right column that would be narrow goes below the left one.
         let isBelow = width - left - 4 < 24
         let margin = isBelow ? 6 : left + 4
         let indentation = String(repeating: " ", count: margin)

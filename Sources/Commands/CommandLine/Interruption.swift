@@ -3,10 +3,10 @@ internal import LatchkeySystem
 internal import Synchronization
 internal import LatchkeyProcess
 
-/// Turns the signals that ask a process to end into a request to stop: once, so that work can be put in order.
+/// Turns the first signal that asks a process to end into a request to stop, so that its work can end in order.
 ///
-/// A second Ctrl-C ends the process at once. SIGTERM and SIGHUP have no effect any more after the first signal:
-/// timeout(1) and shells send them twice.
+/// A second Ctrl-C ends the process at once. After the first signal, SIGTERM and SIGHUP are ignored, because timeout(1)
+/// and shells send them twice.
 package enum Interruption {
     static let signals = [SIGINT, SIGTERM, SIGHUP]
 
@@ -16,7 +16,7 @@ package enum Interruption {
     private static let request = Mutex<(@Sendable () -> Void)?>(nil)
     private static let first = Mutex<Int32?>(nil)
 
-    /// What a process ends with that was asked to stop (128 and the signal's number), or `nil` when it wasn't.
+    /// The exit status of an interrupted process (128 plus the signal's number), or `nil` without a signal.
     package static var exitStatus: ExitStatus? {
         first.withLock { $0 }.flatMap { ExitStatus(rawValue: 128 + $0) }
     }
@@ -29,7 +29,7 @@ package enum Interruption {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        // A handler must never wait: what doesn't fit in the pipe has been said already.
+        // A handler must never wait. If the pipe is full, an earlier signal is in it.
         _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
         unsafe (readingEnd, writingEnd) = (ends[0], ends[1])
         request.withLock { $0 = body }

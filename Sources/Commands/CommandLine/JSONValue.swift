@@ -5,7 +5,7 @@ package indirect enum JSONValue: Sendable {
     case null
     case bool(Bool)
     case number(Int64)
-    /// Text as it is: control characters are escaped by JSON's rules, not by the log's.
+    /// Verbatim text: control characters are escaped by JSON's rules, not by the log's.
     case text(LoggableText)
     case message(LogMessage)
     case array([JSONValue])
@@ -44,7 +44,7 @@ package indirect enum JSONValue: Sendable {
 }
 
 extension TerminalOutput {
-    /// Writes a JSON object of texts in one line, for a protocol whose members are named by data.
+    /// Writes a JSON object of texts in one line, for a protocol whose members' names are data.
     package func write(texts members: [(name: LoggableText, value: LoggableText)]) throws(CommandFailure) {
         let parts = members.map { "\(JSONText.quote($0.name.unredacted)):\(JSONText.quote($0.value.unredacted))" }
         try write(text: "{\(parts.joined(separator: ","))}\n")

@@ -5,7 +5,7 @@ package struct ParsedArguments: Sendable {
     package let command: CommandDefinition
     private let globalOptions: [CommandOption]
     private let values: [String: [String]]
-    /// The words that are no options, as they were typed.
+    /// The words that aren't options, verbatim.
     package let operands: [String]
     /// How many of them stood before `--`; `nil` without it.
     package let separation: Int?
@@ -24,7 +24,7 @@ package struct ParsedArguments: Sendable {
         assigned = command.assign(operands)
     }
 
-    /// Whether a flag was given.
+    /// Whether a flag is set.
     package func has(_ option: CommandOption) -> Bool { !all(option).isEmpty }
 
     /// The value of an option, or `nil` when it wasn't given.
@@ -77,8 +77,8 @@ package struct ParsedArguments: Sendable {
 }
 
 extension CommandDefinition {
-    /// Gives each operand its word. An optional one gets a word when there are more than the required ones need, so it
-    /// may stand before a required one: `request PROVIDER [METHOD] URL`.
+    /// Assigns the words to the operands. An optional operand gets a word if the required ones don't need all words, so it
+    /// may come before a required one: `request PROVIDER [METHOD] URL`.
     func assign(_ words: [String]) -> [String?] {
         var surplus = words.count - operands.count { !$0.isOptional }
         var rest = words[...]

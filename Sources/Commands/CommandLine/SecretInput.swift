@@ -3,7 +3,7 @@ internal import LatchkeyLog
 package import LatchkeySecrets
 internal import LatchkeySystem
 
-/// Reads a secret from a pipe or file, exactly: no line break is taken off, and the memory it goes through is guarded.
+/// Reads a secret from a pipe or file verbatim, with a final line break, through guarded memory only.
 package enum SecretInput {
     /// Reads to the end of `descriptor`.
     ///
@@ -36,6 +36,6 @@ package enum SecretInput {
         return builder.finish(as: purpose)
     }
 
-    /// Whether standard input is a terminal, so that a person must be asked instead.
+    /// Whether standard input is a terminal. Then the program must ask a person.
     package static func isTerminal(_ descriptor: Int32 = 0) -> Bool { isatty(descriptor) == 1 }
 }

@@ -4,10 +4,10 @@ package import LatchkeyProcess
 package import LatchkeySecrets
 internal import LatchkeySystem
 
-/// Where a program writes: results on standard output, everything else on standard error.
+/// The output of a program: results on standard output, everything else on standard error.
 ///
-/// Results are made of `Loggable` parts, so that a secret can't get among them. The one way out for a secret is
-/// `write(secret:)`, which only `get` and `token` use.
+/// Results consist of `Loggable` parts, so they can't contain a secret. Only `write(secret:)` writes a secret; `get` and
+/// `token` use it.
 package struct TerminalOutput: Sendable {
     private let program: StaticString
     private let standardOutput: Int32
@@ -18,15 +18,15 @@ package struct TerminalOutput: Sendable {
     private let secrets: LiveSecrets?
     /// Whether a program reads, which asked for JSON: then messages are objects, one a line (Docs/Reference/json.md).
     package private(set) var isJSON = false
-    /// How many columns a table may have; `nil` where standard output is no terminal.
+    /// The width of a table in columns; `nil` if standard output isn't a terminal.
     private let width: Int?
     /// How many columns help may have.
     private let helpWidth: Int
 
     /// - Parameters:
-    ///   - environment: `NO_COLOR` (not empty) and `TERM=dumb` turn colour off; it is on only where standard error is a
+    ///   - environment: `NO_COLOR` (not empty) and `TERM=dumb` turn colour off. Colour is only on if standard error is a
     ///     terminal.
-    ///   - secrets: a message in which one of these stands is withheld, and counted.
+    ///   - secrets: a message that contains one of these is withheld and counted.
     package init(
         program: StaticString, environment: ProgramEnvironment, standardOutput: Int32 = 1, standardError: Int32 = 2,
         withholding secrets: LiveSecrets? = nil
@@ -41,7 +41,7 @@ package struct TerminalOutput: Sendable {
         errorsAreColoured = isatty(standardError) == 1 && environment["NO_COLOR"] == nil && !isDumb
     }
 
-    /// Whether a person sees what is said on standard error.
+    /// Whether a person sees standard error.
     package var tellsPerson: Bool { isatty(standardError) == 1 }
 
     // MARK: - Results
@@ -56,12 +56,12 @@ package struct TerminalOutput: Sendable {
         if table.isEmpty { note(absence) } else { try write(table) }
     }
 
-    /// Writes a result as a line, or as JSON where that was asked for.
+    /// Writes a result as a line, or as JSON with `--json`.
     package func write(_ line: LogMessage, json: @autoclosure () -> JSONValue) throws(CommandFailure) {
         if isJSON { try write(json()) } else { try write(line) }
     }
 
-    /// Says on standard error what was done; where JSON was asked for, that is the result.
+    /// Prints the outcome on standard error, or as the result with `--json`.
     package func tell(_ what: LogMessage, json: @autoclosure () -> JSONValue) throws(CommandFailure) {
         if isJSON { try write(json()) } else { note(what) }
     }
@@ -70,8 +70,8 @@ package struct TerminalOutput: Sendable {
 
     package func write(_ help: HelpText) throws(CommandFailure) { try write(text: help.text(width: helpWidth)) }
 
-    /// Writes a candidate of a completion on a line of its own, as a shell takes it: the word as it is, a tab, and what
-    /// it means. One with a control character is left out, since it can't stand on a line.
+    /// Writes a candidate of a completion on a separate line for the shell: the word verbatim, a tab, and its meaning. A
+    /// candidate with a control character is left out, because it doesn't fit on a line.
     package func write(candidate word: LoggableText, meaning: LogMessage = "") throws(CommandFailure) {
         let bytes = word.unredacted.utf8
         if bytes.isEmpty || bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return }
@@ -83,10 +83,10 @@ package struct TerminalOutput: Sendable {
         throw CommandFailure.cannotWriteOutput(number)
     }
 
-    /// Writes the bytes of a secret, and nothing else, to standard output.
+    /// Writes only the bytes of a secret to standard output.
     ///
-    /// On a terminal, control characters are escaped unless `isRaw`, and a note says so: whoever stored the secret would have
-    /// the terminal obey them. A line break follows on standard error, so that the next prompt starts its own line.
+    /// On a terminal, control characters are escaped unless `isRaw`, because the terminal would obey them; a note says so. A
+    /// line break follows on standard error, so that the next prompt starts a new line.
     package func write<Purpose: SecretPurpose>(
         secret: borrowing Secret<Purpose>, isRaw: Bool = false
     ) throws(CommandFailure) {
@@ -123,7 +123,7 @@ package struct TerminalOutput: Sendable {
         _ = PipeSafeWrite.write(text(of: error), to: standardError)
     }
 
-    /// What `report` writes.
+    /// The text that `report` writes.
     package func text(of error: some RedactedError) -> String {
         let isWithheld = isWithheld(error.logMessage)
         if isJSON {
@@ -137,7 +137,7 @@ package struct TerminalOutput: Sendable {
         return text
     }
 
-    /// Says on standard error what is not as it should be although the command did what it was asked for.
+    /// Prints a warning on standard error: the command succeeded, but something needs attention.
     package func warn(_ message: LogMessage, hint: LogMessage) {
         if isJSON { return say("warning", message, hint: hint) }
         let warning = "\(program): \(painted("warning:", "1;33")) \(clean(message))\n"
@@ -213,7 +213,7 @@ package struct TerminalOutput: Sendable {
         return Int(size.ws_col)
     }
 
-    /// In place of what holds a secret after all, such as a server's text.
+    /// The text in place of a message that contains a secret, such as a server's text.
     private static let withheld = "this message was withheld: a secret that is in use stood in it"
 
     private func isWithheld(_ message: LogMessage) -> Bool {

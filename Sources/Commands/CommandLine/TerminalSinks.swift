@@ -66,7 +66,7 @@ extension SecretPrompt {
 }
 
 extension CommandOption {
-    /// For commands that write what somebody else may have chosen.
+    /// For commands that write text from other programs or people.
     package static let raw = flag("--raw", help: "write control characters to a terminal unchanged (default: escaped)")
 }
 

@@ -1,7 +1,7 @@
 package import LatchkeyLog
 internal import LatchkeyProcess
 
-/// Rows with columns as wide as their longest cell; the heading is left out when there is no row.
+/// Rows with columns as wide as their longest cell. Without rows the heading is left out.
 package struct TextTable: Sendable {
     private let heading: [LogMessage]
     private var rows: [[LogMessage]] = []
@@ -64,7 +64,7 @@ package struct TextTable: Sendable {
         return columns
     }
 
-    /// What a cell can be cut to and still be read.
+    /// The least legible width of a cell.
     private func least(_ column: Int) -> Int { max(8, heading[column].text.count) }
 
     private func line(_ cells: [String], _ widths: [Int]) -> String {

@@ -22,7 +22,7 @@ extension LogMessage {
 }
 
 extension Recovery {
-    /// The option, command or variable of ours that does it.
+    /// Latchkey's option, command or variable for it.
     fileprivate func controls(_ provider: LogMessage?) -> LogMessage {
         switch self {
         case .chooseStore: "choose another store with --store"

@@ -2,9 +2,9 @@ package import LatchkeyCommandLine
 package import LatchkeyLog
 package import LatchkeySystem
 
-/// A command: how it is called, and what it does.
+/// A command: its definition and its work.
 ///
-/// What it throws ends the program with that error's message, hint and status.
+/// An error of the work ends the program with the error's message, hint and status.
 package struct Command: Sendable {
     /// Where a command's work is done.
     package enum Execution: Sendable {
@@ -16,11 +16,11 @@ package struct Command: Sendable {
         case pool
         /// As `pool`, in a process that stays for days.
         case service
-        /// In another process, which this one starts before it opens anything: it ends like that one, or becomes
+        /// In another process, which this one starts before it opens anything. This process ends like that one, or becomes
         /// another program.
         case elsewhere(@Sendable (ParsedArguments) throws(CommandFailure) -> Never)
 
-        /// On the pool of a process of its own, so that killing this one costs nothing.
+        /// On the pool of a separate process, so that killing this process loses nothing.
         package static let worker = elsewhere { _ throws(CommandFailure) in
             ChildProcess.end(like: try WorkerProcess.run())
         }
@@ -63,7 +63,7 @@ package struct Command: Sendable {
         self.run = run
     }
 
-    /// What the process may load beside what the program is linked to; the loader refuses the rest.
+    /// The libraries that the process may load beside the linked ones. The loader refuses all others.
     package func libraries(on execution: Execution) -> [LoadableLibrary] {
         switch execution {
         case .pool where usesNetwork: LoadableLibrary.allCases
@@ -72,11 +72,10 @@ package struct Command: Sendable {
         }
     }
 
-    /// What stores are reached by, and what comes with it: libpq brings libcrypto along, with which a keyring is served
-    /// and another program's file opened.
+    /// The libraries of stores. libpq loads libcrypto, which also serves a keyring and opens files of other programs.
     package static let librariesOfStores: [LoadableLibrary] = [.glib, .libsecret, .libpq, .crypto]
 
-    /// Where the work is done for some arguments, in this process.
+    /// Returns the place of the work for some arguments, in this process.
     func execution(of arguments: ParsedArguments) -> Execution {
         switch ProcessRole.current?.role {
         case .worker: .pool

@@ -7,7 +7,7 @@ internal import LatchkeySystem
 package import LatchkeyCommandLine
 internal import LatchkeyVault
 
-/// What a command works with. The defaults are in `CommandProgram`; tests make their own.
+/// The context of a command. `CommandProgram` has the defaults; tests make their own.
 package struct CommandContext: Sendable {
     package let environment: ProgramEnvironment
     package let output: TerminalOutput
@@ -17,22 +17,22 @@ package struct CommandContext: Sendable {
     package let selector: StoreSelector
     /// The store that the arguments, the environment or the configuration name.
     package let namedStore: NamedStore?
-    /// Whether the command stores something new, and so offers to make a vault where there is no store.
+    /// Whether the command stores something new, and so offers to create a vault if no store exists.
     let offersVault: Bool
-    /// Whether credentials are looked for in every store.
+    /// Whether the command searches every store.
     package let usesAllStores: Bool
     package let configurationFolder: String
-    /// The options that say which store is meant, as a program of ours that is started takes them.
+    /// The options that choose the store, for processes that this one starts.
     package let storeArguments: [String]
-    /// What is wrong with the configuration, where the command goes on without it.
+    /// The problem with the configuration, if the command works without it.
     let configurationProblem: CommandFailure?
-    /// What protects this process.
+    /// The measures that protect this process.
     package let hardening: HardeningReport
 
     /// The moment at which an operation that starts now gives up.
     package var deadline: Deadline { settings.deadline }
 
-    /// The same, for a look that may fail where somebody would be asked.
+    /// The same settings without questions: opening fails where it would ask.
     var askingNobody: CommandContext {
         var context = self
         context.settings = settings.askingNobody
@@ -63,7 +63,7 @@ package struct CommandContext: Sendable {
         }
     }
 
-    /// Opens all stores where all are looked at; otherwise a view of the chosen one alone.
+    /// Opens all stores if the command reads all, otherwise only the chosen one.
     package func openView() async throws -> StoreView {
         guard usesAllStores else { return StoreView([try await openStore()]) }
         return try await orOffered { () async throws(StoreSelectionError) in
@@ -141,14 +141,13 @@ extension CommandContext {
             catalogue: catalogue, remembered: RememberedChoice(path: environment.stateDirectory + "/store"),
             logger: logger)
         namedStore = try namings.store(in: catalogue)
-        // A store named on the command line is meant alone, whatever the configuration says.
+        // A store on the command line is the only one, whatever the configuration says.
         usesAllStores =
             arguments.has(GlobalOptions.allStores)
             || configuration.usesAllStores && namedStore?.source != .argument
     }
 
-    /// A variable that says where something is kept, and can't be read, is not passed over: a secret would go
-    /// elsewhere.
+    /// Throws for a variable with a location that can't be read: without the error a secret would go elsewhere.
     private static func check(_ environment: ProgramEnvironment) throws(CommandFailure) {
         guard let name = environment.illegibleNames.sorted().first(where: ProgramEnvironment.saysWhere) else { return }
         let shown = LoggableText(reviewed: "the name of an environment variable", unredacted: name)
@@ -171,7 +170,7 @@ extension CommandContext {
         return RedactedLogger("latchkey.command", minimumLevel: level ?? .warning, sink: scrubbed)
     }
 
-    /// The journal, or standard error where there is none; that is said.
+    /// Returns the journal, or standard error with a note if the journal doesn't exist.
     private static func journal(_ environment: ProgramEnvironment, _ output: TerminalOutput) -> any LogSink {
         do throws(JournalUnavailable) {
             return try JournalLogSink(
@@ -183,7 +182,7 @@ extension CommandContext {
         }
     }
 
-    /// - Parameter hint: `nil` where nobody is asked.
+    /// - Parameter hint: `nil` if no person is asked.
     private static func vaultKey(
         _ passphrase: PassedDescriptor?, _ environment: ProgramEnvironment, _ configuration: StoreConfiguration,
         _ prompt: SecretPrompt, hint: UnlockHint?
@@ -207,11 +206,11 @@ extension CommandContext {
 }
 
 extension SecretPrompt {
-    /// Asks for the passphrase of a vault. Throws what it means for the vault that there is no answer.
+    /// Asks for the passphrase of a vault. Throws the vault's error if there is no answer.
     ///
     /// - Parameters:
-    ///   - attempt: from 1; a later one says first that the one before was wrong.
-    ///   - otherwise: how to give it where nobody can be asked.
+    ///   - attempt: from 1. From 2 on, the person first reads that the passphrase was wrong.
+    ///   - otherwise: the way to pass the passphrase without a question, for the hint.
     package func askForPassphrase(
         _ question: LogMessage, attempt: Int = 1,
         otherwise: LogMessage = "set LATCHKEY_PASSPHRASE_FILE to the path of a passphrase file"

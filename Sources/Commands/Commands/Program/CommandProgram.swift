@@ -22,7 +22,7 @@ package struct CommandProgram: Sendable {
     /// Hardens the process, runs the command that its arguments name, and ends it. To be called first, on the main
     /// thread.
     package func main() -> Never {
-        // Before the thread opens anything: a closed standard stream's number must not go to something of ours.
+        // Before the thread opens a file, which would get the number of a closed standard stream.
         ProcessRole.begin()
         var hardening = ProcessHardening.apply(
             overwritingFreedMemory: latchkey_freed_memory_is_overwritten(), bindingFunctions: latchkey_bind_functions())
@@ -59,7 +59,7 @@ package struct CommandProgram: Sendable {
                     preconditionFailure("the grammar is that of the commands")
                 }
                 if arguments.has(GlobalOptions.json) { output = output.inJSON() }
-                // There is one thread so far, and the others will be its own.
+                // This is the only thread so far.
                 if !command.startsPrograms { ProcessHardening.forbidNewPrivileges(&hardening) }
                 try run(command, arguments, environment, output, hardening)
             }
@@ -119,8 +119,8 @@ package struct CommandProgram: Sendable {
         return (called?.definition.words ?? []).map { Array($0.description.utf8) } + ProgramArguments.current()
     }
 
-    /// Whether `--json` stands among the arguments, for errors of a command line that can't be read. What comes after
-    /// `--`, or belongs to the program that `run` starts, is another program's.
+    /// Whether the arguments contain `--json`, for errors of a command line that can't be read. Words after `--`, and words
+    /// of the program that `run` starts, don't count.
     private static func wantsJSON(_ arguments: [[UInt8]]) -> Bool {
         let own = arguments.prefix { $0 != Array("--".utf8) }
         return own.contains(Array(GlobalOptions.json.name.text.utf8)) && own.first != Array("run".utf8)

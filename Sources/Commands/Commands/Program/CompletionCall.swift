@@ -6,14 +6,14 @@ internal import LatchkeySignIn
 internal import LatchkeyStoreSelection
 internal import LatchkeyCommandLine
 
-/// What a shell calls while a person types: `latchkey __complete WORD…`, the last word being the unfinished one.
+/// The call of a shell while a person types: `latchkey __complete WORD…`. The last word is unfinished.
 ///
-/// It writes a line for each candidate: the word, a tab, what it means. `:files` and `:programs` ask the shell for its
-/// own. It asks no questions, opens nothing that a key has to be derived or a keyring unlocked for, and shows no secret. What
-/// goes wrong is no candidate: a shell can't show an error while a person types.
+/// It writes a line for each candidate: the word, a tab, its meaning. `:files` and `:programs` request the shell's own
+/// candidates. The call asks no questions, derives no key, unlocks no keyring, and shows no secret. After an error there
+/// are no candidates, because a shell can't show an error while a person types.
 struct CompletionCall {
     static let word = "__complete"
-    /// How many credentials are looked at.
+    /// The limit of credentials to look at.
     private static let mostEntries = 10_000
 
     let commands: [Command]
@@ -54,7 +54,7 @@ struct CompletionCall {
         try output.write(candidate: text(expected.before + word.unredacted), meaning: help)
     }
 
-    /// A log line would stand in the middle of what the person types.
+    /// There is no log, because a log line would appear in the middle of the person's typing.
     private func silenceLog() {
         let nowhere = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
         guard nowhere >= 0 else { return }
@@ -103,7 +103,7 @@ struct CompletionCall {
         return names.sorted()
     }
 
-    /// The store that the command would use, or all of them, as far as they can be looked into at once.
+    /// The store that the command would use, or all stores, as far as they open at once.
     private func stores(_ arguments: ParsedArguments) async -> [any CredentialStore] {
         guard
             let context = try? CommandContext(

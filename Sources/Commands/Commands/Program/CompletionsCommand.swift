@@ -27,7 +27,7 @@ enum CompletionsCommand {
         return .success
     }
 
-    /// For bash and zsh, which give functions the words as they are written. `escapes` has the characters before which a
+    /// For bash and zsh, which pass the words to functions verbatim. `escapes` contains the characters before which a
     /// backslash in double quotes isn't part of the text.
     private static let unquoting: StaticString = #"""
         # Sets REPLY to the text of a quoted word, quote to the quote that is open at its end, and before to the text
@@ -53,9 +53,9 @@ enum CompletionsCommand {
         }
         """#
 
-    /// bash splits words at `:`, `=` and `@` too, and replaces only the last piece, or what is behind an open quote. What it
-    /// split is joined by looking at the line, and the text before the replaced part is removed from each candidate. bash
-    /// inserts a candidate verbatim, so each is quoted here for the place where it is inserted.
+    /// bash also splits words at `:`, `=` and `@`, and replaces only the last piece, or the text after an open quote. The
+    /// function joins the pieces by looking at the line, and removes the text before the replaced part from each candidate.
+    /// bash inserts a candidate verbatim, so the function quotes each candidate for its place.
     private static let bash: StaticString = #"""
         # Sets REPLY to a text as it has to be written after the open quote, or after none.
         _latchkey_quote() {

@@ -83,7 +83,7 @@ enum ConfigCommand {
             hint: "\(near)the settings are \(all)")
     }
 
-    /// The value as it is written.
+    /// The value, verbatim.
     private static func checked(_ value: String, for name: String, _ context: CommandContext) throws -> String {
         let catalogue = context.selector.catalogue
         if name == "store" {
@@ -102,7 +102,7 @@ enum ConfigCommand {
                 hint: "write a path, which may begin with ~/ for your home directory")
         }
         let written = isPath && !value.hasPrefix("~/") ? AbsolutePath.of(value) : value
-        // What a line would not give back, such as spaces at an end; and whatever else reading refuses.
+        // Values that a line would change, such as spaces at an end, and others that reading refuses.
         let line = "\(name) = \(written)"
         let read = try StoreConfiguration.assignments(in: line, path: context.configurationFile.path)
         guard !value.isEmpty, read.count == 1, read[0].value == written else {

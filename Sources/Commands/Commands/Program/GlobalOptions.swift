@@ -32,7 +32,7 @@ package enum GlobalOptions {
             + [createCollection, allStores, passphraseDescriptor, noPrompt, timeout, json, logLevel, logFormat]
     }
 
-    /// Those of a command line that say which store is meant, as words. Nobody is asked anything.
+    /// The words of a command line that choose the store. Asks no question.
     static func storeArguments(_ arguments: ParsedArguments, _ catalogue: StoreCatalogue) -> [String] {
         let named = ([store] + catalogue.backends.compactMap(place)).compactMap { option in
             arguments.value(option).map { "\(option.name)=\($0)" }

@@ -112,7 +112,7 @@ extension LatchkeyGrammar {
                 """),
     ]
 
-    /// Other programs' names for our commands that are taken for them.
+    /// Other programs' names for Latchkey's commands, which work too.
     private static let aliases: [(word: StaticString, command: StaticString)] = [
         ("ls", "list"), ("rm", "delete"), ("show", "get"), ("login", "sign-in"), ("logout", "sign-out"),
     ]

@@ -41,7 +41,7 @@ struct LocalMoment: Loggable {
 }
 
 extension Duration {
-    /// In the largest unit that divides it: `1 hour`, `90 minutes`, `2 days`.
+    /// The time in its largest whole unit: `1 hour`, `90 minutes`, `2 days`.
     var inWords: LogMessage {
         let seconds = Int(components.seconds)
         let units: [(Int, StaticString, StaticString)] = [

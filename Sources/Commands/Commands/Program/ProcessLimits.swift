@@ -3,15 +3,14 @@ internal import LatchkeyLog
 internal import LatchkeyCommandLine
 internal import LatchkeySystem
 
-/// What a program needs of its process before it begins, so that a limit is an ordinary error and not a death in the
-/// middle.
+/// The process limits that a program needs. A low limit is an ordinary error at the start, not a crash in the middle.
 enum ProcessLimits {
-    /// How many files a command has open at once, with room to spare. Libraries that can't have another end the process
-    /// (libdispatch), or wait for ever.
+    /// The number of files that a command has open at once, with a reserve. A library that can't open another file ends the
+    /// process (libdispatch) or waits indefinitely.
     private static let descriptorCount: Int32 = 32
 
-    /// Throws when too few files can be opened (RLIMIT_NOFILE). From then on, a file that may not grow (RLIMIT_FSIZE)
-    /// is an error of the write, and no signal. Programs that are started have their own signals' actions back.
+    /// Throws if too few files can be opened (RLIMIT_NOFILE). From then on, a file that may not grow (RLIMIT_FSIZE) is an
+    /// error of the write and not a signal. Started programs get the signals' original actions back.
     static func prepare() throws(CommandFailure) {
         // A handler that does nothing, and not SIG_IGN, which programs that are started would inherit.
         var action = sigaction()
@@ -19,7 +18,7 @@ enum ProcessLimits {
         action.sa_flags = SA_RESTART
         unsafe sigaction(SIGXFSZ, &action, nil)
 
-        // The lowest that is free, and one so far above it: past the limit it is refused (EINVAL).
+        // The lowest free number, plus the reserve: the system refuses a number above the limit (EINVAL).
         let first = fcntl(0, F_DUPFD_CLOEXEC, 0)
         guard first >= 0 else { throw tooFew(errno) }
         let last = fcntl(first, F_DUPFD_CLOEXEC, first + descriptorCount - 1)

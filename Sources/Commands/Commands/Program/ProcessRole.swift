@@ -4,11 +4,11 @@ internal import LatchkeyCommandLine
 internal import LatchkeyLog
 internal import LatchkeySystem
 
-/// What a process is for that Latchkey starts for itself: this program once more.
+/// The role of a process that Latchkey starts for itself: the same program again.
 ///
-/// The role is the first word of such a process's own name, argv[0], which listings of processes show; the numbers of
-/// descriptors and processes that it needs follow. Whoever starts the program under one of these names gets what the
-/// role does with what that user has, and nothing else.
+/// The role is the first word of the process's name, argv[0], which process listings show. The numbers of the descriptors
+/// and processes that it needs follow. A user who starts the program under such a name only gets the role's work with
+/// their own rights.
 enum ProcessRole: String {
     /// Does a command's work in its starter's place: see `WorkerProcess`.
     case worker = "latchkey-worker"
@@ -42,7 +42,7 @@ enum ProcessRole: String {
         }
     }
 
-    /// What a process of this role is called.
+    /// The name of a process with this role.
     func name(_ numbers: Int32...) -> String {
         ([rawValue] + numbers.map { String($0) }).joined(separator: " ")
     }
@@ -51,7 +51,7 @@ enum ProcessRole: String {
     /// on the main thread.
     static func begin() {
         guard let current else { return }
-        // What listings and pgrep(1) show: by the path that it was started by it would be `exe`.
+        // The name for listings and pgrep(1), which would show `exe` otherwise.
         _ = unsafe "latchkey".withCString { latchkey_prctl(PR_SET_NAME, UInt(bitPattern: $0)) }
         switch current {
         case (.keyringService, _): break
@@ -65,11 +65,11 @@ enum ProcessRole: String {
 
 /// This program's own file.
 enum ThisProgram {
-    /// The file that this process was started from (proc(5)), to start it once more: whatever has taken its path
-    /// meanwhile, such as an upgrade, no two versions work together.
+    /// The file that this process was started from (proc(5)), to start it again. So two versions never work together, even
+    /// after an upgrade has replaced the file at the path.
     static let file = "/proc/self/exe"
 
-    /// The path of that file, to write down; `nil` where it can't be told.
+    /// The path of that file; `nil` if it is unknown.
     static var path: String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = unsafe readlink(file, &buffer, buffer.count)
@@ -84,7 +84,7 @@ enum ThisProgram {
             .unavailable, "program.no-arguments", "the command line can't be read", hint: Self.mountingProc)
     }
 
-    /// What is to be done where /proc isn't there.
+    /// The hint for a system without /proc.
     static let mountingProc: LogMessage = "mount the proc file system: /proc has to be there"
 
     /// Why it can't be started once more.

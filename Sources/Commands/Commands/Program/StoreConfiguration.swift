@@ -10,7 +10,7 @@ internal import LatchkeyCommandLine
 /// and `passphrase-file`. A path may begin with `~/`, the home directory. It holds no secret.
 struct StoreConfiguration: Sendable, Equatable {
     private(set) var store: String?
-    /// Where the stores are, by their names.
+    /// The locations of the stores, by their names.
     private(set) var places: [String: String] = [:]
     private(set) var usesAllStores = false
     private(set) var keyFile: String?
@@ -65,8 +65,8 @@ struct StoreConfiguration: Sendable, Equatable {
     }
 
     /// - Parameters:
-    ///   - path: for messages.
-    ///   - home: what `~` stands for at the start of a path.
+    ///   - path: the file's path, for messages.
+    ///   - home: the replacement of `~` at the start of a path.
     init(parsing text: String, path: String, home: String, catalogue: StoreCatalogue) throws {
         for (name, value, line) in try Self.assignments(in: text, path: path) {
             func file(_ value: String) throws -> String {
@@ -94,7 +94,7 @@ struct StoreConfiguration: Sendable, Equatable {
         }
     }
 
-    /// What each line says, in the order of the text. Lines are counted from 1.
+    /// The settings of the lines, in order. Lines are counted from 1.
     static func assignments(in text: String, path: String) throws -> [(name: String, value: String, line: Int)] {
         try text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
             let line = trim(line)
@@ -113,7 +113,7 @@ struct StoreConfiguration: Sendable, Equatable {
             + ["all-stores", "key-file", "passphrase-file"]
     }
 
-    /// What looks like a name of ours is shown, and nothing else: something else may have been pasted there.
+    /// Only a word that looks like one of Latchkey's names is shown, because a secret may have been pasted there.
     private static func unknown(
         _ name: String, _ path: String, line: Int, _ catalogue: StoreCatalogue
     ) -> CommandFailure {
@@ -151,7 +151,7 @@ struct StoreConfigurationFile {
 
     var shownPath: LoggableText { LoggableText(reviewed: "the path of the configuration", unredacted: path) }
 
-    /// What the file sets, in its order; nothing where it doesn't exist.
+    /// The file's settings, in order; empty if the file doesn't exist.
     func assignments() throws -> [(name: String, value: String)] {
         try StoreConfiguration.assignments(in: text(), path: path).map { ($0.name, $0.value) }
     }

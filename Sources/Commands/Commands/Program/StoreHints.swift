@@ -9,7 +9,7 @@ internal import LatchkeySystem
 internal import LatchkeyVault
 
 extension StoreSettings {
-    /// A command's error with a hint that knows how the store was named, and what the session has.
+    /// A command's error with a hint that depends on the choice of the store and on the session.
     package func explained(_ error: any Error) -> any Error {
         if let error = error as? StoreError { return explained(error) ?? error }
         guard let refusal = (error as? StoreSelectionError)?.storeError else { return error }
@@ -23,7 +23,7 @@ extension StoreSettings {
     }
 
     private func hint(for error: StoreError, wasUsed: Bool) -> LogMessage? {
-        // A vault that was named, or was there before, may have been moved or lost: a new one has nothing in it.
+        // A vault that was set or used before may have been moved or lost; a new one would be empty.
         if error.code == .unavailable, error.recoveries.contains(.createVault) {
             let restore: LogMessage = "`latchkey vault import` restores a backup"
             if places["vault"] != nil {
@@ -46,8 +46,8 @@ extension StoreSettings {
 }
 
 extension CommandContext {
-    /// Where there is no store yet, asks the person whether to make a vault, and returns it. Throws what was thrown, with
-    /// the command that makes one, where nobody can be asked or the person wants none.
+    /// If no store exists, asks the person whether to create a vault, and returns the vault. Throws the original error, with
+    /// the command that creates a vault, if no person can be asked or the person refuses.
     func offerVault(after error: StoreSelectionError) async throws -> any CredentialStore {
         guard error.isNothingSetUp else { throw error }
         let keyFile = configurationFolder + "/vault.key"
@@ -67,7 +67,7 @@ extension CommandContext {
 }
 
 extension StoreError {
-    /// What a question to the person means for the store that needed the answer.
+    /// Turns an unanswered question into the error of the store that needed the answer.
     init(prompt error: PromptError, otherwise: LogMessage) {
         let code: Code =
             switch error.problem {
@@ -82,7 +82,7 @@ extension StoreError {
 }
 
 extension PromptError {
-    /// - Parameter otherwise: how to give the answer where nobody can be asked.
+    /// - Parameter otherwise: the way to pass the answer without a question, for the hint.
     func hint(otherwise: LogMessage) -> LogMessage? {
         switch problem {
         case .forbidden: "run the command without --no-prompt, or \(otherwise)"
@@ -93,15 +93,15 @@ extension PromptError {
 }
 
 extension CommandFailure {
-    /// - Parameter otherwise: how to give the answer where nobody can be asked.
+    /// - Parameter otherwise: the way to pass the answer without a question, for the hint.
     init(_ error: PromptError, otherwise: LogMessage) {
         self.init(error, hint: error.hint(otherwise: otherwise))
     }
 }
 
-/// Tells a person who is asked for a passphrase for the first time how not to be asked each time.
+/// Tells a person at the first question for a passphrase how to avoid the question.
 struct UnlockHint: Sendable {
-    /// An empty file: it was said.
+    /// An empty file, which marks that the hint was shown.
     private let mark: String
     private let isOfUse: Bool
 
@@ -111,7 +111,7 @@ struct UnlockHint: Sendable {
         isOfUse = !["vault unlock", "vault passwd"].contains(command)
     }
 
-    /// Where it can't be remembered that it was said, it is said again.
+    /// If the mark can't be written, the hint is shown again.
     func giveOnce(_ prompt: SecretPrompt) {
         guard isOfUse, prompt.isPossible, unsafe access(mark, F_OK) != 0,
             (try? VaultStore.checkUnlocking()) != nil

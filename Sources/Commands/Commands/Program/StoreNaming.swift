@@ -4,7 +4,7 @@ internal import LatchkeyProcess
 internal import LatchkeySecretService
 internal import LatchkeyStoreSelection
 
-/// What arguments, environment or configuration say of which store is meant, and where the stores are.
+/// The choice of the store and of the stores' locations by arguments, environment or configuration.
 struct StoreNaming {
     let source: StoreChoiceSource
     let store: String?
@@ -29,10 +29,10 @@ struct StoreNaming {
         ]
     }
 
-    /// A place that is named is a choice of its store, at the rank of the source that names it.
+    /// A location chooses its store, with the rank of its source.
     ///
-    /// Throws when two names of one source belong to two stores. Outside of a command line, the store may be named apart
-    /// from where each one is.
+    /// Throws if two locations of one source belong to two stores. Outside of a command line, the store may be set
+    /// separately from the locations.
     fileprivate func named(in catalogue: StoreCatalogue) throws(CommandFailure) -> NamedStore? {
         let backends = catalogue.backends.filter { places[$0.name.description] != nil }
         let nouns = backends.compactMap { $0.place?.noun }
@@ -55,13 +55,13 @@ struct StoreNaming {
 }
 
 extension [StoreNaming] {
-    /// The store that is named, or `nil`.
+    /// The chosen store, or `nil`.
     func store(in catalogue: StoreCatalogue) throws(CommandFailure) -> NamedStore? {
         for naming in self { if let named = try naming.named(in: catalogue) { return named } }
         return nil
     }
 
-    /// Where the stores are, as the first source says that says anything of each.
+    /// The location of each store from the first source that has one.
     var places: [String: String] {
         reduce(into: [:]) { places, naming in places.merge(naming.places) { first, _ in first } }
     }
@@ -81,10 +81,10 @@ extension [StoreNaming] {
 }
 
 extension StoreCatalogue {
-    /// Throws when an option names no store of the catalogue. What was typed isn't repeated: it may be a secret gone
-    /// astray.
+    /// Throws if an option names a store that isn't in the catalogue. The error doesn't repeat the value, because it may be
+    /// a secret in the wrong place.
     ///
-    /// - Parameter otherwise: what else the option takes.
+    /// - Parameter otherwise: the other values of the option.
     func check(_ name: String, namedBy option: LogMessage, otherwise: LogMessage? = nil) throws(CommandFailure) {
         if self[name] != nil { return }
         let names = backends.filter(\.isPersistent).map(\.name)

@@ -4,11 +4,10 @@ internal import LatchkeyCommandLine
 internal import LatchkeySystem
 internal import LatchkeyProcess
 
-/// This program once more, which does a command's work in this process's place: whoever kills this one doesn't kill the
-/// work.
+/// A second process of this program, which does a command's work. Killing the first process doesn't kill the work.
 ///
-/// A refresh that is cut off between the server's response and the store costs the session. A worker whose starter is
-/// gone gets SIGTERM, which waits for the store and ends everything else.
+/// A refresh that is cut off between the server's response and the store loses the session. If the starter of a worker
+/// ends, the worker gets SIGTERM: it waits for the store and ends all other work.
 enum WorkerProcess {
     private static let forwarded = [SIGINT, SIGTERM, SIGHUP]
 
@@ -17,7 +16,7 @@ enum WorkerProcess {
 
     /// Asks for SIGTERM at the starter's end. In a worker, on its main thread.
     ///
-    /// The kernel tells of an end from now on. A starter that has ended already has left us to another process.
+    /// The kernel only reports a later end. If the starter has ended already, the worker has another parent.
     static func begin(starter: pid_t) {
         _ = latchkey_prctl(PR_SET_PDEATHSIG, UInt(SIGTERM))
         if getppid() != starter { _ = kill(getpid(), SIGTERM) }
@@ -62,9 +61,9 @@ enum WorkerProcess {
                 ThisProgram.file, [ProcessRole.worker.name(getpid())] + arguments, ownFrom: index, settings))
     }
 
-    /// What is typed at a terminal goes to the worker anyway, which is in the same group; what another process sends
-    /// doesn't, and neither does the end of the terminal: that is told to the session's leader alone (POSIX, General
-    /// Terminal Interface, Modem Disconnect), which this process is where ssh or a terminal's window started it.
+    /// Ctrl-C at a terminal reaches the worker anyway, because the worker is in the same group. A signal from another process
+    /// doesn't, nor does the end of the terminal: only the session's leader learns of that (POSIX, General Terminal
+    /// Interface, Modem Disconnect), which is this process if ssh or a terminal's window started it.
     private static func forwardSignals() {
         var action = sigaction()
         unsafe action.__sigaction_handler.sa_sigaction = { number, information, _ in

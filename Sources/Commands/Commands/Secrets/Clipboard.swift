@@ -5,26 +5,26 @@ internal import LatchkeySecrets
 internal import LatchkeySystem
 internal import LatchkeyCommandLine
 
-/// The person's clipboard, in which a secret stays for a while alone.
+/// The person's clipboard, which contains a secret only for a while.
 ///
-/// The programs that hold a selection end when something else is copied. So what ends them after a while takes away the
-/// secret, if it is still there, and nothing else; no process of ours keeps it.
+/// The program that holds a selection ends when the person copies something else. So ending that program after a while
+/// removes the secret if it is still there, and nothing else. No process of Latchkey stays.
 struct Clipboard {
     private enum Way {
-        /// A program that reads the secret from its standard input, and what runs it.
+        /// A program that reads the secret from its standard input, with its starter.
         case program(StaticString, [String])
         case terminal
     }
 
     /// In seconds.
     static let time = 45
-    /// What a pipe holds without anyone reading it.
+    /// The capacity of a pipe without a reader.
     static let maximumByteCount = 4096
 
     private let way: Way
     private let context: CommandContext
 
-    /// Throws when there is none: no display with a program for it, and no terminal.
+    /// Throws if there is neither a display with a clipboard program nor a terminal.
     init(_ context: CommandContext) throws(CommandFailure) {
         self.context = context
         let environment = context.environment
@@ -43,7 +43,7 @@ struct Clipboard {
             let arguments = ["timeout", String(Self.time), "xclip", "-selection", "clipboard", "-quiet", "-in"]
             way = .program("xclip", arguments)
         } else if context.prompt.isPossible && environment["TERM"] != "dumb" {
-            // A dumb terminal would show the sequence, and the secret in it.
+            // A dumb terminal would show the sequence with the secret.
             way = .terminal
         } else {
             let lacksDisplay = !environment.hasDisplay && (isInstalled("wl-copy") || isInstalled("xclip"))
@@ -85,12 +85,12 @@ struct Clipboard {
         defer { for end in ends where end >= 0 { close(end) } }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var variables = context.environment.variables
-        // For what wl-copy writes into a file meanwhile: in memory, where it asks for the place.
+        // wl-copy writes a temporary file: this puts the file into memory.
         if let folder = context.environment.runtimeDirectory { variables["TMPDIR"] = folder }
         let program = try mapError(
             { (error: SystemErrorNumber) in refused(name, "can't be started: \(error)") },
             of: DetachedProgram(arguments, environment: variables, input: ends[0]))
-        // Our reading end is open: there is no SIGPIPE, and the pipe has room for all.
+        // This process has the reading end open: there is no SIGPIPE, and the pipe has room for the secret.
         var sink = FileDescriptorSecretSink(descriptor: ends[1])
         if failure(FileDescriptorSecretSink.WriteFailure.self, of: try secret.pour(into: &sink)) != nil {
             throw refused(name, "doesn't take the secret")

@@ -35,7 +35,7 @@ enum DeleteCommand {
             throw try await context.absence(of: key, in: store, view)
         }
         context.output.note("deleted the secret for \(key) from \(store.identity)")
-        // Where the same secret lives twice, the second one must not come to light again.
+        // If the secret is in two places, the second copy must not reappear.
         for other in view.stores where other.identity != store.identity {
             if try await other.delete(key, condition: .none, deadline: context.deadline) {
                 context.output.note("deleted the secret for \(key) from \(other.identity)")

@@ -18,7 +18,7 @@ enum EditCommand {
         startsPrograms: true
     ) { arguments, context in
         let name = try arguments.credentialName()
-        // Before anybody is asked for anything.
+        // Before any question.
         let editor = try SecretEditor(context.environment)
         let view = try await context.openView()
         let (key, store) = try await context.find(name, in: view)

@@ -32,7 +32,7 @@ enum GetCommand {
         ]
     ) { arguments, context in
         let name = try arguments.credentialName()
-        // Before anybody is asked for anything.
+        // Before any question.
         let clipboard = arguments.has(clip) ? try Clipboard(context) : nil
         let view = try await context.openView()
         var (key, store) = try await context.find(name, in: view, includesHosts: true)

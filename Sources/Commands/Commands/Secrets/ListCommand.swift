@@ -108,7 +108,7 @@ enum ListCommand {
             )
         }
         if word == nil { tellOfItems(in: view, besides: rows.entryCount, context) }
-        // What can't be seen may be there all the same.
+        // An unreadable store may contain the secret too.
         let refusals = view.refusals.map { ("\($0.name)" as LogMessage, $0.error) } + rows.refusals
         if let (name, error) = refusals.first { throw CommandFailure(notListed: name, error) }
         return .success
@@ -124,7 +124,7 @@ enum ListCommand {
         let store: StoreIdentity
     }
 
-    /// What the stores keep, one store after the other.
+    /// The contents of the stores, one store after the other.
     private struct Rows {
         private var stores: [(identity: StoreIdentity, entries: CredentialListing.Iterator)]
         private let goesOnWithout: Bool
@@ -132,7 +132,7 @@ enum ListCommand {
         private let isWanted: @Sendable (CredentialMetadata) -> Bool
         /// How many there were, wanted or not.
         private(set) var entryCount = 0
-        /// How many would be wanted, and are not of a kind that `get` reads.
+        /// The number of matches of a kind that `get` doesn't read.
         private(set) var hiddenCount = 0
         /// Stores that were left out, or not read to their end.
         private(set) var refusals: [(name: LogMessage, error: StoreError)] = []

@@ -41,23 +41,23 @@ package struct CredentialName: Sendable, Hashable {
 }
 
 extension ParsedArguments {
-    /// What SERVICE and ACCOUNT name.
+    /// The name from SERVICE and ACCOUNT.
     func credentialName() throws(InvalidValue) -> CredentialName {
         try CredentialName(service: operand("SERVICE"), account: optionalOperand("ACCOUNT"))
     }
 }
 
 extension CommandContext {
-    /// Returns the key that a name means, and the store in which the credential is, or would be.
+    /// Returns the key of a name, and the store that contains, or would contain, the credential.
     ///
-    /// Without an account: the service's only one, looked for in all stores of the view. Throws
-    /// `credential.several-accounts` when there are more, and lists them.
+    /// Without an account, the key has the service's only account in all stores of the view. Throws
+    /// `credential.several-accounts` with the list if the service has several accounts.
     ///
     /// - Parameters:
     ///   - includesHosts: whether a service without a secret may be the host of another service's address, such as
     ///     `git:https://github.com`.
-    ///   - otherwise: the account where the service has none. `nil` throws `credential.not-found`.
-    ///   - absence: thrown instead of an error that shows the service, which may be a secret in the wrong place.
+    ///   - otherwise: the account for a service without one. `nil` throws `credential.not-found`.
+    ///   - absence: an error that doesn't show the service, which may be a secret in the wrong place.
     package func find(
         _ name: CredentialName, in view: StoreView, includesHosts: Bool = false, otherwise: String? = nil,
         absence: CommandFailure? = nil
@@ -77,7 +77,7 @@ extension CommandContext {
         return (key, try await view.store(for: key, deadline: deadline))
     }
 
-    /// What a name that has no secret means as the host of other services' addresses, where that is one credential.
+    /// The only credential of other services' addresses with this name as host, for a name without a secret.
     func findHost(
         _ name: CredentialName, in view: StoreView
     ) async throws -> (key: CredentialKey, store: any CredentialStore)? {
@@ -137,7 +137,7 @@ extension CredentialName {
     }
 }
 
-/// That a credential is in two places is said when it comes about; no question is asked for it, and nothing fails.
+/// A warning when a credential gets into two places. It asks no question, and the command succeeds.
 extension CommandContext {
     /// Says on standard error where else a credential is that was just saved.
     ///
@@ -172,7 +172,7 @@ extension CommandContext {
         return CommandFailure(absent: key, in: store, hint: try await hint(for: name, in: store))
     }
 
-    /// What to do where a service has no secret, or none for an account.
+    /// The hint for a service or an account without a secret.
     private func hint(
         for name: CredentialName?, in store: any CredentialStore
     ) async throws(StoreError) -> LogMessage {
@@ -210,7 +210,7 @@ extension CommandContext {
 }
 
 extension CredentialStore {
-    /// What `--store` takes.
+    /// The values of `--store`.
     fileprivate var backendName: LoggableText {
         LoggableText(reviewed: "a word of the program", unredacted: identity.backend)
     }

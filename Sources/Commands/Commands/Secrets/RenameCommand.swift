@@ -49,7 +49,7 @@ enum RenameCommand {
         return .success
     }
 
-    /// What --to says: an account, or a service and an account.
+    /// The value of --to: an account, or a service and an account.
     private static func target(_ arguments: ParsedArguments) throws -> (service: String?, account: String) {
         guard let text = arguments.value(new) else {
             throw CommandFailure(

@@ -16,7 +16,7 @@ struct SecretEditor {
     private let command: String
     private let folder: String
 
-    /// Throws when there is no editor, or no file system in memory.
+    /// Throws if there is no editor, or no file system in memory.
     init(_ environment: ProgramEnvironment) throws(CommandFailure) {
         // The last two are what a system has for that, as crontab(1) and git take them.
         let usual = ["editor", "vi"].first { DetachedProgram.path(of: $0, in: environment["PATH"]) != nil }
@@ -48,7 +48,7 @@ struct SecretEditor {
                 .unavailable, "editor.failed", "the editor ended with an error, and nothing was saved",
                 hint: "set EDITOR to a program that waits until the file is closed")
         }
-        // It may be another file of that name by now.
+        // The editor may have replaced the file.
         let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw unusable(errno) }
         defer { close(descriptor) }
@@ -61,7 +61,7 @@ struct SecretEditor {
         unsafe latchkey_is_in_memory(path) != 0 && access(path, W_OK | X_OK) == 0
     }
 
-    /// What keeps vim from writing down in the home directory what was deleted or copied.
+    /// The options that stop vim from storing deleted or copied text in the home directory.
     private static func options(for command: String, _ environment: ProgramEnvironment) -> String {
         let word = String(command.split(separator: " ").first ?? "")
         // Debian's `vi` and `editor` lead to a program such as vim.basic.

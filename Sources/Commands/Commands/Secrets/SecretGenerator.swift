@@ -43,13 +43,13 @@ enum SecretGenerator {
     }
 
     private static func append(_ byte: UInt8, _ builder: inout SecretBuilder) {
-        // A secret that is shorter than it was asked for must not come about.
+        // A secret must not be shorter than requested.
         if failure(SecretBuilder.LimitExceeded.self, of: try builder.append(byte)) != nil {
             preconditionFailure("a builder without a limit refused bytes")
         }
     }
 
-    /// Lends a builder, and a function that chooses one of so many, 256 at most.
+    /// Lends a builder, and a function that chooses one of up to 256.
     private static func make(
         _ body: (inout SecretBuilder, (Int) throws(RandomSourceError) -> Int) throws(RandomSourceError) -> Void
     ) throws(CommandFailure) -> Secret<Password> {

@@ -56,7 +56,7 @@ package enum TransferCommand {
         guard !ends.0.isSame(as: ends.1) else { throw sameStore() }
         let source = try await ends.0.open()
         let target = try await ends.1.open()
-        // Of a vault that is served as a keyring, what is moved into the other would be deleted.
+        // If the vault is served as that keyring, moving a secret would delete it.
         guard source.identity != target.identity,
             try await !ServedVault.isServed(source, target, deadline: context.deadline)
         else { throw sameStore() }
@@ -86,7 +86,7 @@ package enum TransferCommand {
             if isMoved { try await changeStoreInUse(ends.0, ends.1, arguments.has(use), context) }
             return status
         } catch let error as CommandFailure where isMoved {
-            // What could be moved was.
+            // The others were moved.
             try await changeStoreInUse(ends.0, ends.1, arguments.has(use), context)
             throw error
         }
@@ -148,7 +148,7 @@ package enum TransferCommand {
         of source: any CredentialStore, besides items: [Item], _ arguments: ParsedArguments,
         _ context: CommandContext
     ) async throws -> [CredentialKey] {
-        // What is read as a credential, and goes along as the item that it is.
+        // Items that are credentials are moved as items.
         let versions = Set(items.map(\.version))
         let account = arguments.optionalOperand("ACCOUNT")
         var keys: [CredentialKey] = []
@@ -180,7 +180,7 @@ struct TransferEnd {
         var settings = context.settings
         // Nothing is to be deleted on the word of a damaged vault.
         settings.vaultItemCheck = .always
-        // No store's name has a slash, and no address is shown.
+        // A store's name doesn't contain a slash, and addresses aren't shown.
         let isVault = name.contains("/") || VaultLocation.isDatabase(name)
         let location = isVault ? try VaultLocation.checked(name) : settings.vaultPath
         isOtherVault = location != settings.vaultPath
@@ -193,13 +193,13 @@ struct TransferEnd {
         let store = isVault ? "vault" : name
         try context.selector.catalogue.check(
             store, namedBy: option.name, otherwise: "a vault's path has a slash, such as ./vault")
-        // As for every store that is named: only those that keep what they are given.
+        // As for every chosen store: only persistent ones.
         backend = try context.selector.backend(NamedStore(name: store, source: .argument))
     }
 
     func open() async throws -> any CredentialStore {
         try await mapError(
-            // What helps names this vault, not the one that other commands use.
+            // The hint names this vault, not the one that other commands use.
             { (error: StoreError) -> any Error in isOtherVault ? settings.explained(error as any Error) : error },
             awaiting: try await backend.open(settings))
     }
@@ -216,7 +216,7 @@ struct TransferEnd {
 }
 
 extension CommandContext {
-    /// What opens a vault beside the one in use: what is named for that one isn't tried on it.
+    /// The key of a second vault. The key settings of the vault in use aren't tried on it.
     fileprivate func searchForKey(ofVaultAt path: String) -> VaultKeySearch {
         let prompt = prompt
         let shown = LoggableText(reviewed: "the path of a vault, which people name", unredacted: path)

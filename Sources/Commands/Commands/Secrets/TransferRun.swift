@@ -86,7 +86,7 @@ package struct TransferRun {
         return (rows, itemRows)
     }
 
-    /// What became of it; of a rehearsal, what would.
+    /// The outcome, or the expected one for a rehearsal.
     private func result(_ outcome: Transfer.Outcome) -> LogMessage {
         switch outcome {
         case .copied: isRehearsal ? "would copy" : "copied"

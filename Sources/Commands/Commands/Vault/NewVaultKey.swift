@@ -11,7 +11,7 @@ internal import LatchkeyVault
 /// The key of a new vault or key slot, made or asked for.
 struct NewVaultKey: ~Copyable {
     let source: VaultKeySource
-    /// What was made for it, and goes again when there is no slot for it after all.
+    /// The created key, which is deleted if its slot isn't created.
     private let made: Made
 
     private enum Made: Sendable {
@@ -25,7 +25,7 @@ struct NewVaultKey: ~Copyable {
     static let secretService = CommandOption.flag(
         "--secret-service", help: "store a key that opens the vault in the desktop's keyring")
 
-    /// Throws what taking the named key would throw, before anybody is asked for another one; makes nothing.
+    /// Throws the errors of using the chosen key, before the question for another key. Creates nothing.
     static func check(keyFile: String?, _ arguments: ParsedArguments, _ environment: ProgramEnvironment) throws {
         if let keyFile { try VaultKeyFile.check(at: AbsolutePath.of(keyFile)) }
         if let name = arguments.value(credential) { _ = try NewVaultKey(credential: name, environment) }
@@ -64,9 +64,9 @@ struct NewVaultKey: ~Copyable {
         made = .nothing
     }
 
-    /// Asks for a passphrase, twice. Proposes a generated one in place of a short one, which is taken only after a question.
+    /// Asks for a passphrase, twice. Proposes a generated passphrase instead of a short one; the short one needs consent.
     ///
-    /// - Parameter otherwise: how to give it where nobody can be asked.
+    /// - Parameter otherwise: the way to pass the passphrase without a question, for the hint.
     init(
         asking prompt: SecretPrompt, _ question: LogMessage, otherwise: LogMessage = "add --new-passphrase-fd"
     ) throws {
@@ -113,7 +113,7 @@ struct NewVaultKey: ~Copyable {
         made = .item(keyring, slot)
     }
 
-    /// Takes the key away again: without its vault it would only be taken for the key of another.
+    /// Deletes the key again: without its vault it could be mistaken for the key of another vault.
     borrowing func discard() async {
         switch made {
         case .nothing: break
@@ -158,7 +158,7 @@ extension CommandContext {
         }
     }
 
-    /// The key of a vault that is to be made: a file, or what the settings name, or a passphrase that is asked for.
+    /// The key of a new vault: a file, the key in the settings, or a passphrase from a question.
     func keyOfNewVault(file: String?) throws -> NewVaultKey {
         if let file {
             // The usual place of a key file is a folder that nothing else may have made yet.
@@ -175,9 +175,9 @@ extension CommandContext {
         }
     }
 
-    /// Makes the vault, and says so.
+    /// Creates the vault, and reports it.
     ///
-    /// - Parameter keyFile: what opens it, and is remembered: no setting names it.
+    /// - Parameter keyFile: the key file, which is remembered if no setting contains it.
     func createVault(unlockedBy key: consuming NewVaultKey, remembering keyFile: String?) async throws -> VaultStore {
         let vault: VaultStore
         do throws(StoreError) {

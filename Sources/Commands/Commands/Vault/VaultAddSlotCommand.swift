@@ -37,7 +37,7 @@ enum VaultAddSlotCommand {
         try arguments.refuseTwo(
             of: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService], "keys for one slot")
         let descriptor = try arguments.passedDescriptor(newPassphrase)
-        // Before a person is asked for anything, and before a key file is made.
+        // Before any question, and before a key file is created.
         try NewVaultKey.check(keyFile: arguments.value(keyFile), arguments, context.environment)
         let vault = try await context.openVault()
         let replaced = try await check(name, replacing: old, in: vault, context)

@@ -36,7 +36,7 @@ enum VaultExportCommand {
             of: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService], "keys for one slot")
         let path = try VaultLocation.checked(arguments.operand("FILE"))
         let descriptor = try arguments.passedDescriptor(newPassphrase)
-        // Before anybody is asked for anything.
+        // Before any question.
         try VaultInitCommand.refuseExisting(path, hint: "choose another path, or move the existing file away")
         try VaultStore.checkPlace(forNewVaultAt: path, for: .backup)
         try NewVaultKey.check(keyFile: arguments.value(keyFile), arguments, context.environment)
@@ -86,7 +86,7 @@ enum VaultExportCommand {
 }
 
 extension CommandContext {
-    /// A large vault takes its time; only a limit that somebody asked for ends what goes through all of it.
+    /// The time limit for work on all items: a day, unless --timeout is set, because a large vault takes long.
     func longDeadline(_ arguments: ParsedArguments) -> Deadline {
         arguments.has(GlobalOptions.timeout) ? deadline : .after(.seconds(86_400))
     }

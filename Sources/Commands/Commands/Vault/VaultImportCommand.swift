@@ -107,8 +107,8 @@ enum VaultImportCommand {
             platform: .errno(errno))
     }
 
-    /// Opens the other vault with what is named for it, or else with the first key of its slots that is found. What
-    /// opens this machine's vault is not tried on it, and how far it was seen isn't remembered.
+    /// Opens the other vault with its chosen key, or with the first key that fits a slot. The keys of this machine's vault
+    /// aren't tried, and no rollback record is made.
     private static func unlock(
         _ vault: LockedVault, _ arguments: ParsedArguments, _ descriptor: PassedDescriptor?, _ context: CommandContext
     ) async throws(StoreError) -> VaultStore {

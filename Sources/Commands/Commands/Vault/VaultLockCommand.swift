@@ -22,7 +22,7 @@ enum VaultLockCommand {
         return .success
     }
 
-    /// What opens the vault all the same.
+    /// The keys that still open the vault.
     private static func stillOpening(_ vault: LockedVault, _ context: CommandContext) async -> LogMessage? {
         let settings = context.settings.askingNobody
         switch settings.vaultKey {

@@ -31,7 +31,7 @@ enum VaultRemoveSlotCommand {
 }
 
 extension CommandContext {
-    /// What the removal of a slot doesn't do.
+    /// The limits of removing a slot.
     func noteOldCopies() {
         output.note(
             """
@@ -40,7 +40,7 @@ extension CommandContext {
             """)
     }
 
-    /// Deletes the key that the desktop's keyring keeps for a slot that is gone. What stays behind opens nothing.
+    /// Deletes the desktop keyring's key for a removed slot. A key that stays behind opens nothing.
     func forgetKey(of slot: KeySlotDescription?) async {
         guard let slot, slot.kind == .secretService else { return }
         if let error = await failure(StoreError.self, awaiting: try await VaultKeyring(settings).forget(slot.reference))

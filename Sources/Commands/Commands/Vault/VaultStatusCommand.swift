@@ -30,7 +30,7 @@ enum VaultStatusCommand {
                 slots: try await vault.slots(deadline: context.deadline).sorted { $0.name.text < $1.name.text },
                 generation: vault.extent.generation, itemCount: vault.extent.itemCount)
         } catch {
-            // That nothing opens it without asking is its state, and no error.
+            // A vault that only opens with a question is a state, not an error.
             if error.code != .locked { refusal = error }
         }
         if arguments.has(GlobalOptions.json) {
@@ -43,7 +43,7 @@ enum VaultStatusCommand {
     }
 }
 
-/// What is known of a vault without asking anybody.
+/// The facts about a vault that need no question.
 private struct VaultStatus {
     struct Contents {
         let slots: [KeySlotDescription]
@@ -109,7 +109,7 @@ private struct VaultStatus {
 }
 
 extension KeySlotDescription {
-    /// With the name that somebody gave it.
+    /// The kind, with the slot's name.
     fileprivate var kindAndName: LogMessage {
         let kind: LogMessage = "\(kind)"
         let usual: [KeySlotName] = [.passphrase, .keyFile, .systemCredential, .secretService]

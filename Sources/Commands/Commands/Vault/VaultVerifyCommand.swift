@@ -91,7 +91,7 @@ enum VaultVerifyCommand {
         return done
     }
 
-    /// What a sound vault can't show by itself.
+    /// Notes what an intact vault can't show by itself.
     private static func note(_ rollback: RollbackCheck, _ output: TerminalOutput) {
         switch rollback {
         case .firstSeen:
@@ -115,7 +115,7 @@ enum VaultVerifyCommand {
 }
 
 extension VaultProblem {
-    /// Whether the file itself is damaged, which no acceptance mends.
+    /// Whether the file itself is damaged, which --accept doesn't repair.
     fileprivate var isOfTheFile: Bool {
         switch self {
         case .damagedPage, .wrongLength, .brokenStructure: true

@@ -66,7 +66,7 @@ enum DoctorCommand {
         return findings
     }
 
-    /// What the other stores say about themselves.
+    /// The findings about the other stores.
     private static func examined(
         _ catalogue: StoreCatalogue, _ settings: StoreSettings, chosen: String?
     ) async throws(StoreError) -> [Finding] {
@@ -84,7 +84,7 @@ enum DoctorCommand {
         return findings
     }
 
-    /// Every store that can be opened without asking anybody. The vault comes last: it may be large.
+    /// The stores that open without a question. The vault comes last, because it may be large.
     private static func storesToLookInto(
         _ vault: VaultStore?, _ context: CommandContext, _ settings: StoreSettings
     ) async throws -> [any CredentialStore] {

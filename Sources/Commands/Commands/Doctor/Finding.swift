@@ -8,7 +8,7 @@ struct Finding {
     enum State {
         /// As it should be.
         case good
-        /// Worth knowing, and nothing to mend.
+        /// Useful information that needs no action.
         case note
         /// Wrong, with the status that the doctor ends with when it is the first one.
         case problem(ExitStatus)
@@ -17,7 +17,7 @@ struct Finding {
     let topic: StaticString
     let state: State
     let text: LogMessage
-    /// The command or the act that mends it.
+    /// The command or the action that fixes the problem.
     let remedy: LogMessage?
 
     static func good(_ topic: StaticString, _ text: LogMessage) -> Finding {
@@ -61,10 +61,10 @@ struct Finding {
         if case .problem = state { true } else { false }
     }
 
-    /// Whether it is no problem, and there is something to do.
+    /// Whether the finding isn't a problem but has an action.
     var isAdvice: Bool { !isProblem && remedy != nil }
 
-    /// The same, with the home directory as `~` wherever it is named, as errors do.
+    /// The same finding, with `~` for the home directory, as in errors.
     func withoutHome(_ home: String) -> Finding {
         guard home != "/" else { return self }
         let shorten = { (message: LogMessage) -> LogMessage in
@@ -94,7 +94,7 @@ extension [Finding] {
 }
 
 extension Finding {
-    /// What a store says about itself.
+    /// The findings about a store.
     init(_ finding: StoreFinding, of store: StaticString, matters: Bool) {
         let state: State =
             switch finding.state {

@@ -6,7 +6,7 @@ internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
 internal import LatchkeySystem
 
-/// How the keyring is. Nobody is asked for anything.
+/// The state of the keyring. Asks no question.
 struct KeyringCheck {
     let settings: StoreSettings
     /// Whether the keyring is the chosen store, so that what is wrong with it matters.

@@ -5,7 +5,7 @@ internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
 internal import LatchkeySystem
 
-/// Whether a credential is in two stores at once, of those that can be looked into without asking anybody.
+/// Whether a credential is in two stores at once, among the stores that open without a question.
 struct PlacesCheck {
     let stores: [any CredentialStore]
     /// Whether commands look for credentials in every store: then one that has two secrets can't be used.
@@ -104,7 +104,7 @@ struct ChoiceCheck {
             return (nil, [.refusal("choice", error, matters: true)])
         }
         let name: LogMessage = "\(choice.backend.name) (\(choice.source.logMessage))"
-        // Why it is gone is the store's own line to say.
+        // The store's own line has the reason.
         var findings: [Finding] = [
             choice.backend.exists(settings)
                 ? .good("choice", name) : .note("choice", "\(name), which can't be used (see below)")

@@ -4,7 +4,7 @@ internal import LatchkeyProcess
 internal import LatchkeySecrets
 internal import LatchkeyCommandLine
 
-/// What this process runs in, and what protects it.
+/// The surroundings and the protection of this process.
 struct ProcessCheck {
     let context: CommandContext
 
@@ -59,7 +59,7 @@ struct ProcessCheck {
         return .good("hardening", "\(report)")
     }
 
-    /// What a secret of this process gets from the kernel (mlock(2), RLIMIT_MEMLOCK).
+    /// The kernel's protection for secrets of this process (mlock(2), RLIMIT_MEMLOCK).
     private var memory: Finding {
         let zero: [UInt8] = [0]
         return switch Secret<MessageBody>(copying: zero.span).memoryProtection {

@@ -10,7 +10,7 @@ struct VaultCheck {
     /// Whether the vault is the chosen store, so that what is wrong with it matters.
     let matters: Bool
 
-    /// Returns the vault too where it could be opened without asking anybody.
+    /// Returns the vault too if it opens without a question.
     func findings() async throws(StoreError) -> (findings: [Finding], vault: VaultStore?) {
         let path = LoggableText(reviewed: "the path of the vault", unredacted: settings.vaultPath)
         guard matters || (StoreCatalogue.standard["vault"]?.exists(settings) ?? false) else {
@@ -45,7 +45,7 @@ struct VaultCheck {
             switch error.code {
             case .cancelled: throw error
             case .locked where matters && locked.opensWithKeyFileAlone:
-                // Nobody can be asked for it: until its key is named, the vault is of no use.
+                // No person can be asked, so the vault is useless until its key is set.
                 return ([file, .refusal("integrity", error, matters: true)], nil)
             case .locked:
                 return (
@@ -73,7 +73,7 @@ struct VaultCheck {
 }
 
 extension DatabaseState {
-    /// What is weaker than it should be.
+    /// The findings about weak settings.
     fileprivate var findings: [Finding] {
         var findings: [Finding] = []
         let connection: LogMessage = isEncrypted ? "with TLS" : "without TLS"

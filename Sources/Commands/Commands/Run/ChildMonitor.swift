@@ -4,20 +4,20 @@ internal import LatchkeySystem
 internal import LatchkeyCommandLine
 internal import LatchkeyProcess
 
-/// A process between `run --mask` and the person's program, which it starts and whose state it tells.
+/// A process between `run --mask` and the user's program. It starts the program and reports its state.
 ///
-/// The program's terminal has a session of its own. A program that leads a session can't be stopped by Ctrl-Z: nobody
-/// would be there to continue it (POSIX, Orphaned Process Group). So this process leads it. It is this program once
-/// more, started afresh: it has what the person's program is given, and no other secret.
+/// The program's terminal has a separate session. Ctrl-Z can't stop a program that leads a session, because no process
+/// could continue it (POSIX, Orphaned Process Group). So this process leads the session. It is a new process of this
+/// program, with the secrets of the user's program and no others.
 enum ChildMonitor {
     // Signal handlers can reach nothing but globals. Written once, before the handlers are set.
     private nonisolated(unsafe) static var program: pid_t = 0
     private nonisolated(unsafe) static var starter: pid_t = 0
-    /// What ends the program is for the program to decide on.
+    /// The program decides about signals that would end it.
     private static let ignored = [SIGINT, SIGQUIT, SIGTERM, SIGHUP]
 
-    /// The monitor's arguments: its name with the descriptor for what it tells, the variables that name a file, with the
-    /// file's descriptor, and the program's path; the program's own arguments follow.
+    /// The monitor's arguments: its name with the descriptor for its reports, the variables for files with the files'
+    /// descriptors, and the program's path. The program's own arguments follow.
     static func arguments(report: Int32, files: [String: Int32], path: String, _ words: [String]) -> [String] {
         [
             ProcessRole.monitor.name(report), files.map { "\($0.key)=\($0.value)" }.joined(separator: " "), path,
@@ -60,7 +60,7 @@ enum ChildMonitor {
         endWithStarter(report)
         tell(child.processID, report)
         if leads {
-            // It continues what was stopped, here: in its own session that is allowed whoever the program became.
+            // The monitor continues the stopped program: in its own session that is allowed for any user of the program.
             signal(SIGCONT) { _ in unsafe kill(-ChildMonitor.program, SIGCONT) }
         }
         while true {
@@ -70,12 +70,12 @@ enum ChildMonitor {
         }
     }
 
-    /// Lets SIGKILL of the starter end the program too: without this, the program would go on with its secrets, and no
-    /// process would mask what it writes.
+    /// Makes SIGKILL of the starter end the program too. Otherwise the program would go on with its secrets, and no
+    /// process would mask its output.
     ///
-    /// SIGURG is a signal that has no effect elsewhere, so the program isn't ended by one that another process sends.
+    /// SIGURG has no effect by default, so another process can't end the program with it.
     private static func endWithStarter(_ report: Int32) {
-        // Nobody reads what is told after the starter's end.
+        // After the starter's end no process reads the reports.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGURG) { _ in
             if unsafe getppid() != ChildMonitor.starter { unsafe kill(ChildMonitor.program, SIGKILL) }

@@ -8,22 +8,22 @@ package import LatchkeyStoreSelection
 internal import LatchkeySystem
 package import LatchkeyCommandLine
 
-/// The program that `run` is to start, with what it is given.
+/// The program for `run` to start, with its arguments, variables and files.
 package struct ChildProgram: ~Copyable {
     private let request: RunRequest
     private let path: String
     private var environment = ChildEnvironmentSink()
-    /// Variables with a file's path, and the file.
+    /// Variables with a file's path, with the file.
     private var files: [String: Int32] = [:]
     private var mask = SecretMask()
 
-    /// Looks for the program: before anybody is asked for anything.
+    /// Finds the program, before any question.
     package init(_ request: RunRequest, _ context: CommandContext) throws {
         self.request = request
         path = try request.path(context)
     }
 
-    // MARK: - What it is given
+    // MARK: - Variables and files
 
     /// Takes variables, with stored secrets from a view of the stores. Throws what is wrong with the first that can't be
     /// had.
@@ -138,7 +138,7 @@ package struct ChildProgram: ~Copyable {
         return RunRequest.notStarted(request.arguments[0], becomeProgram())
     }
 
-    /// Returns the errno of what failed.
+    /// Returns the errno of the failure.
     private borrowing func becomeProgram() -> Int32 {
         let words = unsafe request.arguments.map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }

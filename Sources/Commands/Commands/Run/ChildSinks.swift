@@ -3,9 +3,9 @@ internal import Glibc
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// Puts secrets into the environment of one program that is started, and nowhere else.
+/// Puts secrets only into the environment of one started program.
 ///
-/// The variables' text is put together in guarded memory; our own environment never has it.
+/// Guarded memory contains the variables' text. This process's environment never contains it.
 struct ChildEnvironmentSink: SecretSink, ~Copyable {
     static var reason: StaticString { "the person runs a program that takes its secrets from variables" }
 
@@ -34,7 +34,7 @@ struct ChildEnvironmentSink: SecretSink, ~Copyable {
         try secret.pour(into: &self)
     }
 
-    /// Takes what is no secret of ours.
+    /// Adds a variable that isn't secret.
     mutating func put(text value: String, into name: String) throws(Unfit) {
         self.name = name
         try receive(value.utf8.span)

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A pseudo-terminal for a program's output, as wide and high as the person's own.
 final class ChildTerminal {
-    /// What the program writes comes out here, and what the person types goes in.
+    /// The end with the program's output and for the person's typing.
     let controller: Int32
     let path: String
     /// Kept open until the program has it.
@@ -12,8 +12,8 @@ final class ChildTerminal {
 
     /// - Parameters:
     ///   - own: the person's terminal.
-    ///   - takesInput: whether the program's input comes from it too. Otherwise the person's own terminal still treats
-    ///     what is written, and this one must not.
+    ///   - takesInput: whether the program's input comes from this terminal too. Otherwise the person's terminal processes
+    ///     the output, and this one must not.
     init?(like own: Int32, takesInput: Bool) {
         var name = [CChar](repeating: 0, count: 32)
         controller = unsafe latchkey_open_terminal(&name, name.count)
@@ -23,7 +23,7 @@ final class ChildTerminal {
         self.own = own
         _ = fcntl(controller, F_SETFL, O_NONBLOCK)
         var attributes = termios()
-        // In the background it would be the shell's, in the midst of a line that is typed.
+        // In the background the terminal belongs to the shell, perhaps in the middle of a line.
         let pattern = PassedTerminal.isOurs(own) ? own : device
         if unsafe tcgetattr(pattern, &attributes) == 0 {
             if !takesInput { attributes.c_oflag &= ~tcflag_t(OPOST) }
@@ -43,7 +43,7 @@ final class ChildTerminal {
         if unsafe ioctl(own, UInt(TIOCGWINSZ), &size) == 0 { _ = unsafe ioctl(controller, UInt(TIOCSWINSZ), &size) }
     }
 
-    /// What the terminal makes of a key now: a signal to a program that is in its foreground, or `nil`.
+    /// The signal that a key sends to the program in the foreground now, or `nil`.
     func signal(of key: UInt8, to program: pid_t) -> Int32? {
         var attributes = termios()
         guard unsafe tcgetattr(controller, &attributes) == 0, attributes.c_lflag & tcflag_t(ISIG) != 0,
@@ -60,7 +60,7 @@ final class ChildTerminal {
     }
 }
 
-/// The person's terminal while a program has one of its own: each key goes to the program as it is.
+/// The person's terminal while the program has a separate one. Each key goes to the program unchanged.
 final class PassedTerminal {
     let descriptor: Int32
     private var saved = termios()

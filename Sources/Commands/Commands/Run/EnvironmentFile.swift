@@ -1,15 +1,15 @@
 internal import LatchkeyCommandLine
 
-/// Reads a file of variables, as shells, docker compose and many programs know them under the name `.env`.
+/// Reads a file of variables: the `.env` of shells, docker compose and many programs.
 ///
-/// Lines are `NAME=VALUE`, with `export` before it or without; empty ones and those that begin with `#` say nothing.
+/// Lines are `NAME=VALUE` or `export NAME=VALUE`. Empty lines and lines that begin with `#` are ignored.
 ///
-/// - A value as it is: blanks at its ends are left out, and so is a `#` behind a blank with what follows.
-/// - `'VALUE'`: every character stands for itself; the value may go on in the next lines.
+/// - A plain value: blanks at its ends are left out, and so is a `#` after a blank with the rest of the line.
+/// - `'VALUE'`: every character is literal; the value may go on in the next lines.
 /// - `"VALUE"`: the same, but `\n`, `\r`, `\t`, `\"`, `\\` and `\$` are one character each.
 ///
-/// Nothing is expanded. A value that begins with `latchkey://` names a stored secret. What isn't understood is refused
-/// with the number of its line alone: it may be a secret.
+/// Nothing is expanded. A value that begins with `latchkey://` refers to a stored secret. The error for an invalid line
+/// only has the line's number, because the line may be a secret.
 package struct EnvironmentFile {
     package static let maximumByteCount = 1 << 20
 
@@ -127,7 +127,7 @@ package struct EnvironmentFile {
         if rest.first == UInt8(ascii: "#") { rest = rest.drop { $0 != Self.lineFeed } }
     }
 
-    /// Takes LF or CR LF; the file's end is one as well. Returns `false` where something else stands.
+    /// Reads LF, CR LF or the file's end. Returns `false` for anything else.
     private mutating func takeLineEnd() -> Bool {
         if rest.first == 0x0D, rest.dropFirst().first.map({ $0 == Self.lineFeed }) ?? true { rest = rest.dropFirst() }
         guard let byte = rest.first else { return true }

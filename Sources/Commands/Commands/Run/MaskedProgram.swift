@@ -11,9 +11,9 @@ struct MaskedProgram: ~Copyable {
     private let signals: Int32
     /// The person's terminal, where the program has one of its own.
     private var keyboard: PassedTerminal?
-    /// What was typed and isn't taken yet.
+    /// Typed bytes that the program hasn't read yet.
     private var typed: ArraySlice<UInt8> = []
-    /// The program's number, once the monitor has told it, and the signals that came before.
+    /// The program's number after the monitor's report, and the signals that arrived before.
     private var program: pid_t = 0
     private var early: [Int32] = []
     /// How the program ended (wait(2)), once it has.
@@ -24,7 +24,7 @@ struct MaskedProgram: ~Copyable {
         _ path: String, _ arguments: [String], _ environment: borrowing ChildEnvironmentSink, _ files: [String: Int32],
         _ mask: consuming SecretMask
     ) -> CommandFailure {
-        // Before there is a program, which would be left alone where there is no pipe for it.
+        // Before the program starts: without a pipe it would be left alone.
         guard let signals = RelayedSignals.open(hasTerminal: MaskedStart.leadsSession) else {
             return RunRequest.notStarted(arguments[0], errno)
         }
@@ -34,7 +34,7 @@ struct MaskedProgram: ~Copyable {
         } catch {
             return error
         }
-        // A reader of our output that goes away is told to the program, by its own pipe.
+        // If the reader of the output ends, the program learns of it by its own pipe.
         signal(SIGPIPE, SIG_IGN)
         var running = MaskedProgram(mask: mask, start: start, signals: signals)
         return RunRequest.notStarted(arguments[0], running.relay())
@@ -52,7 +52,7 @@ struct MaskedProgram: ~Copyable {
     /// How long one is waited for that others go on to write to.
     private static let longestEnd: Duration = .seconds(1)
 
-    /// Returns an errno, when the monitor can't start the program.
+    /// Returns an errno if the monitor can't start the program.
     private mutating func relay() -> Int32 {
         keyboard?.enter()
         var end: ContinuousClock.Instant?
@@ -61,7 +61,7 @@ struct MaskedProgram: ~Copyable {
                 end = .now + Self.longestEnd
                 for stream in start.streams { stream.programEnded() }
             }
-            // What the program wrote is shown, however long that takes. Others that go on to write are cut off.
+            // All output of the program is shown. Later output of other programs is cut off.
             let isLate = end.map { $0 < .now } ?? false
             if end != nil, start.streams.allSatisfy({ !$0.isOpen || (isLate && !$0.isOwing) }) { break }
             var wanted = wantedDescriptors()
@@ -89,7 +89,7 @@ struct MaskedProgram: ~Copyable {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
         }
         wanted += start.streams.filter(\.isOpen).map { pollfd(fd: $0.source, events: Int16(POLLIN), revents: 0) }
-        // What is typed before it is known which program is in the foreground waits.
+        // Typing waits until the program in the foreground is known.
         guard keyboard?.isPassed == true, program != 0 else { return wanted }
         if typed.isEmpty {
             wanted.append(pollfd(fd: 0, events: Int16(POLLIN), revents: 0))
@@ -114,7 +114,7 @@ struct MaskedProgram: ~Copyable {
                 // The kernel tells those alone whose own terminal it is; the others had it too early.
                 if !MaskedStart.leadsSession && start.terminal != nil { tell(number) }
             case SIGCONT: break
-            // What ends a starter without a word ends the program, whatever that makes of SIGTERM.
+            // A signal that kills a starter also kills the program, even if the program ignores SIGTERM.
             case SIGTERM where WorkerProcess.hasLostStarter: tell(SIGKILL)
             default: tell(number)
             }
@@ -129,7 +129,7 @@ struct MaskedProgram: ~Copyable {
         }
     }
 
-    /// Takes what the monitor tells: the program's number or, below 0, the errno of its start; then its states. Returns
+    /// Reads the monitor's reports: the program's number, or below 0 the errno of its start; then its states. Returns
     /// that errno.
     private mutating func takeReport() -> Int32? {
         var value: Int32 = 0
@@ -228,7 +228,7 @@ enum RelayedSignals {
         return ends[0]
     }
 
-    /// What has come so far.
+    /// The signals so far.
     static func take(_ readingEnd: Int32) -> [Int32] {
         var numbers = [UInt8](repeating: 0, count: 64)
         let count = unsafe read(readingEnd, &numbers, numbers.count)

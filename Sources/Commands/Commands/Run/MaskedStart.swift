@@ -4,18 +4,18 @@ internal import LatchkeyLog
 internal import LatchkeySystem
 internal import LatchkeyCommandLine
 
-/// A program that was started by way of its monitor, and where its output comes from.
+/// A program that its monitor started, with the source of its output.
 ///
-/// Where the person's terminal is both its input and its output, the program has a terminal of its own. Elsewhere it
-/// stays in our job, as in a pipeline, with our standard input: only its output goes through us, by a terminal where
-/// ours is one and by a pipe where it isn't.
+/// If the person's terminal is both input and output, the program has a separate terminal. Otherwise the program stays in
+/// this job, as in a pipeline, with this process's standard input. Only its output goes through this process: by a
+/// terminal if standard output is one, otherwise by a pipe.
 struct MaskedStart: ~Copyable {
     /// Whether the program has a terminal of its own, for input too.
     static let leadsSession = isatty(0) == 1 && isatty(1) == 1
     private(set) var terminal: ChildTerminal?
     private(set) var streams: [MaskedStream] = []
     let monitor: ChildProcess
-    /// What the monitor tells, or -1 after its end.
+    /// The descriptor of the monitor's reports, or -1 after its end.
     private(set) var report: Int32 = -1
 
     init(

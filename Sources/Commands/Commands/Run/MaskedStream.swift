@@ -4,10 +4,10 @@ internal import LatchkeySystem
 
 /// One way of a program's output: from its pipe or terminal to where ours goes.
 final class MaskedStream {
-    /// How long what may become a secret waits to be gone on with.
+    /// The time that the possible beginning of a secret waits for the rest.
     private static let patience: Duration = .milliseconds(200)
 
-    /// Where it comes from, or -1 after its end.
+    /// The source's descriptor, or -1 after its end.
     private(set) var source: Int32
     private let isPipe: Bool
     private let target: Int32
@@ -43,12 +43,12 @@ final class MaskedStream {
             owed -= piece.byteCount
             let isTaken = show(text.take(piece, mask))
             isWaiting = text.isWaiting
-            // From here on, not from the reading: what was read took time, and more may have come since.
+            // The time counts from here and not from the reading, which took time itself.
             changed = .now
-            // Its own pipe tells the program that nobody reads any more.
+            // By its own pipe, the program learns that the reader has ended.
             if !isTaken && isPipe { close() }
         } catch {
-            // EIO: no program has the terminal open any more.
+            // EIO: no program has the terminal open.
             if error.number != EAGAIN { finish(mask) }
         }
     }
@@ -73,7 +73,7 @@ final class MaskedStream {
         isWaiting = false
     }
 
-    /// Returns `false` when nobody takes it.
+    /// Returns `false` if the reader has ended.
     private func show(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -94,9 +94,9 @@ final class MaskedStream {
 
 /// Replaces secrets in a text that comes in pieces.
 ///
-/// What may be the beginning of a secret waits for what follows, in guarded memory; nothing else waits. If nothing
-/// follows for a while, as after a question, up to half of the secret that it may become is shown, and never more than 16
-/// characters (`showWaiting`). The rest of the secret is replaced.
+/// Only the possible beginning of a secret waits for the following text, in guarded memory. If no text follows for a
+/// while, as after a question, up to half of the possible secret is shown, at most 16 characters (`showWaiting`). The rest
+/// of the secret is replaced.
 package struct MaskedText: ~Copyable {
     private static let replacement = Array("***".utf8)
 
@@ -104,7 +104,7 @@ package struct MaskedText: ~Copyable {
     /// How many of the bytes that wait are replaced already, and how many are shown.
     private var replacedCount = 0
     private var shownCount = 0
-    /// Whether what was shown last stands for a secret: what is replaced goes on, where nothing was shown between.
+    /// Whether the last shown text replaces a secret. The replacement goes on if nothing was shown in between.
     private var endsReplaced = false
 
     package init() {}

@@ -53,7 +53,7 @@ enum RunCommand {
         let request = try RunRequest(arguments)
         let configuration = try request.provider.map(context.configuration(named:))
         var program = try ChildProgram(request, context)
-        // One for all: a person is asked for a passphrase once.
+        // One view for all, so that the person is asked for a passphrase once.
         let view = request.namesStoredSecrets || configuration != nil ? try await context.openView() : nil
         try await program.take(request.fromFiles, from: view, context)
         if let configuration {
@@ -70,7 +70,7 @@ enum RunCommand {
         throw program.start()
     }
 
-    /// What the service's own tools read, or else `LATCHKEY_TOKEN`.
+    /// The variable of the service's own tools, otherwise `LATCHKEY_TOKEN`.
     private static func variable(of configuration: ProviderConfiguration) -> String {
         switch configuration.server {
         case .builtIn("github", _): "GITHUB_TOKEN"

@@ -5,12 +5,12 @@ internal import LatchkeyProcess
 internal import LatchkeySystem
 package import LatchkeyCommandLine
 
-/// What a command line of `run` asks for, as far as no store is needed to say it.
+/// The request of a command line of `run`, before a store is opened.
 package struct RunRequest: Sendable {
     /// The provider whose access token the program gets, and the variable for it.
     package let provider: String?
     package let tokenVariable: String?
-    /// What files say, and then what options say.
+    /// The variables of files, then those of options.
     package let fromFiles: [ChildVariable]
     package let fromOptions: [ChildVariable]
     let isMasked: Bool
@@ -62,11 +62,11 @@ package struct RunRequest: Sendable {
 
     // MARK: - The command line
 
-    /// Whether PROVIDER is given: then the program for the network has to do it.
+    /// Whether PROVIDER is set: then the work needs the network.
     static func hasProvider(_ arguments: ParsedArguments) -> Bool { (try? split(arguments))?.provider != nil }
 
-    /// With stored secrets, or with `--` as the first word, is PROVIDER what stands before `--`, if anything does. Else
-    /// it is the first word, as it has always been.
+    /// With stored secrets, or with `--` as the first word, PROVIDER is the word before `--`, if there is one. Otherwise
+    /// PROVIDER is the first word.
     private static func split(_ arguments: ParsedArguments) throws(CommandFailure) -> (
         provider: String?, words: [String]
     ) {
@@ -100,7 +100,7 @@ package struct RunRequest: Sendable {
         _ assignment: (name: Substring, value: Substring?), _ option: LogMessage,
         _ kind: (CredentialName) -> ChildVariable.Value
     ) throws(CommandFailure) -> ChildVariable {
-        // What is no reference isn't repeated: it may be a secret gone astray.
+        // An invalid reference isn't repeated, because it may be a secret in the wrong place.
         guard let name = SecretReference.name(of: assignment.value ?? "") else {
             throw CommandFailure(
                 .usage, "usage.bad-value",
@@ -178,8 +178,7 @@ package struct RunRequest: Sendable {
         }
     }
 
-    /// What a variable is called in an error: its name where that looks like one. What else is there may be a secret
-    /// gone astray.
+    /// The name of a variable in an error, if it looks like a name. Other text may be a secret in the wrong place.
     static func shown(_ name: some StringProtocol) -> LogMessage? {
         let isUsual = { (byte: UInt8) in (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x5F }
         guard (1...40).contains(name.utf8.count), name.utf8.allSatisfy(isUsual) else { return nil }

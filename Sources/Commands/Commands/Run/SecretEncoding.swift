@@ -1,11 +1,11 @@
 internal import LatchkeySystem
 
-/// A way to write bytes in which each unit of a text stands for a few bytes of a secret, wherever it begins.
+/// An encoding in which each unit of a text means a few bytes of a secret, at any offset.
 ///
-/// A text is decoded, and what comes out is compared: so every spelling of an encoding counts, such as `%2f` and `%2F`,
-/// or `/`, `\/` and `\u002f`.
+/// The search decodes the text and compares the result, so it finds every spelling of an encoding, such as `%2f` and
+/// `%2F`, or `/`, `\/` and `\u002f`.
 enum SecretEncoding: UInt8, CaseIterable {
-    /// Each byte stands for itself.
+    /// Each byte means itself.
     case verbatim
     /// A JSON string (RFC 8259 section 7).
     case json
@@ -19,9 +19,9 @@ enum SecretEncoding: UInt8, CaseIterable {
         /// Up to four bytes, the first one lowest.
         var bytes: UInt32
         var count = 1
-        /// Of the text, in bytes.
+        /// The length in the text in bytes.
         var length = 1
-        /// Whether the unit stands for a space as well.
+        /// Whether the unit can also mean a space.
         var isPlus = false
     }
 
@@ -36,7 +36,7 @@ enum SecretEncoding: UInt8, CaseIterable {
     // MARK: - Comparing
 
     func match(_ part: SecretPart, in text: Span<UInt8>, at index: Int, of bytes: Span<UInt8>) -> SecretMatch {
-        // The lines of a whole text are replaced one by one, and what is between them stays.
+        // The lines of a whole text are replaced one by one; the text between them stays.
         if self == .verbatim && !part.isLine { return .none }
         let count = part.range.count
         var (place, done) = (index, 0)
@@ -73,7 +73,7 @@ enum SecretEncoding: UInt8, CaseIterable {
         }
     }
 
-    /// A plus sign, which may stand for a space, is one here.
+    /// A plus sign, which may mean a space elsewhere, is literal here.
     private static func key(_ bytes: UInt32) -> UInt32 {
         var key = bytes
         for shift in stride(from: 0, to: 32, by: 8) where UInt8(truncatingIfNeeded: bytes >> shift) == UInt8(ascii: "+")

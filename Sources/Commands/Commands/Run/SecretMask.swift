@@ -1,6 +1,6 @@
 package import LatchkeySecrets
 
-/// What is to be replaced in a program's output: each line of a secret verbatim, and each line and the whole secret in
+/// The texts to replace in a program's output: each line of a secret verbatim, and each line and the whole secret in
 /// the encodings of `SecretEncoding` and `Base64Form`.
 ///
 /// A mask holds each secret once, in guarded memory. It compares a text with the secret while it decodes the text, so an
@@ -65,7 +65,7 @@ package struct SecretMask: ~Copyable {
 
     // MARK: - Looking for them
 
-    /// What of the secrets begins at a place.
+    /// The part of the secrets that begins at a place.
     struct Beginning {
         /// How many bytes of the text the longest part takes that is there as a whole, or 0.
         var whole = 0

@@ -16,7 +16,7 @@ enum AccountsCommand {
         /// When it was noticed that the server has ended the session; `nil` for one that is there.
         var ended: UnixTime?
 
-        /// Whose end comes when: the token's, or with it the session's.
+        /// The end of the token, or of the session with it.
         var end: LogMessage {
             if let ended { return "ended \(LocalMoment(ended))" }
             if !session.isReadable { return "unreadable" }
@@ -30,7 +30,7 @@ enum AccountsCommand {
             }
         }
 
-        /// In a word, for programs.
+        /// One word for programs.
         var state: StaticString {
             if ended != nil { return "ended" }
             if !session.isReadable { return "unreadable" }
@@ -39,7 +39,7 @@ enum AccountsCommand {
         }
     }
 
-    /// What the stores keep, and why one could not be asked.
+    /// The sessions in the stores, and the errors of unreadable stores.
     private struct Rows {
         var all: [Row] = []
         var refusals: [(name: LogMessage, error: StoreError)] = []
@@ -62,7 +62,7 @@ enum AccountsCommand {
                 table(rows.all, namesStore: context.usesAllStores),
                 orNote: "no account is signed in; `latchkey help sign-in` says how to sign in")
         }
-        // What can't be seen may be there all the same.
+        // An unreadable store may contain the session too.
         if let (name, error) = rows.refusals.first { throw CommandFailure(notListed: name, error) }
         return .success
     }
@@ -133,7 +133,7 @@ enum AccountsCommand {
             }
     }
 
-    /// What JSON says of a session, here and after a sign-in.
+    /// A session's members in JSON, here and after a sign-in.
     static func members(
         _ provider: ProviderName, _ session: SessionSummary
     ) -> [(name: StaticString, value: LatchkeyCommandLine.JSONValue)] {

@@ -22,9 +22,9 @@ extension CommandContext {
             """)
     }
 
-    /// What to compare with the server when its page shows an error.
+    /// The settings to compare with the server's if the server's page shows an error.
     ///
-    /// - Parameter redirect: in place of the provider's own.
+    /// - Parameter redirect: a redirect URI that replaces the provider's.
     func whatToCheck(of configuration: ProviderConfiguration, _ redirect: RedirectURI?) -> LogMessage {
         let opening: LogMessage = "no response yet. If the browser shows an error page,"
         guard !configuration.needsNoRegistration, let provider = try? configuration.provider() else {
@@ -39,8 +39,8 @@ extension CommandContext {
             """
     }
 
-    /// Tells what the person wouldn't expect of a new session: a name that the server didn't give, and an end that no
-    /// refresh puts off.
+    /// Reports unexpected properties of a new session: a name that doesn't come from the server, and an end that a refresh
+    /// can't postpone.
     func tellLimits(of session: SessionSummary, _ configuration: ProviderConfiguration) throws {
         let account = Account(session.account)
         switch session.naming {
@@ -70,9 +70,9 @@ extension CommandContext {
         )
     }
 
-    /// How a person gets a client id: where to register, what to enter, and the command to go on with.
+    /// The way to a client ID: the page, the values to enter, and the next command.
     ///
-    /// - Parameter command: what takes the id, as `sign-in github`.
+    /// - Parameter command: the command that takes the ID, such as `sign-in github`.
     static func registrationAdvice(
         for configuration: ProviderConfiguration, then command: LogMessage
     ) -> LogMessage {
@@ -92,7 +92,7 @@ extension CommandContext {
     /// could be brought to the other (RFC 9700 section 4.4).
     func warnOfSharedRedirect(_ redirect: RedirectURI, of configuration: ProviderConfiguration) throws {
         let authority = try configuration.provider().authority
-        // A file that is damaged is told where its provider is asked for.
+        // A damaged file is reported when its provider is used.
         let others = try providers.names().compactMap { try? providers.read($0) }
         let shared = others.first { other in
             guard other.name != configuration.name, let provider = try? other.provider() else { return false }
@@ -151,7 +151,7 @@ extension ProviderConfiguration {
         return BuiltInProvider.named(service)
     }
 
-    /// Whether the client is one that registers itself, or that nobody registers.
+    /// Whether the client registers itself or needs no registration.
     var needsNoRegistration: Bool {
         isRegisteredByUs || (builtIn?.standardClientID.map { $0 == clientID } ?? false)
     }

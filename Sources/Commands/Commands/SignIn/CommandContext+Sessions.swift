@@ -4,8 +4,8 @@ internal import LatchkeyOAuth
 internal import LatchkeySignIn
 internal import LatchkeyCommandLine
 
-// What goes wrong with a session names the provider and the accounts at hand: the libraries know neither the commands
-// nor what else is in the store.
+// Errors of sessions with the provider and the available accounts: the libraries know neither the commands nor the rest
+// of the store.
 
 extension CommandContext {
     /// Does a command's work with a session.
@@ -33,7 +33,7 @@ extension CommandContext {
                 ended: configuration, account, error,
                 ": an earlier refresh was interrupted before it could store its tokens")
         case .oauth(let cause) where cause.code == .exchangeFailed(statusCode: 400) && cause.saysNoMore:
-            // Some servers say nothing more of a refresh token that they don't know any more.
+            // Some servers respond with nothing more to an unknown refresh token.
             return CommandFailure(
                 error,
                 "your session at \(name) has probably ended: the server refused to refresh it (status 400)",
@@ -47,7 +47,7 @@ extension CommandContext {
         }
     }
 
-    /// Nobody is signed in, or not who was named, or not any more.
+    /// No account is signed in, or not the requested one, or no longer.
     private func absence(
         _ error: SignInError, _ configuration: ProviderConfiguration, _ account: String?
     ) async -> CommandFailure {

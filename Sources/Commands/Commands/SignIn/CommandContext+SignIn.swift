@@ -11,7 +11,7 @@ internal import LatchkeyStoreSelection
 extension CommandContext {
     var providers: ProviderFolder { ProviderFolder(configurationFolder: configurationFolder) }
 
-    /// The transport, with the environment's proxies and the trust that was asked for.
+    /// The transport, with the environment's proxies and the configured certificates.
     func http(certificateFile: String?) -> CurlTransport {
         CurlTransport(
             configuration: CurlTransport.Configuration(
@@ -71,7 +71,7 @@ extension CommandContext {
 }
 
 extension CommandContext {
-    /// The store that a provider's sessions are kept in.
+    /// The store of a provider's sessions.
     func store(
         of configuration: ProviderConfiguration, in view: StoreView? = nil
     ) async throws -> any CredentialStore {
@@ -90,8 +90,8 @@ extension CommandContext {
 }
 
 extension SignInService {
-    /// Runs a command's work. When it ends early, by Control-C, a refresh that is going on is waited for: the server
-    /// may have spent the old refresh token already, and the new one is good for nothing until it is stored.
+    /// Runs a command's work. If Control-C ends the work early, this waits for a refresh in progress: the server may have
+    /// spent the old refresh token already, and the new one is useless until it is stored.
     func settling<Result: ~Copyable>(_ work: () async throws -> Result) async throws -> Result {
         do {
             return try await work()
@@ -147,7 +147,7 @@ extension ProviderConfiguration {
 }
 
 extension CommandContext {
-    /// What signs in at AT Protocol, over a store.
+    /// The client of AT Protocol over a store.
     func atProtocolClient(
         _ configuration: ProviderConfiguration, _ store: any CredentialStore, _ http: any HTTPTransport,
         redirect: RedirectURI? = nil
@@ -162,9 +162,8 @@ extension CommandContext {
                 http: http, directory: try configuration.directory, reach: settings.reach, log: log))
     }
 
-    /// The service of one account, for what all providers' sessions have in common.
-    ///
-    /// Where no account is signed in, the one that says so.
+    /// The service of one account, for the common work on all providers' sessions. If no account is signed in, its calls
+    /// throw that error.
     func atProtocolService(
         _ configuration: ProviderConfiguration, _ arguments: ParsedArguments, _ store: any CredentialStore,
         _ http: any HTTPTransport

@@ -1,13 +1,13 @@
 internal import Glibc
 internal import LatchkeySystem
 
-/// Which desktop entry is taken for what: the file `mimeapps.list` (XDG MIME Applications Specification, section
-/// "Default Application").
+/// The desktop's default applications: the file `mimeapps.list` (XDG MIME Applications Specification, section "Default
+/// Application").
 ///
-/// The file is everybody's who sets a default: lines that aren't ours stay as they are. One that is a symbolic link,
-/// into a repository of dot files for example, is written where it leads, and stays a link.
+/// Every program may set a default in the file, so other lines stay unchanged. If the file is a symbolic link, for example
+/// into a repository of dot files, its target is written and the link stays.
 struct MimeAssociations {
-    /// Where the file is, or will be.
+    /// The path of the file, which may not exist yet.
     let path: String
 
     typealias Failure = PrivateFile.Failure
@@ -15,7 +15,7 @@ struct MimeAssociations {
     private static let section = "[Default Applications]"
     private static let maximumByteCount = 1 << 20
 
-    /// Makes an entry the one that is taken for a scheme, in place of any other.
+    /// Makes an entry the default for a scheme.
     func set(_ scheme: String, to entry: String) throws(Failure) {
         try edit { lines in
             let key = "x-scheme-handler/\(scheme)="
@@ -30,7 +30,7 @@ struct MimeAssociations {
         }
     }
 
-    /// Takes an entry away where it is the one that is taken for a scheme.
+    /// Removes an entry if it is the default for a scheme.
     func remove(_ scheme: String, _ entry: String) throws(Failure) {
         let line = "x-scheme-handler/\(scheme)=\(entry)"
         try edit { lines in lines.removeAll { $0 == line || $0 == line + ";" } }
@@ -61,7 +61,7 @@ struct MimeAssociations {
         throw Failure(number: EWOULDBLOCK)
     }
 
-    /// Where a link leads, or the path itself. Throws for a link that leads nowhere, and for a file of another user.
+    /// The target of a link, or the path itself. Throws for a link without a target, and for a file of another user.
     private func target() throws(Failure) -> String {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else {
@@ -81,7 +81,7 @@ struct MimeAssociations {
             { (error: Failure) in error.number == ENOENT }, of: PrivateFile.read(file, limit: maximumByteCount))
         guard let bytes else { return [] }
         let text = String(decoding: bytes, as: UTF8.self)
-        // What isn't UTF-8 would not come back as it was.
+        // Text that isn't UTF-8 would be changed.
         guard !text.unicodeScalars.contains("\u{FFFD}") else { throw Failure(number: EILSEQ) }
         return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }

@@ -108,7 +108,7 @@ final class TerminalDevicePrompt: DevicePrompt {
         countdown.withLock { $0 = task }
     }
 
-    /// Without a terminal, as in a container or under a service's supervisor: on standard error, which somebody reads.
+    /// Without a terminal, as in a container or under a supervisor, the code goes to standard error for its readers.
     private func showWithoutTerminal(_ device: borrowing DeviceAuthorization) throws(UserAgentError) {
         let address = LoggableText(
             reviewed: "where the server wants its codes entered", unredacted: device.address.text)

@@ -66,9 +66,9 @@ enum ProviderAddCommand {
     ) { arguments, context in
         var configuration = try configuration(arguments)
         let registers = arguments.has(register)
-        // Whatever is wrong with the rest is found before the first request.
+        // Other errors are found before the first request.
         try configuration.checkCommandLine()
-        // Before a client is registered that nobody wants.
+        // Before an unwanted client is registered.
         let isReplaced = try confirmReplacing(configuration, arguments, context)
         if case .issuer(let text) = configuration.server {
             let http = context.http(certificateFile: configuration.certificateFile)
@@ -101,7 +101,7 @@ enum ProviderAddCommand {
         return .success
     }
 
-    /// Whether there is a provider of that name. A person is asked before what it says is lost.
+    /// Whether a provider has that name. Asks the person before its settings are lost.
     private static func confirmReplacing(
         _ configuration: ProviderConfiguration, _ arguments: ParsedArguments, _ context: CommandContext
     ) throws -> Bool {
@@ -204,7 +204,7 @@ enum ProviderAddCommand {
         }
     }
 
-    /// A built-in service: the one that is named, or else the one that the provider is called after.
+    /// The chosen built-in service, otherwise the one with the provider's name.
     private static func builtIn(
         _ name: ProviderName, _ arguments: ParsedArguments
     ) throws -> ProviderConfiguration.Server {
@@ -217,7 +217,7 @@ enum ProviderAddCommand {
         return try server(of: service, host: arguments.value(SignInOptions.host))
     }
 
-    /// Refuses a host that isn't one, and one too many or too few.
+    /// Refuses an invalid, an unexpected or a missing host.
     static func server(of service: BuiltInProvider, host: String?) throws -> ProviderConfiguration.Server {
         switch (service.host, host) {
         case (.required, nil):
@@ -295,7 +295,7 @@ enum ProviderAddCommand {
         }
     }
 
-    /// Makes a service's host know us: once for each host, as what it gave is kept in the store.
+    /// Registers the client at a service's host: once for each host, because the store contains the result.
     static func registerAtHost(
         _ configuration: inout ProviderConfiguration, _ context: CommandContext
     ) async throws {

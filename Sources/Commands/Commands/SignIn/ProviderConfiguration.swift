@@ -6,7 +6,7 @@ internal import LatchkeySecrets
 internal import LatchkeySignIn
 internal import LatchkeyCommandLine
 
-/// What a provider's file says: where its server is and who we are there. It holds no secret.
+/// A provider's file: its server and the client there, without secrets.
 struct ProviderConfiguration: Sendable {
     /// How the server is found.
     enum Server: Sendable, Equatable {
@@ -21,13 +21,13 @@ struct ProviderConfiguration: Sendable {
     var scopes: [String]
     /// Origins that the token may be sent to, beside the provider's own.
     var origins: [String] = []
-    /// Where responses come to, when it isn't any loopback port.
+    /// The redirect URI, if it isn't a loopback address with any port.
     var redirect: String?
     /// How the client's secret is sent, when it has one. `Method.none` doesn't send even a stored secret.
     var secretMethod: ClientAuthentication.Method?
     /// Whether the command line set `secretMethod`: then no other method is tried. The file doesn't contain this.
     var hasOneMethod = false
-    /// Whose certificates are trusted, instead of the system's.
+    /// The file of trusted certificates, instead of the system's.
     var certificateFile: String?
     /// Whether tokens are bound to a key.
     var usesDPoP = false
@@ -39,7 +39,7 @@ struct ProviderConfiguration: Sendable {
     /// Whether accounts of AT Protocol may lead to servers on loopback addresses.
     var isDevelopment = false
 
-    /// The host of a built-in service, where one was named.
+    /// The host of a built-in service, if one is set.
     var host: String? {
         guard case .builtIn(_, let host) = server else { return nil }
         return host
@@ -137,7 +137,7 @@ struct ProviderConfiguration: Sendable {
         if usesDPoP { members.append(("dpop", .bool(true))) }
         if requiresPushedRequests { members.append(("par", .bool(true))) }
         if isDevelopment { members.append(("development", .bool(true))) }
-        // For the helpers: whose sessions may be used, and where.
+        // For the helpers: the authority of the sessions, and the origins for their tokens.
         if let provider = try? provider() {
             let origins = provider.origins.sorted().map { LatchkeyCommandLine.JSONValue.text(Self.shown($0)) }
             members.append(("authority", .text(Self.shown(provider.authority))))

@@ -84,7 +84,7 @@ struct ProviderFolder: Sendable {
 
     private func file(_ name: ProviderName) -> String { "\(path)/\(name.text).json" }
 
-    /// Whether a file is this user's, and no other user may write it.
+    /// Whether a file belongs to this user and other users can't write it.
     private static func isOwn(_ descriptor: Int32, _ kind: mode_t) -> Bool {
         var status = stat()
         return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == kind && status.st_uid == geteuid()

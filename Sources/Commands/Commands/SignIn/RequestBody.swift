@@ -6,7 +6,7 @@ internal import LatchkeySecrets
 internal import LatchkeySystem
 internal import LatchkeyCommandLine
 
-/// What `latchkey request` sends: a file's bytes, or JSON from the command line.
+/// The body of `latchkey request`: a file's bytes, or JSON from the command line.
 final class RequestBody: Sendable {
     private let content: Handover<Secret<MessageBody>>
 
@@ -41,7 +41,7 @@ final class RequestBody: Sendable {
     /// The body, once.
     func takeContent() -> Secret<MessageBody>? { content.take() }
 
-    /// What would be refused by the server only after the token was sent is refused here.
+    /// Refuses invalid input before the token is sent to the server.
     private static func json(_ text: String) throws -> Secret<MessageBody> {
         let body = Secret<MessageBody>(copying: Array(text.utf8).span)
         if failure(JSONError.self, of: try JSONDocument(body.duplicate(as: MessageBody.self))) != nil {

@@ -80,7 +80,7 @@ enum RequestCommand {
         return try outcome(response.value.status, url, configuration)
     }
 
-    /// The status and the fields, and the empty line after them.
+    /// The status and the fields, with the empty line after them.
     private static func head(of response: borrowing GuardedResponse) -> LogMessage {
         let lines = response.fields.map { field -> LogMessage in
             let text = LoggableText(
@@ -160,8 +160,8 @@ enum RequestCommand {
         }
     }
 
-    /// What a status means, apart from what the statuses of other commands mean: that a server has no such page is not
-    /// that there is no such credential, and a conflict is no broken protocol.
+    /// The exit status for a response's status. It differs from those of other commands: a missing page isn't a missing
+    /// credential, and a conflict isn't a protocol error.
     private static func outcome(
         _ status: Int, _ url: HTTPURL, _ configuration: ProviderConfiguration
     ) throws -> ExitStatus {

@@ -51,7 +51,7 @@ struct SchemeEntries {
         }
     }
 
-    /// Takes the entry of a scheme away, and what makes the desktop take it; returns whether it was there.
+    /// Deletes the entry of a scheme and its default; returns whether it existed.
     func remove(_ scheme: String) throws -> Bool {
         guard unsafe unlink(path(scheme)) == 0 else {
             if errno == ENOENT { return false }
@@ -79,7 +79,7 @@ struct SchemeEntries {
 
     // MARK: - What an entry says
 
-    /// Throws a usage error for what is no scheme, and for one without a dot unless any is allowed.
+    /// Throws a usage error for an invalid scheme, and for one without a dot unless any scheme is allowed.
     static func check(_ scheme: String, allowingAny: Bool) throws {
         do throws(OAuthError) {
             let redirect = try RedirectURI(scheme + ":/x", allowingAnyPrivateScheme: allowingAny)
@@ -110,9 +110,9 @@ struct SchemeEntries {
         """
     }
 
-    /// As "The Exec key" has it: as it is where no character needs quotation marks, which xdg-open(1) takes for a part
-    /// of the name; else in quotation marks, in which four characters take a backslash, and a percent sign that is
-    /// doubled; the file's own form for strings doubles each backslash again.
+    /// The form of "The Exec key": verbatim if no character needs quotation marks, because xdg-open(1) treats them as part
+    /// of the name. Otherwise in quotation marks, with a backslash before four characters and a doubled percent sign; the
+    /// file's own form for strings doubles each backslash again.
     static func quoted(_ word: String) -> String {
         let plain = word.utf8.allSatisfy {
             (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)

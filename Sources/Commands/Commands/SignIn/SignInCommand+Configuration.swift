@@ -5,8 +5,8 @@ internal import LatchkeySignIn
 internal import LatchkeyCommandLine
 
 extension SignInCommand {
-    /// What the file says, with what the command line says in its place for this time. A built-in provider needs no
-    /// file: its client id makes one, and so does a host that gives one.
+    /// The file's settings, replaced by those of the command line for this call. A built-in provider needs no file: a
+    /// client ID, or a host that gives one, creates the file.
     static func configuration(
         _ arguments: ParsedArguments, _ context: CommandContext
     ) async throws -> (ProviderConfiguration, isNew: Bool) {
@@ -46,7 +46,7 @@ extension SignInCommand {
             configuration = try context.configuration(arguments)
         }
         if let clientID = arguments.value(SignInOptions.clientID), clientID != configuration.clientID {
-            // The session is only good for the client that it was given to, so the file has to name that one.
+            // A session is only valid for its client, so the file must have that client.
             throw CommandFailure(
                 .usage, "provider.other-client-id", "the provider \(name) has another client ID",
                 hint: "run `latchkey provider add \(name)` with the new client ID")
@@ -113,7 +113,7 @@ extension SignInCommand {
         var configuration = ProviderConfiguration(
             name: builtIn.name, server: server,
             clientID: registers ? ProviderAddCommand.unregisteredClientID : clientID)
-        // What the host proves itself with is needed at each refresh.
+        // Each refresh needs the certificate of the host.
         configuration.certificateFile = arguments.value(SignInOptions.certificateAuthority).map(AbsolutePath.of)
         configuration.isRegisteredByUs = registers
         if registers {

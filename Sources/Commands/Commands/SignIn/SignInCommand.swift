@@ -22,7 +22,7 @@ enum SignInCommand {
     private static let newProvider = CommandOperand.required(
         "PROVIDER", help: "built-in service, name from latchkey provider list, or a new name with --issuer")
 
-    /// How long a person may take when nobody says.
+    /// The default time limit for the person.
     private static let timeout = Duration.seconds(600)
 
     static let command = Command(
@@ -189,8 +189,7 @@ enum SignInCommand {
         return methods
     }
 
-    /// How long the person is waited for, and what to do when nothing happens. A code for another device has its own
-    /// countdown.
+    /// Prints the time limit, and what to do if nothing happens. A code for another device has its own countdown.
     private static func wait(_ way: SignInMethod, _ timeout: Duration, canPaste: Bool) -> LogMessage? {
         let time = inWords(timeout)
         return switch way {
@@ -213,7 +212,7 @@ enum SignInCommand {
         }
     }
 
-    /// What the command line asks for; `nil` leaves it to the session.
+    /// The method that the command line chooses; `nil` leaves the choice to the session environment.
     private static func wanted(_ arguments: ParsedArguments, mayPrompt: Bool) throws -> SignInMethod? {
         let methods: [(CommandOption, SignInMethod)] = [
             (browser, .browser), (paste, .paste),

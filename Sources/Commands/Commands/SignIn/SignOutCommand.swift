@@ -39,7 +39,7 @@ enum SignOutCommand {
         return .success
     }
 
-    /// What was done with one session: what was deleted here, and what the server said.
+    /// The outcome for one session: the deletion here, and the server's response.
     private struct Done {
         let account: String
         let message: LogMessage

@@ -48,7 +48,7 @@ enum TokenCommand {
 }
 
 extension CommandContext {
-    /// The session that a command line names, as it is stored; `nil` where its token has to be refreshed first.
+    /// The stored session for a command line; `nil` if its token has to be refreshed first.
     func freshSession(_ arguments: ParsedArguments) async throws -> StoredSession? {
         let service = try await service(try configuration(arguments), arguments)
         let session = try await service.session(

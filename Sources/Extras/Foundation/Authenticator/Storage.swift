@@ -21,8 +21,8 @@ extension OAuthAuthenticator {
         /// Your own place, by three closures.
         ///
         /// A login has up to three items, each under a separate key: the session, the name of its account, and the key if
-        /// tokens are bound to one. Treat all of them as secrets. An error of a closure other than `StoreError` and
-        /// `CancellationError` becomes `.unavailable`, without its text.
+        /// tokens are bound to one. Treat all of them as secrets. If a closure throws another error than
+        /// `StoreError` and `CancellationError`, the error becomes `.unavailable`, without its text.
         ///
         /// - Parameters:
         ///   - name: the name of the place; two storages with one name share their leases.

@@ -106,7 +106,7 @@ public struct ClosureTransport: HTTPTransport {
         self.provide = provide
     }
 
-    /// The closure's error becomes a `TransportError` of the same kind, without its text.
+    /// Throws a `TransportError` of the same kind as the closure's error, without its text.
     public func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
         -> GuardedResponse
     {

@@ -99,8 +99,10 @@ package struct CommandDefinition: Sendable {
         words.count == 1 ? words[0].description : words[0].description + " " + words[1].description
     }
 
-    /// `set [OPTIONS] SERVICE ACCOUNT`.
-    var usage: String {
-        ([name, "[OPTIONS]"] + operands.map(\.usage.description)).joined(separator: " ")
+    /// `set [OPTIONS] SERVICE [ACCOUNT]`, with the required options at the end.
+    var usage: LogMessage {
+        LogMessage.joined(
+            words.map { "\($0)" } + ["[OPTIONS]"] + operands.map(\.usage)
+                + options.filter(\.isRequired).map(\.usage), separator: " ")
     }
 }

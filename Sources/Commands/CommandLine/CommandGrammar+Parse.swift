@@ -85,6 +85,10 @@ private struct ArgumentReader {
                 throw CommandFailure(.usage, "usage.bad-value", problem, hint: usageHint(command))
             }
         }
+        if let option = command.options.first(where: { $0.isRequired && values[$0.name.description] == nil }) {
+            throw CommandFailure(
+                .usage, "usage.missing-option", "\(option.name) is missing", hint: usageHint(command))
+        }
         return .run(
             ParsedArguments(
                 command: command, globalOptions: grammar.globalOptions, values: values, operands: operands,
@@ -233,7 +237,7 @@ private struct ArgumentReader {
 
     private func usageHint(_ command: CommandDefinition?) -> LogMessage {
         guard let command else { return "run `\(grammar.program) --help`" }
-        return "usage: \(grammar.program) \(command.usageMessage)"
+        return "usage: \(grammar.program) \(command.usage)"
     }
 }
 
@@ -251,11 +255,6 @@ extension CommandGrammar {
 extension CommandDefinition {
     /// The command's words.
     fileprivate var wordsMessage: LogMessage { LogMessage.joined(words.map { "\($0)" }, separator: " ") }
-
-    /// The usage line out of our own words.
-    fileprivate var usageMessage: LogMessage {
-        LogMessage.joined(words.map { "\($0)" } + ["[OPTIONS]"] + operands.map(\.usage), separator: " ")
-    }
 }
 
 extension CommandFailure {

@@ -32,34 +32,39 @@ package struct CommandOption: Sendable {
     package let placeholder: StaticString?
     package let form: ValueForm
     package let isRepeatable: Bool
+    /// Whether the command line is wrong without it.
+    package let isRequired: Bool
     package let help: LogMessage
 
     /// An option without a value.
     package static func flag(_ name: StaticString, help: StaticString) -> CommandOption {
         CommandOption(
-            name: name.logMessage, placeholder: nil, form: .text, isRepeatable: false, help: help.logMessage)
+            name: name.logMessage, placeholder: nil, form: .text, isRepeatable: false, isRequired: false,
+            help: help.logMessage)
     }
 
     /// An option with a value.
     package static func value(
         _ name: StaticString, _ placeholder: StaticString, form: ValueForm = .text, repeats: Bool = false,
-        help: StaticString
+        isRequired: Bool = false, help: StaticString
     ) -> CommandOption {
         CommandOption(
-            name: name.logMessage, placeholder: placeholder, form: form, isRepeatable: repeats, help: help.logMessage)
+            name: name.logMessage, placeholder: placeholder, form: form, isRepeatable: repeats, isRequired: isRequired,
+            help: help.logMessage)
     }
 
     /// An option with a value that isn't known before the program runs.
     package static func value(
         named name: LogMessage, _ placeholder: StaticString, help: LogMessage
     ) -> CommandOption {
-        CommandOption(name: name, placeholder: placeholder, form: .text, isRepeatable: false, help: help)
+        CommandOption(
+            name: name, placeholder: placeholder, form: .text, isRepeatable: false, isRequired: false, help: help)
     }
 
     /// The option in a usage line: `--store STORE`.
-    var usage: String {
-        guard let placeholder else { return name.description }
-        return "\(name) \(placeholder)" + (isRepeatable ? "…" : "")
+    var usage: LogMessage {
+        guard let placeholder else { return name }
+        return isRepeatable ? "\(name) \(placeholder)…" : "\(name) \(placeholder)"
     }
 }
 

@@ -113,7 +113,7 @@ package struct HelpText: Sendable {
             parts += [.space, .columns(command.operands.map { ($0.name.description, $0.help.description) })]
         }
         if !command.options.isEmpty {
-            parts += [.space, .title("options"), .columns(command.options.map { ($0.usage, $0.help.text) })]
+            parts += [.space, .title("options"), .columns(command.options.map { ($0.usage.description, $0.help.text) })]
         }
         let examples = command.examples
         if !examples.isEmpty { parts += [.space, .title("examples"), .examples(examples)] }
@@ -127,7 +127,7 @@ package struct HelpText: Sendable {
 
     private static func everywhere(_ grammar: CommandGrammar) -> [(String, String)] {
         (grammar.globalOptions + [CommandGrammar.help, CommandGrammar.versionOption]).map {
-            ($0.usage, $0.help.text)
+            ($0.usage.description, $0.help.text)
         }
     }
 

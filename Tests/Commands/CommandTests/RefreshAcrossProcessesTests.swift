@@ -56,6 +56,18 @@ import TestServices
         #expect(server.record.refreshes == 1)
     }
 
+    @Test func `a wait for another process's transaction is shown at a terminal, until it ends`() async throws {
+        let writer = try await writerThatHoldsTheVault()
+        let terminal = try PseudoTerminal()
+        let latchkey = try BuiltProducts.latchkey().path
+        let other = try Program("/bin/sh").start(
+            ["-c", "exec \(latchkey) generate mail ada 2> /dev/tty"], environment: environment, terminal: terminal)
+        try await terminal.waitUntilShown("latchkey: waiting for another process that uses the vault …")
+        try await writer.finish()
+        #expect(try await other.finish().status == 0)
+        try await terminal.waitUntilShown("\r" + String(repeating: " ", count: 78) + "\r")
+    }
+
     /// timeout(1) and shells send SIGTERM and SIGHUP twice.
     @Test(arguments: [[SIGINT], [SIGTERM, SIGTERM], [SIGHUP, SIGHUP]])
     func `a signal in the middle of a refresh loses nothing, and the others go on with it`(

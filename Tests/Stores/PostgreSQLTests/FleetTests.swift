@@ -15,6 +15,23 @@ import Testing
         #expect(fleet.server.record.refreshes == 1 && fleet.server.record.replays == 0)
     }
 
+    @Test func `a wait for the database is shown at a terminal, until it ends`() async throws {
+        let database = try await PostgreSQLServer()
+        let host = try await Fleet.Host(vault: DatabaseVault(on: database).uri)
+        try await host.run("vault", "init", "--key-file", host.directory / "key").successful("vault init")
+        try await host.run("set", "mail", "ada", input: "hunter2").successful("set")
+        let processes = try await database.stopAll()
+        let terminal = try PseudoTerminal()
+        let latchkey = try BuiltProducts.latchkey().path
+        let reader = try Program("/bin/sh").start(
+            ["-c", "exec \(latchkey) get mail ada 2> /dev/tty"], environment: host.environment, terminal: terminal)
+        try await terminal.waitUntilShown("latchkey: waiting for the database …")
+        database.continueAll(processes)
+        let run = try await reader.finish()
+        #expect(run.status == 0 && run.outputText.contains("hunter2"))
+        try await terminal.waitUntilShown("\r" + String(repeating: " ", count: 78) + "\r")
+    }
+
     @Test func `a host that is killed before it has sent anything costs nothing`() async throws {
         let fleet = try await Fleet()
         fleet.server.expireAccessTokens()

@@ -7,7 +7,7 @@ internal import LatchkeyCommandLine
 /// `latchkey rename SERVICE [ACCOUNT] --to [SERVICE/]ACCOUNT`.
 enum RenameCommand {
     private static let new = CommandOption.value(
-        "--to", "[SERVICE/]ACCOUNT", help: "new account, or new service and account")
+        "--to", "[SERVICE/]ACCOUNT", isRequired: true, help: "new account, or new service and account")
     private static let force = CommandOption.flag(
         "--force", help: "replace the secret that the new name has without asking")
 
@@ -51,11 +51,7 @@ enum RenameCommand {
 
     /// The value of --to: an account, or a service and an account.
     private static func target(_ arguments: ParsedArguments) throws -> (service: String?, account: String) {
-        guard let text = arguments.value(new) else {
-            throw CommandFailure(
-                .usage, "usage.missing-option", "\(new.name) is missing",
-                hint: "usage: latchkey rename SERVICE [ACCOUNT] \(new.name) [SERVICE/]ACCOUNT")
-        }
+        let text = arguments.value(new) ?? ""
         // The words may be a secret gone astray.
         let isAccount = !text.utf8.contains(UInt8(ascii: "/"))
         guard let name = SecretReference.name(of: isAccount ? "service/" + text : text), let account = name.account

@@ -8,9 +8,10 @@ internal import LatchkeyVault
 
 /// `latchkey copy` and `latchkey move`, from one store to another.
 package enum TransferCommand {
-    static let from = CommandOption.value("--from", "STORE", help: "store to read from, or a vault's PATH or URI")
+    static let from = CommandOption.value(
+        "--from", "STORE", isRequired: true, help: "store to read from, or a vault's PATH or URI")
     static let to = CommandOption.value(
-        "--to", "STORE", help: "store to write to, or a vault's PATH or URI")
+        "--to", "STORE", isRequired: true, help: "store to write to, or a vault's PATH or URI")
     package static let replace = CommandOption.flag(
         "--replace", help: "overwrite secrets of the same name in the target")
     private static let use = CommandOption.flag("--use", help: "use the target from now on, without asking")
@@ -172,11 +173,7 @@ struct TransferEnd {
     private let settings: StoreSettings
 
     init(_ option: CommandOption, _ arguments: ParsedArguments, _ context: CommandContext) throws {
-        guard let name = arguments.value(option) else {
-            throw CommandFailure(
-                .usage, "usage.missing-option", "\(option.name) is missing",
-                hint: "add both stores, such as --from secret-service --to vault")
-        }
+        let name = arguments.value(option) ?? ""
         var settings = context.settings
         // Nothing is to be deleted on the word of a damaged vault.
         settings.vaultItemCheck = .always

@@ -33,8 +33,8 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
     package var scopes: Set<String>?
     package var grantTypes: Set<String>?
     package var challengeMethods: Set<String>?
-    /// The algorithms that ID tokens may be signed with: what the server announces, as far as we have it (OpenID Connect
-    /// Discovery section 3). ES256 and RS256 where the server doesn't say.
+    /// The algorithms that ID tokens may be signed with: what the server announces, as far as we have it (OpenID
+    /// Connect Discovery section 3). ES256 and RS256 where the server doesn't say.
     package var idTokenAlgorithms: Set<SignatureAlgorithm> = [.es256, .rs256]
     /// Whether a client id may be the address of a document about the client, which the server reads.
     package var readsClientDocuments = false
@@ -116,8 +116,7 @@ extension AuthorizationServerMetadata {
             if isPrivate == nil { isPrivate = response.isFromPrivateAddress }
             switch response.status {
             case 200...299:
-                // A site that returns a web page for every address has no metadata here, but may have it at the next
-                // address.
+                // A site may return a web page for every address. The metadata may still be at the next address.
                 guard response.field("Content-Type").map(isJSON) ?? true else {
                     failure = OAuthError(.invalidMetadata(.webPage))
                     continue

@@ -24,8 +24,8 @@ public struct ClientAuthentication: ~Copyable, Sendable {
         throw OAuthError(.invalidMetadata(.withoutClientAuthentication))
     }
 
-    /// The method of a client that registers itself: none where the server offers that, so that there is no secret to
-    /// store, else `methodWithSecret`.
+    /// The method of a client that registers itself: `none` if the server offers it, which avoids a secret to store;
+    /// otherwise `methodWithSecret`.
     package static func methodToRegister(offered: Set<Method>?) throws(OAuthError) -> Method {
         if offered?.contains(.none) == true { return .none }
         return try methodWithSecret(offered: offered)
@@ -41,7 +41,7 @@ public struct ClientAuthentication: ~Copyable, Sendable {
     }
 
     package let method: Method
-    /// What the server is known to take; `nil` to find out.
+    /// The form that the server is known to accept; `nil` to find out.
     let basicForm: BasicForm?
     /// Whether the request is sent once more with the other method if the server refuses the client.
     package var triesOtherMethod = true

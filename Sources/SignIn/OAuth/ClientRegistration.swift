@@ -4,7 +4,7 @@ package import LatchkeyLog
 package import LatchkeySecrets
 internal import LatchkeySystem
 
-/// What a client tells about itself when it registers (RFC 7591 section 2). It holds no secret.
+/// A client's registration (RFC 7591 section 2). It doesn't contain a secret.
 package struct ClientRegistration: Sendable, Hashable {
     package var name: String
     package var redirects: [RedirectURI]
@@ -38,11 +38,11 @@ package struct ClientIdentity: ~Copyable, Sendable {
 
 /// Registers clients at a server (RFC 7591), without an access token of its own.
 package struct RegistrationEndpoint: Sendable {
-    /// How a server wants to be told about a client.
+    /// The form of a registration that a server accepts.
     package enum Dialect: Sendable, Hashable {
         /// As RFC 7591 says: JSON.
         case standard
-        /// As Mastodon's `/api/v1/apps` does: a form, and a secret for each client.
+        /// Mastodon's `/api/v1/apps`: a form, and a secret for each client.
         case mastodon
     }
 

@@ -3,12 +3,12 @@ internal import LatchkeyHTTP
 internal import LatchkeySystem
 internal import Synchronization
 
-/// What servers told about proofs: the nonce each wants next (RFC 9449 sections 8 and 9), and how their clocks differ
-/// from ours. One for all sessions of a process; nothing in it is a secret.
+/// Servers' requirements for proofs: the next nonce of each server (RFC 9449 sections 8 and 9), and the difference of
+/// its clock from ours. All sessions of a process share one cache. It doesn't contain secrets.
 package final class DPoPNonceCache: Sendable {
     struct Origin: Sendable, Hashable {
         var nonce: String?
-        /// Seconds that the server's clock is ahead of ours.
+        /// The lead of the server's clock over ours, in seconds.
         var skew: Int64 = 0
     }
 
@@ -17,7 +17,7 @@ package final class DPoPNonceCache: Sendable {
     /// More than these at once are forgotten: they cost a repeated request each.
     static let maximumOriginCount = 64
     static let maximumNonceByteCount = 1024
-    /// A `Date` has whole seconds and takes its time: less than this is no difference.
+    /// A `Date` field has whole seconds and arrives late, so a smaller difference is ignored.
     static let toleratedSkew: Int64 = 2
     /// A difference greater than two days is not accepted.
     static let maximumSkew: Int64 = 2 * 86_400

@@ -6,7 +6,7 @@ package import LatchkeyLog
 package import LatchkeySecrets
 internal import LatchkeySystem
 
-/// What one proof says (RFC 9449 section 4.2), and how it is written: a JSON Web Signature in compact form.
+/// A proof (RFC 9449 section 4.2), written as a JSON Web Signature in compact form.
 package struct DPoPProof {
     let method: String
     /// The target without query and fragment.
@@ -16,7 +16,7 @@ package struct DPoPProof {
     let issued: UnixTime
     /// The base64url text of the access token's SHA-256; `nil` where no token is sent.
     let tokenHash: String?
-    /// What the server gave last.
+    /// The server's last nonce.
     let nonce: String?
 
     /// Seconds from `iat` to `exp` (RFC 7519 section 4.1.4). RFC 9449 leaves it to the server how long a proof is good;
@@ -26,8 +26,8 @@ package struct DPoPProof {
     /// Random octets behind an identifier: 128 bits, where RFC 9449 section 4.2 wants 96.
     static let identifierByteCount = 16
 
-    /// The address as section 4.3 compares it: scheme and host in lower case, without the scheme's own port, an empty
-    /// path as a slash, all else as it is sent.
+    /// The address in the form for comparison (section 4.3): scheme and host in lower case, without the scheme's
+    /// default port, with a slash for an empty path, and otherwise unchanged.
     static func address(of url: HTTPURL) -> String { url.origin + url.path }
 
     package static func hash(of token: borrowing Secret<AccessToken>) -> String {
@@ -102,7 +102,7 @@ package struct DPoPProofKey: ~Copyable, Sendable {
         throw OAuthError(.invalidConfiguration(.signingKey))
     }
 
-    /// Returns `nil` unless the scalar is 32 bytes, and one of the curve's.
+    /// Returns `nil` unless the scalar has 32 bytes and is valid for the curve.
     init?(scalar: consuming Secret<PrivateKey>) throws(LibraryFailure) {
         guard let point = try P256.publicKey(of: scalar) else { return nil }
         self.scalar = scalar
@@ -176,7 +176,7 @@ package final class DPoPProofSigner: Sendable {
     /// The key's thumbprint: `jkt`, and `dpop_jkt` of an authorization request.
     package var thumbprint: String { key.thumbprint }
 
-    /// What a proof is made with.
+    /// The data for a proof.
     package struct Basis: Sendable {
         fileprivate let origin: DPoPNonceCache.Origin
     }
@@ -207,7 +207,7 @@ package final class DPoPProofSigner: Sendable {
         return basis
     }
 
-    /// Takes what a response says about proofs that another client was given.
+    /// Learns the nonce and the clock from another client's response.
     package func learn(from response: borrowing GuardedResponse, of url: HTTPURL) {
         memory.learn(from: response, of: url, now: now())
     }

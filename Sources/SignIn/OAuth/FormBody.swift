@@ -4,7 +4,7 @@ internal import LatchkeySystem
 /// The sink that writes secrets into a form in guarded memory: the body of a token, revocation or similar request, or
 /// the query of an authorization request.
 ///
-/// It is the only way for a code, a verifier, a refresh token or a client secret to a server's endpoint.
+/// A code, a verifier, a refresh token or a client secret can only reach a server's endpoint through this type.
 package struct FormFieldSink: SecretSink, ~Copyable {
     package static var reason: StaticString { "OAuth sends codes, verifiers, tokens and state as form fields" }
 
@@ -17,12 +17,12 @@ package struct FormFieldSink: SecretSink, ~Copyable {
     }
 }
 
-/// A form that is put together field by field, in guarded memory.
+/// A form in guarded memory, built field by field.
 struct FormBody: ~Copyable {
     private var sink: FormFieldSink
     private var needsSeparator: Bool
 
-    /// In bytes; a code, a verifier and a refresh token of the greatest length fit.
+    /// The limit in bytes: enough for a code, a verifier and a refresh token of the maximum length.
     static let limit = 64 << 10
 
     init() {
@@ -46,7 +46,7 @@ struct FormBody: ~Copyable {
             of: sink.output.append(publicText: text))
     }
 
-    /// Appends a field whose value is no secret.
+    /// Appends a field with a value that isn't secret.
     mutating func append(_ name: String, text: String) throws(OAuthError) {
         let bytes = Array(text.utf8)
         try mappingError(OAuthError.tooLarge) {
@@ -82,7 +82,7 @@ struct FormBody: ~Copyable {
 
 /// application/x-www-form-urlencoded (RFC 6749 appendix B), of bytes in guarded memory.
 enum FormEncoding {
-    /// How a space is written. Both are read alike by a reader of forms; a reader of URLs alone knows only `%20`.
+    /// The form of a space. Parsers of forms accept both; parsers of URLs only `%20`.
     enum Space {
         case plus
         case percent

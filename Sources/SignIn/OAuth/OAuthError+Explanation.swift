@@ -106,7 +106,7 @@ extension OAuthError {
         case .invalidScope: "check the scopes"
         // Once more with what the server required was not enough.
         case .useDPoPNonce, .invalidDPoPProof: Self.retryHint
-        // Some servers say nothing more to a token that is no longer accepted.
+        // Some servers respond to an invalid token without an error code.
         case .none where code == .exchangeFailed(statusCode: 400): "sign in again"
         case .invalidGrant, .badVerificationCode, .invalidCode: "sign in again"
         default: nil
@@ -230,7 +230,7 @@ extension OAuthError.ConfigurationProblem {
     }
 }
 
-/// What another module's errors are as ours, for `mapError`.
+/// Conversions of another module's errors to ours, for `mapError`.
 extension OAuthError {
     package static func network(_ error: TransportError) -> OAuthError {
         OAuthError(.networkError(error))
@@ -240,7 +240,7 @@ extension OAuthError {
         OAuthError(.noRandomOctets(number: error.number))
     }
 
-    /// What is put together for a request went past its limit.
+    /// A request is larger than its limit.
     package static func tooLarge(_: SecretBuilder.LimitExceeded) -> OAuthError {
         OAuthError(.invalidConfiguration(.requestTooLarge))
     }

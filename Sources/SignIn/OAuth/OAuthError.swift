@@ -17,7 +17,7 @@ public struct OAuthError: RedactedError, Hashable {
         case authorizationFailed
         /// The token endpoint refused the code or the request.
         case exchangeFailed(statusCode: Int)
-        /// The refresh token is no longer accepted: the user must sign in again.
+        /// The refresh token is no longer valid. The user must sign in again.
         case sessionEnded
         /// The revocation endpoint refused.
         case revocationFailed(statusCode: Int)

@@ -23,7 +23,7 @@ public enum ServerErrorCode: String, Sendable, Hashable, CaseIterable {
     case invalidGrant = "invalid_grant"
     /// The server doesn't know the grant (RFC 6749 section 5.2).
     case unsupportedGrantType = "unsupported_grant_type"
-    /// The user has to be asked (OpenID Connect Core section 3.1.2.6).
+    /// The server has to ask the user (OpenID Connect Core section 3.1.2.6).
     case interactionRequired = "interaction_required"
     /// The person has to sign in at the server (OpenID Connect Core section 3.1.2.6).
     case loginRequired = "login_required"

@@ -23,8 +23,8 @@ public struct SignInError: RedactedError, Hashable {
         case sessionEnded
         /// The same, because an earlier refresh was cut off between the server and the store.
         case refreshLost
-        /// The server has refreshed the session, but the store couldn't save the new tokens: they are lost, and the old
-        /// ones may be spent.
+        /// The server has refreshed the session, but the store couldn't save the new tokens. They are lost, and the old
+        /// ones may be invalid.
         case tokensNotStored(StoreError)
         /// The server gives no account name; one must be chosen.
         case accountNameNeeded

@@ -4,8 +4,8 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeyCommandLine
 
-/// `latchkey helper aws PROFILE`: a `credential_process` of the AWS tools, version 1. An access key is kept under the
-/// service `aws:PROFILE`, with its id as account.
+/// `latchkey helper aws PROFILE`: a `credential_process` of the AWS tools, version 1. The store has an access key under
+/// the service `aws:PROFILE`, with its ID as the account.
 enum AWSHelper {
     static let command = Command(
         "helper", "aws", summary: "answer the AWS tools with an access key",

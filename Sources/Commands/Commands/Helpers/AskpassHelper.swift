@@ -4,10 +4,10 @@ internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
 internal import LatchkeyCommandLine
 
-/// `latchkey helper askpass QUESTION`, also as `latchkey-askpass`: SSH_ASKPASS of ssh(1). It answers the question for a
-/// key's passphrase, and no other: a server words its own questions as it likes.
+/// `latchkey helper askpass QUESTION`, also as `latchkey-askpass`: SSH_ASKPASS of ssh(1). It answers only the
+/// question for a key's passphrase, because a server chooses the words of other questions.
 enum AskpassHelper {
-    /// A key's passphrase is kept under `ssh:PATH`.
+    /// The account of a key's passphrase; its service is `ssh:PATH`.
     private static let account = "passphrase"
 
     static let command = Command(
@@ -20,7 +20,7 @@ enum AskpassHelper {
         examples: ["latchkey helper askpass QUESTION"],
         calledAs: "latchkey-askpass", reportsError: reportInOneLine
     ) { arguments, context in
-        // A confirmation or a notice (SSH_ASKPASS_PROMPT) has no passphrase for an answer.
+        // A passphrase doesn't answer a confirmation or a notice (SSH_ASKPASS_PROMPT).
         guard context.environment["SSH_ASKPASS_PROMPT"] == nil,
             let path = keyPath(in: arguments.operand("QUESTION"))
         else { return .notFound }
@@ -35,8 +35,8 @@ enum AskpassHelper {
         return .success
     }
 
-    /// The key in a question of ssh, ssh-add or ssh-keygen; the whole text has to be theirs. A question that comes again
-    /// because the passphrase was wrong is another text, and isn't answered.
+    /// The key in a question of ssh, ssh-add or ssh-keygen; the whole text has to be theirs. A question that comes
+    /// again because the passphrase was wrong is another text, and isn't answered.
     private static func keyPath(in question: String) -> String? {
         let begin = "Enter passphrase for "
         guard question.hasPrefix(begin) else { return nil }

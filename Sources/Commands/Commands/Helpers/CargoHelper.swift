@@ -123,7 +123,7 @@ enum CargoHelper {
         try context.output.write("{\"Ok\":{\"kind\":\"login\"}}")
     }
 
-    /// The token that cargo was given, or that the person types: standard input is the protocol's.
+    /// The token from cargo or from the terminal. Standard input belongs to the protocol.
     private static func token(
         _ request: borrowing CargoRequest, _ mayAsk: Bool, _ context: CommandContext
     ) throws -> Secret<Password> {
@@ -148,7 +148,7 @@ enum CargoHelper {
 struct CargoRequest: ~Copyable {
     let kind: String
     let indexURL: String
-    /// What the registry is called, for people.
+    /// The registry's name for people.
     let name: LoggableText
     let loginURL: LoggableText?
     let token: Secret<Password>?

@@ -6,8 +6,8 @@ internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
 internal import LatchkeySystem
 
-/// `latchkey helper docker`, also as `docker-credential-latchkey`: the protocol of docker-credential-helpers. What goes
-/// wrong stands on standard output, with exit status 1; some of its texts are part of the protocol.
+/// `latchkey helper docker`, also as `docker-credential-latchkey`: the protocol of docker-credential-helpers. Errors
+/// go to standard output, with exit status 1; some of their texts are part of the protocol.
 enum DockerHelper {
     static let command = Command(
         "helper", "docker", summary: "answer docker and podman, as docker-credential-latchkey",
@@ -147,7 +147,7 @@ enum DockerHelper {
         let view = try await context.openView()
         let others = try await view.foreign(having: [shape], deadline: context.deadline)
         var users: [String: String] = [:]
-        // The one that `get` finds stands last.
+        // The last one is the one that `get` finds.
         for store in others.stores + view.stores.reversed() {
             var listing = store.list(deadline: context.deadline).makeAsyncIterator()
             while let entry = try await listing.next() {
@@ -164,7 +164,7 @@ enum DockerHelper {
     }
 }
 
-/// What docker and others call a registry: a host with or without a scheme, a port and a path, as each client likes.
+/// The name that docker and other clients use for a registry: a host, with or without a scheme, a port and a path.
 struct RegistryName {
     /// As the client wrote it, without white space around it.
     let text: String
@@ -191,11 +191,11 @@ struct RegistryName {
     /// Where its sessions' tokens may go.
     var origin: String { scheme + host }
 
-    /// The names under which the same registry may be stored, the nearest first: as it was written, by host and path with
-    /// and without the scheme, then by the host alone. With a scheme other than HTTP and HTTPS, as it was written.
+    /// The names under which the same registry may be stored, the nearest first: as it was written, by host and path
+    /// with and without the scheme, then by the host alone. With a scheme other than HTTP and HTTPS, as it was written.
     var candidates: [String] {
         let places = path.isEmpty ? [host] : [host + path, host]
-        // What was stored for HTTPS goes to no other scheme.
+        // A login for HTTPS never goes to another scheme.
         let forms = places.flatMap { place -> [String] in
             switch scheme {
             case "https://": [place, "https://\(place)", "\(place)/", "https://\(place)/", "https://\(place)/v1/"]

@@ -4,7 +4,7 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// What git says of a credential: lines `KEY=VALUE` up to an empty one (git-credential(1), "Input/output format").
+/// Git's description of a credential: lines `KEY=VALUE` up to an empty one (git-credential(1), "Input/output format").
 struct GitExchange: ~Copyable {
     static let maximumByteCount = 1 << 20
     /// Of a line without its end: git reads no longer ones.
@@ -18,7 +18,7 @@ struct GitExchange: ~Copyable {
     /// When the password ends, in seconds since 1970.
     private(set) var passwordExpiry: String?
     private(set) var refreshToken: Secret<Password>?
-    /// What git can take (`capability[]`), such as `authtype`.
+    /// The capabilities of git (`capability[]`), such as `authtype`.
     private(set) var capabilities: Set<String> = []
     /// The schemes of the server's challenges (`wwwauth[]`), in lower case.
     private(set) var challenges: Set<String> = []
@@ -42,7 +42,7 @@ struct GitExchange: ~Copyable {
         bytes.starts(with: "\n") || bytes.count > 1 && bytes.starts(with: "\n\n", at: bytes.count - 2)
     }
 
-    /// The service under which git's credentials are kept; `nil` where it isn't said for what one is.
+    /// The service of the stored credential; `nil` if the request has neither host nor path.
     var service: String? {
         // A host with a slash or a user in it, which git has from %2f and %40, would have the name of another place.
         guard !scheme.isEmpty, host.isEmpty ? !path.isEmpty : HostName.isSound(host) else { return nil }
@@ -50,13 +50,13 @@ struct GitExchange: ~Copyable {
         return "git:\(scheme)://\(place.hasSuffix("/") ? String(place.dropLast()) : place)"
     }
 
-    /// The account under which a user's credential is kept; `nil` where git doesn't say whose.
+    /// The account of the stored credential; `nil` if the request has no user.
     var account: String? { user.map { $0.isEmpty ? Self.accountOfNobody : $0 } }
 
     /// The user whose credential an account is.
     static func user(ofAccount account: String) -> String { account == accountOfNobody ? "" : account }
 
-    /// In place of a user without a name, who signs in by other means than a password (RFC 4559).
+    /// The account for an empty user name: that user signs in without a password (RFC 4559).
     private static let accountOfNobody = "(no user)"
 
     /// The attributes by which other helpers' items are found in a keyring: git's own, and Git Credential Manager's.
@@ -105,14 +105,14 @@ struct GitExchange: ~Copyable {
     }
 }
 
-/// A credential of git's as it is kept: the password, and in lines below it what git wants to have back, where there is
-/// any. git-credential-libsecret writes the same.
+/// The stored form of a git credential: the password, and below it the lines that git wants back, if any.
+/// git-credential-libsecret writes the same form.
 struct GitSecret: ~Copyable {
     private(set) var password = Secret<Password>(copying: [UInt8]().span)
     private(set) var expiry: String?
     private(set) var refreshToken: Secret<Password>?
 
-    /// `nil` for what git can't be given: a secret of several lines, or with a NUL.
+    /// `nil` for a secret that git can't read: one with several lines or a NUL.
     init?(_ secret: borrowing Secret<Password>) {
         let (end, isSound) = secret.withExposedBytes { bytes in
             (bytes.index(of: 0x0A) ?? bytes.count, bytes.index(of: 0) == nil)
@@ -142,7 +142,7 @@ struct GitSecret: ~Copyable {
         return true
     }
 
-    /// What is kept of a request. `nil` for one without a password.
+    /// The secret to store for a request; `nil` for a request without a password.
     static func kept(_ request: borrowing GitExchange) -> Secret<Password>? {
         var kept = SecretBuilder()
         switch request.password {

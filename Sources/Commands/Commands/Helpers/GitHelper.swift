@@ -29,7 +29,7 @@ enum GitHelper {
         case "store": try await store(try request(), context)
         case "erase": try await erase(try request(), context)
         default:
-            // What git asks of helpers some day is no error of today's.
+            // A later version of git may ask for more, which isn't an error.
             break
         }
         return .success
@@ -132,8 +132,8 @@ enum GitHelper {
         }
     }
 
-    /// Deletes what was refused: without a password in the request, all that it names; else only what has that password,
-    /// as another one may have been stored meanwhile.
+    /// Deletes the refused credential. If the request has a password, a credential with another password stays: it may
+    /// have been stored after the refusal.
     private static func erase(_ request: borrowing GitExchange, _ context: CommandContext) async throws {
         guard let service = request.service else { return }
         let view = try await context.openView()
@@ -158,8 +158,8 @@ enum GitHelper {
         }
     }
 
-    /// What another helper keeps would be the answer again and again: it is deleted as well, where it is exactly what was
-    /// refused.
+    /// Deletes the same credential of another helper too, because it would be the answer again. It has to equal the
+    /// refused one.
     private static func eraseForeign(
         _ request: borrowing GitExchange, _ service: String, _ view: StoreView, _ context: CommandContext
     ) async throws {

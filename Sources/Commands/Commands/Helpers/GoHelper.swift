@@ -3,7 +3,7 @@ internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
 internal import LatchkeyCommandLine
 
-/// `latchkey helper go [URL]`: a command of GOAUTH (`go help goauth`). What git has for a host is what Go gets.
+/// `latchkey helper go [URL]`: a command of GOAUTH (`go help goauth`). Go gets git's credential for the host.
 enum GoHelper {
     static let command = Command(
         "helper", "go", summary: "answer Go for private modules",

@@ -19,13 +19,12 @@ extension StoreView {
         return nil
     }
 
-    /// What other programs keep in their own ways, in the desktop's keyring or in a vault that was served as one, under
-    /// the names that it has here.
+    /// The items of other programs, in the desktop's keyring or in a served vault, under Latchkey's names for them.
     ///
     /// - Parameter shapes: the attributes by which the items are found.
     func foreign(having shapes: [ItemAttributes], deadline: Deadline) async throws -> StoreView {
         let found = try InMemoryStore()
-        // What the chosen store has stays.
+        // The chosen store's credentials have precedence.
         for store in stores.reversed().compactMap(\.items) {
             for attributes in shapes {
                 try await store.copyForeign(to: found, having: attributes, deadline: deadline)
@@ -91,7 +90,7 @@ extension RedactedError {
     }
 }
 
-/// What a helper does that says an error in one line on standard error and ends with its status.
+/// Reports an error in one line on standard error, and ends with its status.
 @Sendable func reportInOneLine(_ error: any RedactedError, _ output: TerminalOutput) -> ExitStatus {
     output.note(error.line)
     return ExitStatus(error)

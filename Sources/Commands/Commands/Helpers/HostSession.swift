@@ -19,7 +19,7 @@ struct HostSession: ~Copyable {
         expiry = session.expiry
     }
 
-    /// Whether servers take this user's name for whoever the token belongs to: GitLab's and GitHub's documentation.
+    /// Whether servers accept this user name for any owner of a token: see GitLab's and GitHub's documentation.
     static func namesAnyone(_ user: String) -> Bool { ["oauth2", "x-access-token"].contains(user) }
 
     /// The user's name that goes with the token in a Basic field. GitLab takes no other one; elsewhere the token alone
@@ -28,16 +28,16 @@ struct HostSession: ~Copyable {
 }
 
 extension CommandContext {
-    /// Returns the session whose token may go to an origin, refreshed when it has expired; `nil` where nobody is signed
-    /// in who is meant.
+    /// Returns the session whose token may go to an origin, refreshed if it has expired; `nil` without such a
+    /// session.
     ///
     /// - Parameters:
     ///   - origin: scheme, host, and a port that isn't the scheme's own.
-    ///   - user: whom the tool asks for. A name that isn't an account's is nobody's, but for those that servers take
-    ///     for any token's owner.
+    ///   - user: the user in the tool's request. It has to be an account's name, or a name that servers accept for any
+    ///     token's owner.
     func session(at origin: String, user: String?, _ view: StoreView) async throws -> HostSession? {
         for name in try providers.names() {
-            // What is wrong with a provider's file is for the commands that are about it.
+            // Other commands report a wrong provider file.
             guard let configuration = try? providers.read(name),
                 (try? configuration.provider())?.origins.contains(origin) == true
             else { continue }
@@ -63,14 +63,14 @@ extension CommandContext {
         if kept.isFresh(at: .now()) { return HostSession(kept, at: configuration.name) }
         guard kept.isRefreshable else { throw Self.ended(configuration.name) }
         try refresh(configuration.name, account)
-        // What the worker has stored, or another process before it.
+        // The session that the worker or another process has stored.
         guard let renewed = try await bearerSession(of: account, at: configuration, sessions),
             renewed.isFresh(at: .now())
         else { throw Self.ended(configuration.name) }
         return HostSession(renewed, at: configuration.name)
     }
 
-    /// The account that is meant: the one of that name, else the current one, else the only one.
+    /// The account of that name, else the current account, else the only one.
     private func account(_ user: String?, _ sessions: SessionStore) async throws -> String? {
         let accounts = try await sessions.accounts(deadline: deadline)
         if let user, !HostSession.namesAnyone(user) { return accounts.first { $0.hasSameOctets(as: user) } }
@@ -79,8 +79,8 @@ extension CommandContext {
         return accounts.first { $0.hasSameOctets(as: current) }
     }
 
-    /// `nil` for what isn't a session of this provider's with a bearer token for whichever origin: one that is bound to a
-    /// key is of no use without it.
+    /// `nil` for what isn't a session of this provider's with a bearer token for whichever origin: one that is bound to
+    /// a key is of no use without it.
     private func bearerSession(
         of account: String, at configuration: ProviderConfiguration, _ sessions: SessionStore
     ) async throws -> StoredSession? {

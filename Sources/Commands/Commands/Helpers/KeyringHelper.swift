@@ -114,7 +114,7 @@ enum KeyringHelper {
     }
 }
 
-/// What pip and uv ask for: the address of an index or of a package on it, or a host.
+/// The service in a request by pip or uv: the address of an index or of a package on it, or a host.
 struct IndexName {
     private let text: String
 
@@ -122,11 +122,11 @@ struct IndexName {
         self.text = text
     }
 
-    /// The scheme with its slashes, and the host with its port; `nil` for a name that is no address.
+    /// The scheme with its slashes, and the host with its port; `nil` for a name that isn't an address.
     private var parts: (scheme: Substring, host: Substring, path: Substring)? {
         guard let start = HostName.endOfScheme(in: text) else { return nil }
         let rest = text[start...]
-        // A host ends at a query too: what stands behind it is no other host's.
+        // A host ends at a query too. The query can't make it another host.
         let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
         // A user in an address isn't part of the index's name.
         let host = rest[..<end].split(separator: "@", omittingEmptySubsequences: false).last ?? ""
@@ -137,9 +137,9 @@ struct IndexName {
 
     var origin: String? { parts.map { ASCII.lowercased("\($0.scheme)\($0.host)") } }
 
-    /// The names to look for, the longest first: the address as it is, each path above it with and without its slash, as
-    /// written and with scheme and host in lower case, and for HTTPS and this machine the host: it may have been stored
-    /// for HTTPS.
+    /// The names to look for, the longest first: the address as it is, each path above it with and without its slash,
+    /// as written and with scheme and host in lower case. For HTTPS and this machine also the host, because its login
+    /// may be one for HTTPS.
     var candidates: [String] {
         guard let (scheme, host, path) = parts else { return [text] }
         let roots = ["\(scheme)\(host)", ASCII.lowercased("\(scheme)\(host)")]
@@ -157,12 +157,12 @@ struct IndexName {
         return names.filter { seen.insert($0).inserted }
     }
 
-    /// An address with more is looked up as it is, and by its host.
+    /// The limit of parts. An address with more is looked up by the whole address and by its host.
     private static let mostPathParts = 16
 }
 
 extension Secret where Purpose: SecretPurpose {
-    /// Without one line break at the end, which `echo` and Python's `getpass` put there.
+    /// A copy without one final line break, which `echo` and Python's `getpass` add.
     borrowing func withoutLineBreak() -> Secret<Purpose> {
         let count = withExposedBytes { $0.count > 0 && $0[$0.count - 1] == 0x0A ? $0.count - 1 : $0.count }
         return withExposedBytes { Secret(copying: $0.extracting(0..<count)) }

@@ -40,7 +40,7 @@ enum SystemdHelper {
     }
 }
 
-/// Who asks at the other end of a socket.
+/// The unit at the other end of a socket.
 struct UnitRequest: Sendable {
     let unit: String
     let credential: String

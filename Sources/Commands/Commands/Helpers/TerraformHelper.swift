@@ -7,7 +7,7 @@ internal import LatchkeySystem
 internal import LatchkeyCommandLine
 
 /// `latchkey helper terraform VERB HOST`, also as `terraform-credentials-latchkey`: the credentials helper protocol of
-/// Terraform and OpenTofu. A host's token is kept under `terraform:HOST`.
+/// Terraform and OpenTofu. The service of a host's token is `terraform:HOST`.
 enum TerraformHelper {
     static let command = Command(
         "helper", "terraform", summary: "answer Terraform and OpenTofu, as terraform-credentials-latchkey",

@@ -5,8 +5,8 @@ internal import LatchkeySystem
 
 /// The tokens in cargo's `credentials.toml`, where its provider `cargo:token` keeps them.
 ///
-/// A token is kept under the service `cargo:INDEX-URL` with the account `token`, as cargo names registries to credential
-/// providers. The index of a registry stands in cargo's configuration.
+/// A token has the service `cargo:INDEX-URL` and the account `token`, as in cargo's requests to credential providers.
+/// Cargo's configuration contains the index of a registry.
 package enum CargoTokens {
     private static let program: StaticString = "cargo"
     /// How cargo names crates.io to a provider, though it reads another index.
@@ -101,8 +101,8 @@ package enum CargoTokens {
         return indexes
     }
 
-    /// An index's URL as cargo gives it to providers: schemes that the URL Standard knows have their host in lower case,
-    /// and a path.
+    /// An index's URL as cargo gives it to providers: schemes that the URL Standard knows have their host in lower
+    /// case, and a path.
     private static func asCargoSaysIt(_ index: String) -> String {
         guard let mark = index.firstRange(of: "://") else { return index }
         let scheme = ASCII.lowercased(index[..<mark.lowerBound])

@@ -3,24 +3,24 @@ package import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// What another program kept, read into memory: `Transfer` takes it from there to a store.
+/// The credentials of another program, read into memory. `Transfer` copies them to a store.
 package struct CredentialImport: Sendable {
-    /// What was read.
+    /// The credentials.
     package let store: InMemoryStore
     /// The count of entries that can't be imported: without an account, without a secret, with names that no store
     /// takes, with parts that no store takes, or under the name of an earlier entry with another secret.
     package private(set) var skippedCount = 0
     /// Which these are, as far as their formats name them, and why; no more than a person reads.
     package private(set) var skippedNames: [LogMessage] = []
-    /// The files from which the secrets can be taken out.
+    /// The files from which the secrets can be removed.
     package var files: [PlainSecretFile] = []
 
     package init() throws(StoreError) {
         store = try InMemoryStore()
     }
 
-    /// Reads the content of a file: what it imports, and what goes from the file with the secrets; `nil` where nothing
-    /// in the content looks like a secret.
+    /// Reads the content of a file. Returns the import, and the change that removes the secrets from the file; `nil` if
+    /// the content seems to have no secret.
     typealias Reader = @Sendable (borrowing Secret<MessageBody>) async throws -> (Self, PlainSecretFile.Change?)
 
     /// Reads a file. The same reader judges later whether the rest of the file contains a secret.
@@ -58,7 +58,7 @@ package struct CredentialImport: Sendable {
 }
 
 extension LogMessage {
-    /// What a file calls one of its entries.
+    /// The file's name for an entry.
     static func entry(_ name: String) -> LogMessage {
         "\(LoggableText(reviewed: "names of entries are what a listing shows", unredacted: name))"
     }
@@ -71,7 +71,7 @@ extension Span<UInt8> {
         return extracting((mark + 1)..<count).assigns(name, by: separators)
     }
 
-    /// Whether something is assigned to a name, in upper or lower case: it stands before a separator and a word.
+    /// Whether the file has an assignment to a name, in upper or lower case: the name, a separator and a word.
     func assigns(_ name: StaticString, by separators: String) -> Bool {
         let name = Array(name.description.utf8)
         func isBlank(_ index: Int) -> Bool { self[index] <= 0x20 }

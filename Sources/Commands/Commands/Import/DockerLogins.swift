@@ -5,11 +5,11 @@ internal import LatchkeySystem
 
 /// The logins in docker's `config.json`, and in the `auth.json` of podman and skopeo (containers-auth.json(5)).
 ///
-/// A login is kept under the service `docker:SERVER`, as docker's credential stores have it; one by an identity token has
-/// the account `<token>`.
+/// A login has the service `docker:SERVER`, as in docker's credential stores. A login with an identity token has the
+/// account `<token>`.
 package enum DockerLogins {
     private static let program: StaticString = "docker"
-    /// What docker names its users of identity tokens in a credential store.
+    /// The user name for identity tokens in docker's credential stores.
     private static let tokenAccount = "<token>"
     private static let limits = JSONLimits(
         byteCount: ForeignFile.maximumByteCount, depth: 32, valueCount: 65_536, memberCount: 4096)
@@ -40,7 +40,8 @@ package enum DockerLogins {
         }
     }
 
-    /// Whether docker, which doesn't tell upper from lower case in names of members, would read one that isn't read here.
+    /// Whether docker, which doesn't tell upper from lower case in names of members, would read one that isn't read
+    /// here.
     private static func misspelled(
         _ names: [StaticString], in object: JSONValue, _ document: borrowing JSONDocument
     ) -> Bool {

@@ -6,17 +6,17 @@ internal import LatchkeySystem
 /// Why another program's file can't be imported.
 package struct ImportError: RedactedError, Hashable {
     package enum Problem: Sendable, Hashable {
-        /// There is none, or it can't be read; with the errno.
+        /// The file doesn't exist or can't be read; with the errno.
         case unreadable(Int32)
         /// It isn't a regular file.
         case notAFile
-        /// It has more than 16 MiB.
+        /// The file is larger than 16 MiB.
         case tooLarge
         /// It isn't what that program writes, from this line on.
         case malformed(line: Int)
         /// It isn't what that program writes.
         case notThatFormat
-        /// It is sealed in a way that can't be opened here.
+        /// The file's encryption isn't supported.
         case sealed
         /// The passphrase doesn't open it, or it was damaged.
         case wrongPassphrase
@@ -24,19 +24,19 @@ package struct ImportError: RedactedError, Hashable {
         case tooCostly
         /// It isn't what was imported, so the secrets are not removed.
         case changed
-        /// It is another user's, so the secrets are not removed.
+        /// The file belongs to another user, so the secrets stay in it.
         case othersFile
-        /// It has other names, which would keep the secrets.
+        /// The file has other names, which would still have the secrets.
         case hardLinked
         /// The secrets can't be separated from the rest of it.
         case interwoven
-        /// The secrets can't be removed; with the errno.
+        /// Writing the file without the secrets failed; with the errno.
         case unwritable(Int32)
     }
 
     package let problem: Problem
 
-    /// Whether there is no such file.
+    /// Whether the file doesn't exist.
     package var isAbsence: Bool { problem == .unreadable(ENOENT) || problem == .unreadable(ENOTDIR) }
 
     let program: StaticString
@@ -110,8 +110,8 @@ package struct ImportError: RedactedError, Hashable {
     private static let removeThem: LogMessage = "remove the secrets from the file yourself; they are in the store"
 }
 
-/// Reads a file that another program wrote into guarded memory. The whole of it is no password: it has names too, which
-/// messages show.
+/// Reads a file that another program wrote into guarded memory. The content isn't only a password: it has names too,
+/// which messages show.
 enum ForeignFile {
     static let maximumByteCount = 16 << 20
 

@@ -3,10 +3,10 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// The plain-text store of Git Credential Manager (`credential.credentialStore plaintext`): a folder with a file for each
-/// credential, whose first line is the password and whose others say whose it is.
+/// The plain-text store of Git Credential Manager (`credential.credentialStore plaintext`): a folder with a file for
+/// each credential. Its first line is the password, and the others describe the owner.
 ///
-/// A password is kept under the service `git:URL`, as Git Credential Manager names it in a keyring.
+/// A password has the service `git:URL`, as Git Credential Manager has it in a keyring.
 package enum GitCredentialManagerFiles {
     private static let program: StaticString = "Git Credential Manager"
     private static let maximumDepth = 32
@@ -38,7 +38,7 @@ package enum GitCredentialManagerFiles {
         var password = 0..<0
         var service: String?
         var account: String?
-        /// Lines that name neither, or one a second time, and a byte order mark.
+        /// Whether there are unknown or repeated lines, or a byte order mark.
         var hasOtherLines = false
 
         init(_ bytes: Span<UInt8>) {

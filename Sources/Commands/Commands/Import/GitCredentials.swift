@@ -52,8 +52,8 @@ package enum GitCredentials {
                 HostName.endOfScheme(in: start) == start.endIndex
             else { return nil }
             let rest = line.extracting((scheme + 3)..<line.count)
-            // git writes an @ in a user or a password as %40, so the first one ends them, and a second one is a mistake.
-            // What ends a host before it makes git see no user.
+            // git writes an @ in a user or a password as %40, so the first @ ends them, and a second one is an error.
+            // If the host ends before the @, git sees an address without a user.
             guard let at = rest.index(of: 0x40), rest.index(of: 0x40, from: at + 1) == nil else { return nil }
             let login = rest.extracting(0..<at)
             guard let colon = login.index(of: 0x3A), !"/?#".utf8.contains(where: { login.index(of: $0) != nil }) else {
@@ -90,7 +90,7 @@ extension Secret where Purpose: SecretPurpose {
 }
 
 extension Span<UInt8> {
-    /// Whether something that isn't a port stands behind a colon of an address, as a password does whose `@` is missing.
+    /// Whether a colon in an address is followed by something other than a port, such as a password without its `@`.
     fileprivate var hasLoginWithoutHost: Bool {
         guard let mark = indices.first(where: { starts(with: "://", at: $0) }) else { return false }
         return ((mark + 3)..<count).contains {

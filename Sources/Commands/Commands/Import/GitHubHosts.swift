@@ -3,8 +3,8 @@ internal import LatchkeySecrets
 
 /// The file `hosts.yml` of GitHub's `gh`, where it keeps tokens itself (`gh auth login --insecure-storage`).
 ///
-/// A token is kept as `gh` keeps it in a keyring: service `gh:HOST`, account the user. Of YAML it reads what `gh`
-/// writes, maps of plain scalars in block style; anything else in the place of one is an error.
+/// A token has the same names as in gh's keyring: the service `gh:HOST` and the user as account. The reader accepts the
+/// YAML that `gh` writes: maps of plain scalars in block style. Another notation of a scalar is an error.
 package enum GitHubHosts {
     private static let program: StaticString = "gh"
 
@@ -77,7 +77,7 @@ package enum GitHubHosts {
             return nil
         }
 
-        /// Where a plain scalar is, or one in quotes that needs no escapes; `nil` for any other notation.
+        /// The range of a plain scalar, or of one in quotes without escapes; `nil` for any other notation.
         private static func unquoted(_ text: Span<UInt8>) -> Range<Int>? {
             guard !text.isEmpty else { return 0..<0 }
             switch text[0] {
@@ -86,7 +86,7 @@ package enum GitHubHosts {
                 let inner = text.extracting(1..<(text.count - 1))
                 guard inner.index(of: text[0]) == nil, inner.index(of: 0x5C) == nil else { return nil }
                 return 1..<(text.count - 1)
-            // What begins a flow, an anchor, an alias, a tag, a block or a directive.
+            // The start of a flow, an anchor, an alias, a tag, a block or a directive.
             case 0x5B, 0x7B, 0x26, 0x2A, 0x21, 0x7C, 0x3E, 0x25, 0x40, 0x60: return nil
             default: return 0..<text.count
             }

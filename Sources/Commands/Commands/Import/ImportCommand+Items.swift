@@ -4,11 +4,11 @@ internal import LatchkeySecretService
 internal import LatchkeyStoreSelection
 internal import LatchkeyCommandLine
 
-// `latchkey import --from gnome-keyring-collection --items`: a keyring moves into a vault as it is, so that programs find
-// their items there once the vault is served.
+// `latchkey import --from gnome-keyring-collection --items`: copies a keyring into a vault unchanged, so that programs
+// find their items there once the vault is served.
 
 extension ImportCommand {
-    /// What became of an item.
+    /// The outcome for an item.
     private struct Row: Sendable {
         let label: String
         let attributes: ItemAttributes
@@ -32,7 +32,7 @@ extension ImportCommand {
         }
         let isRehearsal = arguments.has(TransferCommand.dryRun)
         var rows: [Row] = []
-        // What sign-ins have stored isn't an item.
+        // The sessions of sign-ins aren't items.
         let transfer = Transfer(
             from: collection, to: vault, mode: .copy, replaces: arguments.has(TransferCommand.replace))
         // A vault's own key would open nothing in the vault.
@@ -53,7 +53,7 @@ extension ImportCommand {
             }
             let outcome = try await transfer.transfer(
                 item, onlyLooks: isRehearsal, arrived: &arrived, deadline: context.deadline)
-            // One that was deleted meanwhile is none.
+            // An item that another program has deleted in the meantime doesn't count.
             if outcome != .vanished {
                 rows.append(Row(label: item.label, attributes: item.attributes, outcome: outcome))
             }

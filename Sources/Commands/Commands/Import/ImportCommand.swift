@@ -66,7 +66,7 @@ enum ImportCommand {
         let (source, file) = try source(arguments)
         let emptying = try SourceEmptying(source, arguments)
         if arguments.has(items) { return try await importItems(of: source, file, arguments, context) }
-        // Its passphrase is asked for before the store's, which may ask for one too.
+        // Asks for the source's passphrase before the store asks for its own.
         let read = try await source.read(file, arguments, context)
         let keys = try await read.store.list(deadline: context.deadline).all().map(\.key)
             .sorted { $0.isListed(before: $1) }
@@ -104,7 +104,7 @@ enum ImportCommand {
         return status
     }
 
-    /// What SOURCE and FILE are, or --from and FILE.
+    /// The source and the file: SOURCE and FILE, or --from and FILE.
     private static func source(_ arguments: ParsedArguments) throws(CommandFailure) -> (Source, file: String?) {
         var words = ["SOURCE", "FILE"].compactMap(arguments.optionalOperand)
         let name = arguments.value(from) ?? (words.isEmpty ? nil : words.removeFirst())
@@ -126,7 +126,7 @@ enum ImportCommand {
         "usage: latchkey import SOURCE [FILE], with SOURCE one of \(LogMessage.joined(Source.allCases.map { "\($0.name)" }))"
     }
 
-    /// What was read, and what was left out.
+    /// The credentials from the source, and the ones left out.
     struct Read {
         let store: any CredentialStore
         let skippedCount: Int
@@ -146,10 +146,10 @@ enum ImportCommand {
         case libsecretFile = "libsecret-file"
         case collection = "gnome-keyring-collection"
 
-        /// What --from takes for it.
+        /// The source's name for --from.
         var name: LoggableText { LoggableText(reviewed: "a word of the program", unredacted: rawValue) }
 
-        /// Whether whoever reads the source's file has the secrets, which stay there.
+        /// Whether the source's file has the secrets in plain text and keeps them.
         var isInClear: Bool { self == .gh || self == .pythonKeyring }
 
         /// Which tools a set-up has ask for what the source has.
@@ -247,9 +247,10 @@ extension ImportCommand.Read {
 }
 
 extension ImportCommand.Source {
-    /// What a program keeps in its plain-text file, and what its own helper keeps in the keyring.
+    /// The credentials in a program's plain-text file, and those of its own helper in the keyring.
     ///
-    /// - Parameter isNamed: whether the person named the file: then it is meant alone, and has to be there.
+    /// - Parameter isNamed: whether the command line has the file's path. Then only the file is read, and it must
+    ///   exist.
     func withKeyring(_ path: String, isNamed: Bool, _ context: CommandContext) async throws -> ImportCommand.Read {
         if isNamed { return ImportCommand.Read(try await file(path, context.environment)) }
         let found: CredentialImport? = try await nilIf(
@@ -257,7 +258,7 @@ extension ImportCommand.Source {
             awaiting: await file(path, context.environment))
         var read = try found ?? CredentialImport()
         let others = try InMemoryStore()
-        // Where there is no keyring, nothing is in it.
+        // A missing keyring counts as an empty one.
         let keyring = SecretServiceStore(
             SecretServiceConfiguration(
                 mayPrompt: context.settings.mayPrompt, coordination: context.settings.leases))

@@ -14,7 +14,7 @@ package enum LibsecretFile {
     private static let magic = Array("GnomeKeyring\n\r\0\n".utf8)
     /// Major and minor. gnome-keyring's own files, of another format, have 0.0 there.
     private static let version: [UInt8] = [1, 0]
-    /// libsecret writes 100,000, and the format has no bound of its own.
+    /// libsecret writes 100,000. The format has no limit.
     private static let mostIterations: UInt64 = 10_000_000
 
     /// Throws `ImportError`, `sealed` for gnome-keyring's own format, `wrongPassphrase` when not even one item opens,
@@ -158,8 +158,8 @@ enum VariantLayout {
         return value
     }
 
-    /// The end of a tuple's part of variable size, where `place` counts such parts but the last one, from 0: the
-    /// framing offsets stand at the tuple's end, the first one last.
+    /// The end of a tuple's part of variable size. `place` counts such parts from 0, without the last one. The framing
+    /// offsets are at the tuple's end, in reverse order.
     static func end(ofPart place: Int, in tuple: Span<UInt8>) -> Int? {
         let size = offsetSize(tuple.count)
         guard let end = number(tuple, at: tuple.count - (place + 1) * size, size: size) else { return nil }

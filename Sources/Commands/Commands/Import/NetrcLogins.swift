@@ -4,7 +4,7 @@ internal import LatchkeySystem
 
 /// The logins in `.netrc`, which curl, git, Go, pip and others read (the format of ftp(1), with curl's quoted words).
 ///
-/// A login is kept under the service `git:https://MACHINE`: git and Go ask for it there.
+/// A login has the service `git:https://MACHINE`, for which git and Go ask.
 package enum NetrcLogins {
     private static let program: StaticString = "curl"
 
@@ -53,9 +53,10 @@ package enum NetrcLogins {
         var passwords: [Word] = []
         var hasAccount = false
 
-        /// What goes with the login: its own words with the white space between them, and lines that hold nothing else.
+        /// The ranges to remove with the login: its words with the white space between them, and lines without other
+        /// text.
         ///
-        /// - Parameter former: where the cut before this one ends.
+        /// - Parameter former: the end of the previous range.
         func cuts(_ bytes: Span<UInt8>, after former: Int) -> [Range<Int>] {
             var cuts: [Range<Int>] = []
             for place in places {
@@ -71,7 +72,7 @@ package enum NetrcLogins {
                 var (start, end) = (cut.lowerBound, cut.upperBound)
                 while start > former, bytes[start - 1] == 0x20 || bytes[start - 1] == 0x09 { start -= 1 }
                 while end < bytes.count, bytes[end] == 0x20 || bytes[end] == 0x09 || bytes[end] == 0x0D { end += 1 }
-                // Behind something else the line keeps its end, and before something else its white space.
+                // After other text the end of the line stays. Before other text the white space stays.
                 guard start == 0 || bytes[start - 1] == 0x0A else { return cut }
                 guard end < bytes.count else { return start..<end }
                 return start..<(bytes[end] == 0x0A ? end + 1 : cut.upperBound)
@@ -108,7 +109,7 @@ package enum NetrcLogins {
             return word.finish(as: purpose)
         }
 
-        /// A name, which is no secret.
+        /// A name as text. Names aren't secret.
         func text(_ bytes: Span<UInt8>) -> String? {
             decoded(bytes, as: MessageBody.self)?.withExposedBytes { $0.publicText() }
         }

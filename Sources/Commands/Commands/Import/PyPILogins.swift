@@ -4,7 +4,7 @@ internal import LatchkeySystem
 
 /// The logins in `.pypirc`, which twine reads (the .pypirc specification of the Python Packaging User Guide).
 ///
-/// A login is kept under its repository's address, as Python keyring has it for twine.
+/// The service of a login is its repository's address, as in Python keyring for twine.
 package enum PyPILogins {
     private static let program: StaticString = "twine"
     private static let usual = [
@@ -47,7 +47,7 @@ package enum PyPILogins {
         let name: String
         var user: String?
         var repository: String?
-        /// Where it stands, and its line with the line's end.
+        /// The range of the password, and that of its line with the line's end.
         var password: (value: Range<Int>, line: Range<Int>)?
         /// The option that a line with white space before it goes on.
         var last = ""

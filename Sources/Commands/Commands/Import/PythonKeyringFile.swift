@@ -49,7 +49,7 @@ package enum PythonKeyringFile {
                     throw malformed
                 }
                 service = name
-                // What the encrypted backend keeps about itself.
+                // The encrypted backend's own entry.
                 if name == "keyring-setting" { throw ImportError(problem: .sealed, program: program) }
                 return
             }

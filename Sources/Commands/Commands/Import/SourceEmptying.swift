@@ -4,7 +4,8 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// `latchkey import --empty-source`: removes the secrets from a plain-text file after each was read back from the store.
+/// `latchkey import --empty-source`: removes the secrets from a plain-text file after each was read back from the
+/// store.
 struct SourceEmptying {
     private let source: ImportCommand.Source
 
@@ -72,16 +73,16 @@ struct SourceEmptying {
     }
 }
 
-/// A file in which another program keeps secrets in clear, as it was when it was imported.
+/// A file with another program's secrets in plain text, in its state at the import.
 package final class PlainSecretFile: Sendable {
     package let path: String
-    /// What goes with the secrets.
+    /// The change that removes the secrets.
     enum Change: Sendable {
         /// These parts, in order.
         case cuts([Range<Int>])
         /// The file itself: it is one credential.
         case removal
-        /// They stand beside other things in a way that isn't taken apart here.
+        /// Other content is between the secrets, so only a person can remove them.
         case byHand
     }
 
@@ -90,7 +91,7 @@ package final class PlainSecretFile: Sendable {
     private let program: StaticString
     private let isFree: @Sendable (borrowing Secret<MessageBody>) async throws -> Bool
 
-    /// - Parameter isFree: whether a content has no secret that an import finds.
+    /// - Parameter isFree: whether an import finds no secret in a content.
     init(
         _ path: String, _ content: consuming Secret<MessageBody>, _ change: Change, of program: StaticString,
         isFree: @escaping @Sendable (borrowing Secret<MessageBody>) async throws -> Bool
@@ -102,12 +103,12 @@ package final class PlainSecretFile: Sendable {
         self.isFree = isFree
     }
 
-    /// Removes the secrets. The file is written whole, with its mode, and is the old one until then; a link to the file
-    /// stays one. What the disk keeps of the old file is out of reach.
+    /// Removes the secrets. A new file with the same mode replaces the old one in one step; a link to the file stays a
+    /// link. The disk may still have blocks of the old file.
     ///
-    /// When this returns, the file was read again and has no secret that an import finds. Otherwise it throws and leaves
-    /// the file unchanged: `changed` when the file isn't what was imported, `interwoven` when a secret would be left,
-    /// `othersFile` and `hardLinked` for files whose other owner or name would keep the secrets.
+    /// When this returns, the file was read again, and an import finds no secret in it. Otherwise it throws and leaves
+    /// the file unchanged: `changed` if the file isn't the imported one any more, `interwoven` if a secret would be
+    /// left, `othersFile` and `hardLinked` for files whose other owner or name would still have the secrets.
     package func empty() async throws(ImportError) {
         let target = Self.resolved(path)
         try check(target)

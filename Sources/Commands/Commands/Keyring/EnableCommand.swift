@@ -56,7 +56,7 @@ enum EnableCommand {
         return KeyringUnits(context.environment, program: program, vault: vault)
     }
 
-    /// A bus that runs reads its files again. Where there is none, the next one does.
+    /// Makes a running bus read its files again. The next bus reads them at its start.
     private static func reload(_ context: CommandContext) async {
         guard let address = context.sessionBus else { return }
         if await failure(BusFault.self, awaiting: try await KeyringInquiry.reload(at: address)) != nil {

@@ -8,11 +8,12 @@ internal import LatchkeyProcess
 internal import LatchkeyStoreSelection
 internal import LatchkeySystem
 
-/// `latchkey keyring run`: this process becomes the person's program, which so has the terminal, the signals and the
-/// exit status. Behind it another one serves the vault on a bus, as long as that program runs.
+/// `latchkey keyring run`: this process becomes the user's program, which therefore has the terminal, the signals and
+/// the exit status. In the background another process serves the vault on a bus until the program ends.
 ///
-/// The service is nobody's child then: a program may wait for all of its own. So a process in between starts it, which is
-/// ended when it serves, or ends as it does.
+/// The service must not be the program's child, because a program may wait for all its children. So a process in
+/// between starts the service, and is killed once the service is ready. If the service fails, that process ends with
+/// its status.
 enum KeyringRunCommand {
     private static let only = CommandOption.value(
         "--only", "SERVICE[/ACCOUNT]", repeats: true,
@@ -55,7 +56,7 @@ enum KeyringRunCommand {
                 hint: "omit --writable (the whole keyring is writable), or add --only SERVICE")
         }
         try context.requireVault()
-        // Nobody waits for the keyring yet, and the program isn't started when the vault stays locked.
+        // No program waits for the keyring yet, and none starts if the vault stays locked.
         let vault = try await context.settings.askingNoKeyring.openVault()
         let bus = try PrivateBus.make(context.environment, deadline: context.deadline)
         let scope =
@@ -130,7 +131,7 @@ enum KeyringRunCommand {
         close(process)
         close(ends[1])
         if let address = text(from: ends[0]) {
-            // What it started is nobody's child now.
+            // Now the service is no longer a child of this process.
             kill(between.processID, SIGKILL)
             _ = between.wait()
             return address
@@ -138,7 +139,7 @@ enum KeyringRunCommand {
         ChildProcess.end(like: between.wait())
     }
 
-    /// What comes through a pipe before it is closed; `nil` for nothing.
+    /// The bytes from a pipe until its end; `nil` for none.
     private static func text(from descriptor: Int32) -> String? {
         guard let bytes = try? DescriptorBytes.all(of: descriptor, limit: 4096), !bytes.isEmpty else { return nil }
         return String(decoding: bytes, as: UTF8.self)
@@ -167,7 +168,7 @@ enum KeyringRunCommand {
 
     // MARK: - In the service
 
-    /// What held the passphrase is nothing now, under the number that the settings name.
+    /// Replaces the descriptor of the passphrase by `/dev/null`, under the number from the settings.
     private static func leave(_ descriptor: Int32) {
         let nothing = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
         guard nothing >= 0, dup2(nothing, descriptor) == descriptor else {
@@ -178,9 +179,10 @@ enum KeyringRunCommand {
         close(nothing)
     }
 
-    /// What is typed is for the program, and so are its pipes: one that waits for their end must not wait for us.
+    /// Leaves the terminal and the pipes to the program. Otherwise a reader that waits for a pipe's end would wait for
+    /// us.
     ///
-    /// - Parameter keepingErrors: where a log was asked for.
+    /// - Parameter keepingErrors: whether the user wants a log.
     private static func leaveTerminal(keepingErrors: Bool) {
         setsid()
         let nothing = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)

@@ -7,10 +7,10 @@ internal import LatchkeyCommandLine
 /// The files of this user that have the session bus start the served keyring: one for the bus (D-Bus specification,
 /// "Message Bus Starting Services") and a unit for systemd's user manager.
 struct KeyringUnits {
-    /// What says that a file is ours to remove.
+    /// The line that marks a file of ours, which we may remove.
     private static let mark = "# Written by `latchkey keyring enable`; `latchkey keyring disable` removes it.\n"
 
-    /// What xdg-desktop-portal asks for the keys of sandboxed applications.
+    /// The name at which xdg-desktop-portal asks for the keys of sandboxed applications.
     static let portalName = "org.freedesktop.impl.portal.desktop.latchkey"
 
     private let files: [(path: String, text: String)]
@@ -62,8 +62,8 @@ struct KeyringUnits {
             }
     }
 
-    /// Writes what isn't there yet, and returns the paths. Throws where somebody else's file is in the way, or one can't be
-    /// written: all is as it was then.
+    /// Writes the missing files, and returns their paths. Throws if another program's file is in the way or a file
+    /// can't be written. Then nothing has changed.
     func write() throws(CommandFailure) -> [String] {
         var former: [[UInt8]?] = []
         for file in files {

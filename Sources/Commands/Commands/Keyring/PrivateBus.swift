@@ -31,7 +31,8 @@ struct PrivateBus: ~Copyable {
                 .unavailable, "keyring.no-dbus-daemon", "dbus-daemon isn't on PATH",
                 hint: "install it: apt-get install dbus-daemon")
         }
-        // Of another user, or not there: as after su(1), or in a container. The folder itself is this user's alone anyhow.
+        // After su(1) or in a container the folder may be another user's or missing. Only this user can enter the new
+        // folder.
         let runtime = environment.runtimeDirectory.flatMap { unsafe access($0, W_OK | X_OK) == 0 ? $0 : nil }
         let folder = try TemporaryFolder(in: runtime ?? "/tmp", prefix: "latchkey-bus-")
         let configuration = folder.path + configurationName
@@ -169,7 +170,7 @@ struct PrivateBus: ~Copyable {
         """
     }
 
-    /// A path in an address (D-Bus specification, "Server Addresses"), which XML takes as it is, too.
+    /// A path in an address (D-Bus specification, "Server Addresses"). The form is valid in XML too.
     private static func escaped(_ path: String) -> String {
         PercentEncoding.encode(path) { $0 == UInt8(ascii: "/") || ASCII.isUnreserved($0) && $0 != UInt8(ascii: "~") }
     }

@@ -35,7 +35,7 @@ enum ServeCommand {
         guard let address = context.sessionBus else { throw CommandFailure.noBus }
         // No other keyring is replaced by one that has nothing to serve.
         try VaultStore.probe(at: context.settings.vaultPath)
-        // Before anything is asked: whoever answers may wait for this keyring.
+        // Before any question, because the program that answers it may wait for this keyring.
         let source = VaultSource(context.settings, scope: nil)
         let service = try await context.startService(source, at: address)
         if let owner = try await context.bus({ () async throws(BusFault) in
@@ -46,7 +46,7 @@ enum ServeCommand {
                 .refused, "keyring.owned", "\(owner) already serves the keyring on this bus",
                 hint: "end that program, or add --replace if it allows to be replaced")
         }
-        // For the applications of a sandbox; without it the keyring is one all the same.
+        // For sandboxed applications. The keyring works without it.
         _ = try await context.bus { () async throws(BusFault) in
             try await service.own(KeyringUnits.portalName, replacing: true)
         }
@@ -57,7 +57,7 @@ enum ServeCommand {
 }
 
 extension CommandContext {
-    /// Throws where another store is named on the command line: it would be served in nobody's sense.
+    /// Throws if the command line has another store, because only the vault can be served.
     func requireVault() throws(CommandFailure) {
         guard let named = namedStore, named.source == .argument, named.name != "vault" else { return }
         throw CommandFailure(
@@ -87,7 +87,7 @@ extension CommandContext {
         return try await bus { () async throws(BusFault) in try await KeyringService.start(configuration, at: address) }
     }
 
-    /// Waits until the service ends, and says why where nobody asked for it.
+    /// Waits until the service ends, and reports an unexpected end.
     func end(of service: KeyringService) async throws -> ExitStatus {
         let end = await withTaskCancellationHandler {
             await service.waitForEnd()
@@ -109,7 +109,7 @@ extension CommandContext {
     func bus<Result>(_ body: () async throws(BusFault) -> Result) async throws -> Result {
         try await mappingError(
             { (error: BusFault) in
-                // What GIO says of an address where nobody listens, or that isn't one; a bus has other names for errors.
+                // GIO's own error, for an invalid address or one without a bus. A bus has other names for errors.
                 if error.name.hasPrefix("org.gtk.GDBus.UnmappedGError") { return CommandFailure.noBus }
                 if let failure = error.library {
                     return CommandFailure(.unavailable, "keyring.no-glib", failure.cause, hint: failure.hint)
@@ -130,7 +130,7 @@ extension CommandFailure {
     }
 }
 
-/// Who read what, for the log (`--log-level info`): information, not a gate.
+/// Logs which program has read which item (`--log-level info`). It informs, but never refuses.
 struct ReadLog: ReadObserver {
     let logger: RedactedLogger
 
@@ -141,7 +141,7 @@ struct ReadLog: ReadObserver {
 }
 
 extension KeyringClient: Loggable {
-    /// Safe: a program, its unit and its process, which anybody on the machine can see.
+    /// Safe: a program, its unit and its process, which all users of the machine can see.
     package var logMessage: LogMessage { named(unit ?? executable ?? uniqueName, processID) }
 }
 
@@ -160,12 +160,12 @@ func named(_ name: String, _ processID: UInt32?) -> LogMessage {
 final class VaultSource: KeyringSource {
     private let settings: StoreSettings
     private let scope: ItemScope?
-    /// What a person has opened before it was asked for.
+    /// The vault, if it was opened in advance.
     private let opened: Mutex<VaultStore?>
 
     /// - Parameters:
-    ///   - scope: what alone is served; `nil` for all of it.
-    ///   - opened: the vault, where somebody was asked for its passphrase already.
+    ///   - scope: the items to serve; `nil` for all.
+    ///   - opened: the vault, if it was opened in advance with the person's passphrase.
     init(_ settings: StoreSettings, scope: ItemScope?, opened: VaultStore? = nil) {
         self.settings = settings.askingNoKeyring
         self.scope = scope
@@ -212,7 +212,7 @@ final class VaultSource: KeyringSource {
 }
 
 extension StoreSettings {
-    /// Without the keys that are kept in a keyring: it would be the one that waits to be served.
+    /// Settings that don't look for the vault's key in a keyring. That keyring may be the one to be served.
     var askingNoKeyring: StoreSettings {
         var settings = self
         if case .search(var search) = vaultKey {

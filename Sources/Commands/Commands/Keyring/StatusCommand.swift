@@ -36,7 +36,7 @@ enum StatusCommand {
     private static func table(_ found: KeyringInquiry) -> TextTable {
         var table = TextTable("ABOUT", "FOUND", wrapping: true)
         if let owner = found.owner {
-            // Ours lets nobody look at its process, and says itself what it is.
+            // Our service hides its process from others, so it identifies itself.
             table.append(
                 "served by", found.description == nil ? "\(owner)" : named("latchkey", owner.processID))
         } else {

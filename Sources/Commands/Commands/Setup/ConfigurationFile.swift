@@ -4,7 +4,8 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// A tool's configuration file of this user's. It is written whole, with the mode that it had; a link to it stays one.
+/// A tool's configuration file of this user. A new file with the same mode replaces it in one step; a link to it stays
+/// a link.
 struct ConfigurationFile: Sendable {
     /// As the tool names it.
     let path: String
@@ -136,7 +137,7 @@ extension Span<UInt8> {
     /// How many bytes of a byte order mark it begins with.
     var markCount: Int { starts(with: "\u{FEFF}") ? 3 : 0 }
 
-    /// Where a text stands, as often as it does.
+    /// The ranges of all occurrences of a text.
     func places(of text: String) -> [Range<Int>] {
         let wanted = Array(text.utf8)
         guard !wanted.isEmpty, count >= wanted.count else { return [] }
@@ -155,7 +156,7 @@ extension Span<UInt8> {
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 }
 
-/// One change of a text: what stands at a place is replaced. Neither text is a secret.
+/// One change of a text: a range and its replacement. Neither text is secret.
 struct TextChange: Sendable {
     let place: Range<Int>
     let removed: String

@@ -96,7 +96,7 @@ private struct SetupRun {
                 "\(setup.tool) runs its helper without options, so --store and --vault have no effect",
                 hint: "set LATCHKEY_STORE, or run `latchkey config set store NAME`")
         }
-        // Where the tool looks for a name, its configuration has no path.
+        // If the tool looks for a program by name, its configuration doesn't have a path.
         let program = try ToolSetup.Place.program(writtenWith: setup.link == nil ? options + [name ?? ""] : nil)
         self.setup = setup
         self.context = context
@@ -151,7 +151,7 @@ private struct SetupRun {
             "made")
     }
 
-    /// What the person has to write where something stands in the way, and what does.
+    /// The change that the person has to make, and the obstacle, if the file can't be written automatically.
     private func unwritable() -> (TextChange?, CommandFailure)? {
         let problem = failure(
             CommandFailure.self,
@@ -159,7 +159,7 @@ private struct SetupRun {
         return problem.map { (try? setup.change([UInt8]().span, place), $0) }
     }
 
-    /// What was written before would be forgotten, and could not be taken back any more.
+    /// Refuses a second change, because the record of the first one would be lost and --undo impossible.
     private func refuseSecond(_ change: TextChange?, _ content: borrowing Secret<MessageBody>) throws {
         guard change != nil, let record = records.read(name), record.file == file.path,
             content.withExposedBytes({ record.place(in: $0) }) != nil
@@ -178,7 +178,7 @@ private struct SetupRun {
         guard present?.removed == change?.removed, present?.inserted == change?.inserted else { throw changedMeanwhile }
         let change = present
         let former = records.read(name)
-        // First, so that what is written can be taken back whatever happens.
+        // The record comes first, so that --undo works after any failure.
         try records.write(
             name,
             SetupRecord(
@@ -272,7 +272,7 @@ private struct SetupRun {
 }
 
 extension CommandContext {
-    /// Asks whether to write what was shown. Throws where that isn't wanted, or nobody can be asked.
+    /// Asks whether to write the shown change. Throws if the answer is no, or if a question isn't possible.
     func consent(_ isGiven: Bool) throws {
         if isGiven { return }
         guard prompt.isPossible else {
@@ -290,8 +290,8 @@ extension CommandContext {
 extension ToolSetup.Place {
     /// The path of `latchkey`.
     ///
-    /// - Parameter words: what stands with it in configurations of several syntaxes, and is split there at spaces; `nil`
-    ///   where the path isn't written.
+    /// - Parameter words: the words beside the path in configurations of several syntaxes, which split at spaces; `nil`
+    ///   if the configuration doesn't have the path.
     static func program(writtenWith words: [String]?) throws(CommandFailure) -> String {
         guard let program = ThisProgram.path,
             words.map({ [program] + $0 })?.allSatisfy({ $0.utf8.allSatisfy(ASCII.isPlainInPaths) }) ?? true

@@ -5,7 +5,7 @@ internal import LatchkeyProcess
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// What `latchkey setup` shows: which tools ask Latchkey, and which files keep secrets in clear.
+/// The output of `latchkey setup`: the tools that ask Latchkey, and the files with secrets in plain text.
 struct SetupOverview {
     private let context: CommandContext
 
@@ -60,14 +60,14 @@ struct SetupOverview {
     }
 }
 
-/// A file in which a tool keeps secrets in clear, or a folder of such files.
+/// A file with a tool's secrets in plain text, or a folder of such files.
 struct PlainFile {
     let path: String
-    /// What stands in it when it does; of a folder, how the names of its files end.
+    /// The texts that mark secrets in the file; for a folder, the ends of the file names.
     let signs: [StaticString]
     /// How they come into a store.
     let command: LogMessage
-    /// What has the tool ask for them there, which must be done before they are taken out of the file.
+    /// The tool to set up before the secrets are removed from the file.
     var tool: StaticString?
 
     var shown: LoggableText { LoggableText(reviewed: "the path of a tool's file", unredacted: path) }
@@ -97,7 +97,7 @@ struct PlainFile {
                     path: environment.dataHome + "/python_keyring/keyring_pass.cfg", signs: ["="],
                     command: "latchkey import --from python-keyring"),
                 keysOfAWS(environment),
-                // curl and others read it too, and ask nobody.
+                // curl and others read the file too, and don't ask any helper.
                 PlainFile(
                     path: environment["NETRC"] ?? home + "/.netrc", signs: ["password"],
                     command: "latchkey import --from netrc"),
@@ -119,13 +119,13 @@ struct PlainFile {
             signs: ["aws_secret_access_key"], command: "latchkey set aws:PROFILE KEY-ID, then latchkey setup aws")
     }
 
-    /// In docker's files, and in those of podman and skopeo.
+    /// The marks in the files of docker, podman and skopeo.
     private static let logins: [StaticString] = ["\"auth\"", "\"identitytoken\""]
 
-    /// An address with a user's name and a password, which is looked for as a whole.
+    /// The mark of an address with a user name and a password.
     private static let login: StaticString = "://USER:PASSWORD@"
 
-    /// What an import takes over, and then takes out of the file: where it usually is, and at other places.
+    /// A file that import reads and can empty: its usual path and other paths.
     private static func imported(
         _ source: StaticString, of tool: StaticString? = nil, _ usual: String? = nil, at others: [String?] = [],
         _ signs: [StaticString]
@@ -138,7 +138,7 @@ struct PlainFile {
             }
     }
 
-    /// A path as a shell takes it for one word. Without a backslash, which what is shown doubles.
+    /// A path quoted as one word for a shell. It avoids backslashes, because the output doubles them.
     private static func shellWord(_ path: String) -> String {
         let isPlain = path.utf8.allSatisfy {
             ASCII.isLetter($0) || ASCII.isDigit($0) || "/._-+=:@%".utf8.contains($0)
@@ -176,7 +176,7 @@ struct PlainFile {
             }
             if name == "." || name == ".." { continue }
             if endings.contains(where: { name.hasSuffix($0.description) }) { return true }
-            // What is no folder isn't opened as one, and links are not followed.
+            // Opens only folders, and doesn't follow links.
             var status = stat()
             if unsafe lstat("\(folder)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
                 holdsFile("\(folder)/\(name)", named: endings, depth: depth + 1)

@@ -6,36 +6,36 @@ internal import LatchkeyProcess
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// What `setup` did for a tool, so that `--undo` takes away exactly that. It holds no secret.
+/// The change that `setup` made for a tool, so that `--undo` reverts exactly that. It doesn't contain a secret.
 struct SetupRecord: Sendable, Equatable {
     let file: String
     let removed: String
     let inserted: String
     /// Where, as an offset in bytes.
     let place: Int
-    /// Whether there was no file.
+    /// Whether `setup` created the file.
     let isNew: Bool
     /// The link that was made, if any.
     let link: String?
 }
 
 extension SetupRecord {
-    /// Where the inserted text is: where it was put, or on lines of its own elsewhere if it is there once.
+    /// The range of the inserted text: at its original place, or on separate lines elsewhere if it occurs once.
     func place(in text: Span<UInt8>) -> Range<Int>? {
         let places = text.places(of: inserted)
         if let present = places.first(where: { $0.lowerBound == place }) { return present }
         guard places.count == 1, let only = places.first else { return nil }
-        // In the middle of a line it is part of what the person wrote, such as a comment.
+        // In the middle of a line it belongs to the person's own text, such as a comment.
         let beginsLine = only.lowerBound == 0 || text[only.lowerBound - 1] == 0x0A || inserted.hasPrefix("\n")
         return beginsLine ? only : nil
     }
 
-    /// What takes the change back, or `nil` where it isn't as it was written.
+    /// The change that reverts this one, or `nil` if the text was edited.
     func undoing(in text: Span<UInt8>) -> TextChange? {
         place(in: text).map { TextChange(place: $0, removed: inserted, inserted: removed) }
     }
 
-    /// Whether nothing of it is there: it was never written, or was taken out by hand.
+    /// Whether the text has no part of the change: it was never written, or was removed by hand.
     func isGone(from text: Span<UInt8>) -> Bool {
         let line = inserted.split(separator: "\n").last.map { $0.drop { $0 == " " } } ?? ""
         return text.places(of: String(line)).isEmpty && (line.isEmpty || text.places(of: "latchkey").isEmpty)
@@ -76,7 +76,7 @@ struct SetupRecords: Sendable {
         try mapError(
             { (error: PrivateFile.Failure) in notRemembered(error.number) },
             of: PrivateFile.replace(path(name), with: LatchkeyCommandLine.JSONValue.object(members).text + "\n"))
-        // What is too long to be read again could not be taken back.
+        // A record that is too long to be read again couldn't be reverted.
         guard read(name) == record else {
             remove(name)
             throw notRemembered(EFBIG)
@@ -164,7 +164,7 @@ enum FileNames {
 
     static func exist(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-    /// Where links lead, or `nil` for nothing.
+    /// The target of links, or `nil` if it doesn't exist.
     static func resolved(_ path: String) -> String? {
         guard let real = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(real) }

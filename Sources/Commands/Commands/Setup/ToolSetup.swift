@@ -5,9 +5,9 @@ internal import LatchkeyProcess
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// How a tool is told to ask Latchkey.
+/// The configuration that makes a tool ask Latchkey.
 struct ToolSetup: Sendable {
-    /// What the command line and the environment say.
+    /// The settings from the command line and the environment.
     struct Place: Sendable {
         let environment: ProgramEnvironment
         /// The path of `latchkey`.
@@ -22,7 +22,7 @@ struct ToolSetup: Sendable {
     /// The name that the tool looks for on PATH; `nil` where it takes a command.
     let link: String?
     let file: @Sendable (Place) -> String
-    /// What to change, or `nil` when it is there already. Throws where something else stands in its place.
+    /// The change to make, or `nil` if it is already made. Throws if another setting is in its place.
     let change: @Sendable (Span<UInt8>, Place) throws(CommandFailure) -> TextChange?
 
     static let all = [git, docker, podman, cargo, pip, uv, aws, go]
@@ -129,9 +129,9 @@ struct ToolSetup: Sendable {
         guard line.hasPrefix(name) else { throw notUnderstood("go", "has another GOAUTH") }
         let rest = line.dropFirst(name.count)
         switch rest.filter({ !$0.isWhitespace }) {
-        // Go fails where it stands with others.
+        // Go rejects `off` beside other commands.
         case "off": throw notUnderstood("go", "has GOAUTH=off")
-        // That is what Go takes for nothing.
+        // An empty value has no effect in Go.
         case "": return TextChange(place: present, removed: line, inserted: "\(name)\(command); netrc\n")
         default: return TextChange(place: present, removed: line, inserted: "\(name)\(command); \(rest)")
         }
@@ -139,11 +139,11 @@ struct ToolSetup: Sendable {
 
     // MARK: - Taking it back
 
-    /// What takes a change back, or `nil` where it isn't as it was written.
+    /// The change that reverts a recorded one, or `nil` if the text was edited.
     func undoing(_ record: SetupRecord, in text: Span<UInt8>) -> TextChange? {
         guard tool.description == "docker" else { return record.undoing(in: text) }
-        // docker writes its file anew at every login. What isn't the value of credsStore, or was there before, is the
-        // person's own.
+        // docker rewrites its file at every login. All but the value of credsStore, and a value from before, belongs to
+        // the person.
         guard !record.inserted.isEmpty, let document = try? JSONDocument(Secret(copying: text)),
             let present = document.member("credsStore"), document.isText(present, "latchkey")
         else { return nil }
@@ -222,14 +222,14 @@ extension ToolSetup {
     /// podman, skopeo and buildah (containers-registries.conf(5)): a file of our own among those that they read after
     /// `registries.conf`, for all registries.
     ///
-    /// Latchkey is the only one that it names: with `containers-auth.json` beside it, a login that a locked store
-    /// refuses would be written there in clear.
+    /// The file has Latchkey as the only helper. With `containers-auth.json` beside it, podman would write a login
+    /// there in plain text if a locked store refuses it.
     static let podman = ToolSetup(tool: "podman", link: "docker-credential-latchkey") { place in
-        // Whatever XDG_CONFIG_HOME says.
+        // Independent of XDG_CONFIG_HOME.
         place.environment.home + "/.config/containers/registries.conf.d/latchkey.conf"
     } change: { text, place throws(CommandFailure) in
         try checked(text, ["credential-helpers", "[]"], ["latchkey"], of: "podman") { () throws(CommandFailure) in
-            // The person's own file is read first, and what it says would count no more.
+            // Podman reads the person's own file first, and would then ignore its setting.
             let own = ConfigurationFile(path: place.environment.home + "/.config/containers/registries.conf")
             guard try !own.read().withExposedBytes({ $0.namesHelpers }) else {
                 throw CommandFailure(

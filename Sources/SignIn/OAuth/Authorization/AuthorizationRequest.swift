@@ -14,11 +14,11 @@ package struct AuthorizationRequest: Sendable {
 
     /// - Parameters:
     ///   - redirect: the client's own unless the listener chose the port of a loopback address.
-    ///   - dpop: the signer of the key that the code and its tokens will be bound to.
+    ///   - dpop: the signer of the key for the code and its tokens.
     ///
-    /// Throws `.invalidConfiguration`: `.redirectPort` when a loopback address has no port yet, `.redirect` when it is
-    /// not the client's but for the port. Throws `.invalidMetadata(.withoutES256)` when the server doesn't take our
-    /// proofs.
+    /// Throws `.invalidConfiguration`: `.redirectPort` for a loopback address without a port, and `.redirect` for an
+    /// address that differs from the client's in more than the port. Throws `.invalidMetadata(.withoutES256)` if the
+    /// server doesn't accept our proofs.
     package init(
         server: AuthorizationServerMetadata, client: ClientConfiguration, redirect: RedirectURI? = nil,
         dpop: DPoPProofSigner? = nil
@@ -46,21 +46,21 @@ package struct AuthorizationRequest: Sendable {
         self.redirect = redirect
     }
 
-    /// Microsoft's servers issue a refresh token for `offline_access` without consent. With `prompt=consent` they refuse
-    /// people whose administrator has consented for the whole organization (AADSTS90094).
+    /// Microsoft's servers issue a refresh token for `offline_access` without consent. With `prompt=consent` they
+    /// refuse people whose administrator has consented for the whole organization (AADSTS90094).
     private static let hostsWithoutConsentPrompt: Set<String> = [
         "login.microsoftonline.com", "login.microsoftonline.us", "login.partner.microsoftonline.cn",
     ]
 
-    /// Whether the person must be asked for consent again: strict servers ignore the scope `offline_access` otherwise,
-    /// and issue no refresh token (OpenID Connect Core section 11). A `prompt` among the client's own parameters is sent
-    /// instead.
+    /// Whether the person must consent again. Otherwise strict servers ignore the scope `offline_access` and don't
+    /// issue a refresh token (OpenID Connect Core section 11). A `prompt` among the client's own parameters replaces
+    /// ours.
     var promptsForConsent: Bool {
         client.scopes.contains("offline_access") && !client.extraParameters.contains { $0.name == "prompt" }
             && !Self.hostsWithoutConsentPrompt.contains(server.authorizationEndpoint.host)
     }
 
-    /// Begins one attempt: a fresh code verifier, a fresh state, and a fresh nonce when `openid` is among the scopes.
+    /// Begins one attempt: a new code verifier, a new state, and for the scope `openid` a new nonce.
     package func begin(random: RandomSource) throws(OAuthError) -> PendingAuthorization {
         try PendingAuthorization(self, random: random)
     }

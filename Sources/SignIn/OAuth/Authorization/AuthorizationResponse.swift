@@ -91,7 +91,7 @@ public struct AuthorizationResponse: ~Copyable, Sendable {
 /// change nothing, even if they arrive first.
 package final class AuthorizationResponseGate: Sendable {
     package enum Admission: Sendable, Hashable {
-        /// The response belongs to the attempt, and is the first that does.
+        /// The first response that belongs to the attempt.
         case admitted
         /// Its state is missing or another: another account's, or forged.
         case foreign
@@ -185,7 +185,7 @@ struct RedirectQuery: ~Copyable {
         guard valid else { throw OAuthError(.invalidResponse(.malformedQuery)) }
     }
 
-    /// Where the value of a parameter is, or `nil` when it is absent or empty (RFC 6749 section 3.1).
+    /// The range of a parameter's value, or `nil` if it is absent or empty (RFC 6749 section 3.1).
     private borrowing func range(_ name: StaticString, limit: Int) throws(OAuthError) -> Range<Int>? {
         let name = Array(name.description.utf8)
         guard let field = fields.first(where: { $0.name == name }), !field.value.isEmpty else { return nil }
@@ -193,7 +193,7 @@ struct RedirectQuery: ~Copyable {
         return field.value
     }
 
-    /// Returns a parameter that is a secret, or `nil`. It must be printable ASCII, as all of OAuth's are.
+    /// Returns a secret parameter, or `nil`. The value must be printable ASCII, as OAuth requires.
     borrowing func secret<Purpose: SecretPurpose>(
         _ name: StaticString, as purpose: Purpose.Type, limit: Int
     ) throws(OAuthError) -> Secret<Purpose>? {

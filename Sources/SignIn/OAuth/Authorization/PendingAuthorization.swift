@@ -159,10 +159,10 @@ public struct PendingAuthorization: ~Copyable, Sendable {
     }
 }
 
-/// What the guarded memory of a kept attempt is for.
+/// The purpose of a stored attempt's secrets.
 package enum PendingSecrets: SecretPurpose { public static var name: StaticString { "pending authorization" } }
 
-// An attempt that goes on in another process is kept in a store: what it holds of secrets, beside what the caller adds.
+// A store keeps an attempt that continues in another process: the attempt's secrets and the caller's additions.
 
 extension PendingAuthorization {
     /// Writes the code verifier and the state as members of an object that is for a store alone.

@@ -4,7 +4,7 @@ package import LatchkeyHTTP
 package import LatchkeyLog
 internal import LatchkeySecrets
 
-/// What a `request_uri` is for: it stands for a whole authorization request, for a short while (RFC 9126 section 2.2).
+/// The purpose of a `request_uri`, which represents an authorization request for a short time (RFC 9126 section 2.2).
 enum PushedRequest: SecretPurpose { static var name: StaticString { "pushed authorization request" } }
 
 /// Pushes authorization requests to a server beforehand (RFC 9126), so that the browser's address holds none of it.
@@ -17,12 +17,12 @@ package struct PushedRequestEndpoint: Sendable {
 
     static let maximumRequestURIByteCount = 2048
 
-    /// Returns `nil` when the server has no such endpoint.
+    /// Returns `nil` for a server without such an endpoint.
     ///
-    /// - Parameter dpop: the signer of the key that the attempt names. The request holds the key's thumbprint; a server
-    ///   that wants a proof as well gets one.
-    /// - Parameter provesAtOnce: whether the first request carries a proof, for servers that take none without (AT
-    ///   Protocol). Others never tell the nonce they want at this endpoint.
+    /// - Parameter dpop: the signer of the attempt's key. The request contains the key's thumbprint, and a proof if the
+    ///   server requires one.
+    /// - Parameter provesAtOnce: whether the first request contains a proof, for servers that require it (AT Protocol).
+    ///   Other servers don't send a nonce at this endpoint.
     package init?(
         server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport,
         dpop: DPoPProofSigner? = nil,

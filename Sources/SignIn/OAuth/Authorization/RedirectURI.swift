@@ -5,7 +5,7 @@ internal import LatchkeySystem
 
 /// The address to which the browser brings the response (RFC 6749 section 3.1.2, RFC 8252 section 7).
 ///
-/// Servers compare the address byte for byte, so it is stored as written. It has no query and no fragment.
+/// Servers compare the address byte by byte, so it stays unchanged. It must not contain a query or a fragment.
 public struct RedirectURI: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         /// `http://127.0.0.1:PORT/…` or `http://[::1]:PORT/…`: our listener.

@@ -2,13 +2,14 @@ package import LatchkeyHTTP
 package import LatchkeySecrets
 internal import LatchkeySystem
 
-/// One challenge of a `WWW-Authenticate` field (RFC 9110 section 11.6.1). Nothing of it but scheme and `error` is kept.
+/// One challenge of a `WWW-Authenticate` field (RFC 9110 section 11.6.1). Contains only the scheme and
+/// `error`.
 struct AuthenticateChallenge: Hashable {
     /// In lower case.
     let scheme: String
     let error: ServerErrorCode?
 
-    /// Of one response, bytes and challenges.
+    /// The limits for one response, in bytes and challenges.
     static let maximumByteCount = 8192
     static let maximumCount = 16
 
@@ -115,7 +116,7 @@ private struct ChallengeReader {
 
 /// The sink that writes a token or a client secret into an `Authorization` field (RFC 9110 section 11.6.2).
 ///
-/// It is the only way for an access token into a request; there is none into a URL.
+/// An access token can only get into a request through this type, and can't get into a URL.
 package struct AuthorizationFieldSink: SecretSink, ~Copyable {
     package static var reason: StaticString { "a server takes tokens and client secrets in the Authorization field" }
 
@@ -146,7 +147,7 @@ package struct AuthorizationFieldSink: SecretSink, ~Copyable {
 extension GuardedRequest {
     /// Puts an access token into the request: `Authorization: Bearer …` (RFC 6750 section 2.1).
     ///
-    /// Throws `.invalidResponse(.malformedToken)` for a token that can't stand in a field.
+    /// Throws `.invalidResponse(.malformedToken)` for a token with invalid characters for a field.
     package mutating func authorize(bearer token: borrowing Secret<AccessToken>) throws(OAuthError) {
         var sink = AuthorizationFieldSink(scheme: "Bearer")
         try token.pour(into: &sink)

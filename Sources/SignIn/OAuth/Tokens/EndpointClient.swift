@@ -5,17 +5,17 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// Posts forms to a server's token and revocation endpoints, with the client's own proof.
+/// Posts forms to a server's token and revocation endpoints, with the client's authentication.
 ///
-/// Redirects are never followed: a response that points elsewhere has its status, and that is an error.
+/// Redirects are never followed. A redirect's status is an error.
 struct EndpointClient: Sendable {
     let clientID: String
     let http: any HTTPTransport
-    /// Whose key each request proves, if any.
+    /// The signer of the key that each request proves, if any.
     var dpop: DPoPProofSigner? = nil
     let log: RedactedLogger
-    /// Whether cancelling a task has no effect once its request is on the way: what the server gives is then seen, and
-    /// is kept or revoked. Each request ends by itself.
+    /// Whether a task can't be cancelled once its request is on the way. The server's tokens then always arrive, and
+    /// are stored or revoked. Each request has a time limit.
     var finishesWhatIsSent = false
     var limits = EndpointClient.limits
     /// Whether the form names the client even if Basic credentials do. RFC 9126 section 2.1 requires that of a pushed
@@ -153,7 +153,7 @@ extension OAuthError {
 }
 
 extension HTTPTransport {
-    /// Sends a request and gives the transport's errors the shape of ours.
+    /// Sends a request, and converts the transport's errors to ours.
     func response(
         to request: consuming GuardedRequest, limits: TransferLimits, log: RedactedLogger
     ) async throws(OAuthError) -> GuardedResponse {
@@ -178,7 +178,7 @@ struct EndpointResponse: ~Copyable {
     let document: JSONDocument?
     /// The response's `error`, whatever its status: GitHub sends it with 200.
     let error: ServerErrorCode?
-    /// What the server's clock said, if it said so.
+    /// The time of the server's clock, if known.
     let date: UnixTime?
     /// How the client's secret was sent, if there was one.
     var basicForm: ClientAuthentication.BasicForm?

@@ -2,9 +2,9 @@ internal import LatchkeyCredentials
 internal import LatchkeyJSON
 internal import LatchkeySecrets
 
-/// What an ID token says (OpenID Connect Core section 2).
+/// The claims of an ID token (OpenID Connect Core section 2).
 ///
-/// Issuer, audience, times and nonce are checked here, the signature by `SigningKeys`.
+/// This type checks issuer, audience, times and nonce; `SigningKeys` checks the signature.
 struct IDTokenClaims: ~Copyable {
     private let payload: JSONDocument
     let subject: String
@@ -18,7 +18,7 @@ struct IDTokenClaims: ~Copyable {
         let malformed = OAuthError(.invalidResponse(.malformedIDToken))
         let payload = try Self.part(token, 1)
         let header = try Self.part(token, 0)
-        // An unsigned token is what a forger makes; nothing of ours asks for one.
+        // An unsigned token is a forgery, because we never request one.
         guard let algorithm = header.member("alg"), let name = try? header.publicText(algorithm, limit: 32),
             !name.hasSameOctetsButForCase(as: "none"),
             let member = payload.member("sub"), let subject = try? payload.publicText(member, limit: 255),

@@ -16,10 +16,10 @@ package struct ResourceClient: Sendable {
         self.log = log
     }
 
-    /// Returns the response whatever its status. A proof that the server doesn't take, for want of its nonce or because
-    /// of our clock, is made anew and sent once more.
+    /// Returns the response with any status. If the server rejects the proof for a missing nonce or our clock, the
+    /// request is sent once more with a new proof.
     ///
-    /// Throws `.networkError`, or `.invalidResponse(.malformedToken)` for a token that can't stand in a field.
+    /// Throws `.networkError`, or `.invalidResponse(.malformedToken)` for a token with invalid characters for a field.
     package func send(
         _ request: borrowing GuardedRequest, token: borrowing Secret<AccessToken>,
         limits: TransferLimits = TransferLimits()

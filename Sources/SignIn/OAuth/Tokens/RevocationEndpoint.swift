@@ -49,7 +49,7 @@ package struct RevocationEndpoint: Sendable {
             if let error = await failure(
                 OAuthError.self, awaiting: try await revoke(accessToken, authentication: authentication))
             {
-                // Many servers revoke the access token with its refresh token, and no longer know it.
+                // Many servers have revoked the access token with its refresh token.
                 endpoint.log.info("revoked the refresh token, but can't revoke the access token: \(error)")
             }
         case .none:

@@ -68,7 +68,7 @@ package final class SigningKeys: Sendable {
     }
 }
 
-/// The signature of an ID token, and what its header says about it (RFC 7515).
+/// The signature of an ID token, with the data from its header (RFC 7515).
 struct IDTokenSignature {
     let algorithm: SignatureAlgorithm
     let keyIdentifier: String?
@@ -144,7 +144,8 @@ struct KeySet: Sendable {
     static let limits = JSONLimits(byteCount: 256 << 10, depth: 6, valueCount: 4096, memberCount: 64)
 
     /// Reads a set. Keys that aren't for signatures by a `SignatureAlgorithm`, or are malformed, are left out; private
-    /// and symmetric ones too. Throws `.invalidResponse(.keySet)` for anything but a set, and for one that is too large.
+    /// and symmetric ones too. Throws `.invalidResponse(.keySet)` for anything but a set, and for one that is too
+    /// large.
     init(parsing body: borrowing Secret<MessageBody>) throws(OAuthError) {
         guard let document = try? JSONDocument(body.duplicate(), limits: Self.limits),
             document.root.kind == .object, let member = document.member("keys"), member.kind == .array

@@ -13,7 +13,7 @@ public enum GitHubAuthError: RedactedError, Hashable {
     case stateMismatch
     /// The response names another server.
     case issuerMismatch
-    /// GitHub returned no token: its status, which may be 200, and its `error` if known.
+    /// GitHub didn't return a token. Contains the status, which may be 200, and GitHub's `error` if known.
     case exchangeFailed(statusCode: Int, serverError: ServerErrorCode? = nil)
     /// No complete response arrived.
     case networkError(TransportError)

@@ -188,7 +188,7 @@ extension BuiltInProvider {
 /// The origin of a service on a host of the person's.
 package struct ServiceHost: Sendable {
     private let base: HTTPURL
-    /// The host as it was passed.
+    /// The host, unchanged.
     let name: String
 
     /// Throws `.invalidConfiguration(.issuer)` for anything but a host name with or without a port.
@@ -266,7 +266,7 @@ extension BuiltInProvider {
         let provider = try made(choices)
         try await mappingError(SignInError.store) { () async throws(StoreError) in
             try await clients.save(identity, as: provider)
-            // The former client is no longer used, so its secret is useless.
+            // The secret of the former client is useless now.
             if let former, former.clientID != provider.clientID { try await clients.deleteSecret(of: former) }
         }
         context.log.info("registered a client at \(endpoint)")

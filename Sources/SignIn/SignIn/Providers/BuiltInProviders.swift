@@ -6,8 +6,8 @@ extension BuiltInProvider {
     /// In the order of their names.
     static let standard = [bluesky, codeberg, gitHub, gitLab, google, mastodon, microsoft, spotify]
 
-    /// Codeberg, or another host with Forgejo or Gitea: PKCE, any loopback port for public clients, no revocation
-    /// endpoint. There is no discovery: some of its versions publish an issuer with a slash at its end, and some without.
+    /// Codeberg, or another host with Forgejo or Gitea: PKCE, any loopback port for public clients, but not
+    /// revocation or discovery: some of its versions publish an issuer with a slash at its end, and some without.
     static let codeberg = BuiltInProvider(
         "codeberg", host: .standard("codeberg.org"), registrationPage: "/user/settings/applications",
         server: .endpoints(authorization: "/login/oauth/authorize", token: "/login/oauth/access_token"),

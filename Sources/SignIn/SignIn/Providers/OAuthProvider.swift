@@ -5,7 +5,7 @@ internal import LatchkeySystem
 
 /// A service to sign in with, as data: its servers, our client there, and its peculiarities.
 ///
-/// Flows are written once and read these values; no provider can switch off state or PKCE.
+/// Every flow reads these values. A provider can't switch off state or PKCE.
 public struct OAuthProvider: Sendable, Hashable {
     /// How its authorization server is found.
     public enum Server: Sendable, Hashable {

@@ -30,11 +30,11 @@ struct AccountLookup: Sendable {
 
     private static let limits = TransferLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
 
-    /// Returns the account that signed in, or `nil` if the server doesn't report it or can't be reached: the tokens are
-    /// valid, and the session can get a name without the server.
+    /// Returns the account that signed in, or `nil` if the server doesn't report it or can't be reached. The tokens are
+    /// valid then too, and the session gets another name.
     ///
     /// Throws `.accountMismatch` if the user information is about a different person than the ID token, `.resource` for
-    /// an address that no request may be sent to, and `.cancelled`.
+    /// an address that must not get a request, and `.cancelled`.
     ///
     /// - Parameter subject: the `sub` of the ID token, if there is one.
     func identify(

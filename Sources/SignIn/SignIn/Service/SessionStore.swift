@@ -55,7 +55,7 @@ package struct SessionStore: Sendable {
         try await store.save(secret, for: try key(session.account), options: options, deadline: deadline)
     }
 
-    /// Returns the session of an account, or `nil`. Throws `.corrupted` for an item that is no session of ours.
+    /// Returns the session of an account, or `nil`. Throws `.corrupted` for an item that isn't a session of ours.
     package func load(_ account: String, deadline: Deadline = .standard) async throws(StoreError) -> StoredSession? {
         guard let record = try await store.read(try key(account), as: StoredLogin.self, deadline: deadline) else {
             return nil
@@ -67,8 +67,8 @@ package struct SessionStore: Sendable {
         return session
     }
 
-    /// Deletes the session of an account with its key, and returns whether there was one. When the account was the
-    /// current one, there is no current account afterwards.
+    /// Deletes the session of an account with its key, and returns whether it existed. If the account was the current
+    /// one, the provider then lacks a current account.
     @discardableResult
     package func delete(_ account: String, deadline: Deadline = .standard) async throws(StoreError) -> Bool {
         let thumbprint = try await keyThumbprint(of: account, deadline: deadline)
@@ -82,7 +82,7 @@ package struct SessionStore: Sendable {
     }
 
     private func keyThumbprint(of account: String, deadline: Deadline) async throws(StoreError) -> String? {
-        // What can't be read any more can be deleted all the same.
+        // An unreadable session can be deleted too.
         try await nilIf(
             \StoreError.isCorruption, awaiting: await load(account, deadline: deadline)?.keyThumbprint) ?? nil
     }
@@ -171,8 +171,8 @@ package struct SessionStore: Sendable {
     }
 }
 
-/// That a server has ended a session is remembered after its tokens were deleted, so that the person learns why they
-/// are not signed in any more: an item without a secret in the session's place, until the next sign-in or sign-out.
+/// The mark of a session that the server has ended: an item without a secret in the session's place, until the next
+/// sign-in or sign-out. It tells the person why they are no longer signed in.
 extension SessionStore {
     /// A session that its server has ended.
     package struct EndedSession: Sendable, Hashable {
@@ -181,7 +181,7 @@ extension SessionStore {
         package let noticed: UnixTime
     }
 
-    /// What the item holds instead of a secret.
+    /// The item's content instead of a secret.
     private enum EndMark: SecretPurpose { static var name: StaticString { "mark of an ended session" } }
 
     /// Remembers that an account's session was ended.

@@ -41,7 +41,7 @@ public struct SignInContext: Sendable {
 /// The steps of a sign-in that a caller does in place of the built-in ones. State, code verifier and the checks of the
 /// response are not among them.
 package struct SignInSteps: Sendable {
-    /// Makes the address to send the person to. It is refused unless it is this attempt's.
+    /// Makes the address for the person. An address of another attempt is refused.
     package typealias Address =
         @Sendable (borrowing PendingAuthorization) async throws(SignInError) -> Secret<AuthorizationAddress>
     /// Exchanges a response that was validated.

@@ -45,7 +45,7 @@ extension SignInService {
         }
     }
 
-    /// How many people with one name can be kept apart.
+    /// The limit of people with one name.
     private static let maximumNumber = 99
 
     /// The names to keep a session under, best first. A name that the caller chose is the only one: the caller goes on
@@ -68,7 +68,7 @@ extension SignInService {
         }
         let lookup = AccountLookup(source: provider.account, server: server, http: context.http, dpop: signer, log: log)
         if let account {
-            // Who it is matters only where somebody has the name already.
+            // The person's identity only matters if the name is taken.
             let subject: String? =
                 if let subject = tokens.subject { subject } else if try await isTaken(account) {
                     try await lookup.identify(tokens.accessToken, subject: nil)?.subject
@@ -83,12 +83,12 @@ extension SignInService {
         return identity
     }
 
-    /// Whether a name's session says whose it is.
+    /// Whether a name's session identifies its owner.
     private func isTaken(_ account: String) async throws(SignInError) -> Bool {
         try await mapError(SignInError.store, awaiting: await previousSession(of: account).subject != nil)
     }
 
-    /// Whose tokens they are is looked at before anything is done with them.
+    /// Checks the owner of tokens before any use.
     func check(_ tokens: borrowing TokenResponse, are known: OAuthProvider.KnownAccount) throws(SignInError) {
         guard tokens.namedSubject?.hasSameOctets(as: known.subject) == true else { throw SignInError(.accountMismatch) }
         let granted = tokens.grantedScopes ?? []
@@ -98,14 +98,14 @@ extension SignInService {
     // MARK: - In the store
 
     private enum Saving {
-        /// In place of a session whose tokens can be revoked, if any.
+        /// The new session is stored. Contains the replaced session, whose tokens can be revoked, if any.
         case saved(ReplacedSession?)
         /// The name is another person's.
         case taken
     }
 
-    /// Under the lease, so that a refresh in another process doesn't write an old session over the new one. When either
-    /// of the two writes fails, everything is as it was before.
+    /// Saves under the lease, so that a refresh in another process can't replace the new session by an old one. If
+    /// either of the two writes fails, nothing has changed.
     private func saveUnderLease(
         _ session: borrowing StoredSession, _ signer: DPoPProofSigner?
     ) async throws(StoreError) -> Saving {
@@ -165,7 +165,7 @@ extension SignInService {
 
     // MARK: - What is replaced
 
-    /// Tokens that are good for nobody any more, and what they are revoked with.
+    /// Tokens that are no longer needed, with the data to revoke them.
     private final class ReplacedSession: Sendable {
         let tokens: IssuedTokens
         let basicForm: ClientAuthentication.BasicForm?
@@ -251,8 +251,8 @@ extension SignInService {
 // MARK: - Sign out
 
 extension SignInService {
-    /// Revokes an account's tokens, the refresh token first, and deletes its session even when the server is gone.
-    /// Cancelling it has an effect only as long as the server wasn't told.
+    /// Revokes an account's tokens, the refresh token first, and deletes its session even without the server.
+    /// Cancelling has an effect only before the request to the server.
     ///
     /// - Parameter account: by default the current account.
     @discardableResult
@@ -288,7 +288,7 @@ extension SignInService {
         }
     }
 
-    /// Deletes in a task of its own: the server has been told, so cancelling the caller doesn't stop half-way.
+    /// Deletes in a separate task, so that cancelling the caller after the revocation doesn't keep the session.
     private func deleteSession(of account: String) async throws(StoreError) -> Bool {
         let deletion = Task { [sessions] () async -> Result<Bool, StoreError> in
             return await Result(awaiting: try await sessions.delete(account))
@@ -308,7 +308,8 @@ extension SignInService {
         }
     }
 
-    /// Without its key a session can still be revoked, at servers that don't require a proof then.
+    /// The signer of the session's key. A session without it can still be revoked at servers that don't require a
+    /// proof.
     private func keptSigner(of session: borrowing StoredSession) async throws(SignInError) -> DPoPProofSigner? {
         do throws(SignInError) {
             return try await signer(of: session)

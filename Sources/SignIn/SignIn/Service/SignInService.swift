@@ -30,7 +30,7 @@ public actor SignInService {
     var attemptCount = 0
     /// The refreshes that are going on, by account.
     var refreshes: [Octets: FirstValue<SignInError?>] = [:]
-    /// The nonces of servers for proofs, and the keys that were read, by thumbprint.
+    /// The nonces of servers for proofs, and the loaded keys by thumbprint.
     let proofs = DPoPNonceCache()
     let signingKeys = SigningKeys()
     var signers: [Octets: DPoPProofSigner] = [:]
@@ -76,7 +76,7 @@ public actor SignInService {
         }
     }
 
-    /// Makes an account the current one. Throws `.notSignedIn` if it has no session.
+    /// Makes an account the current one. Throws `.notSignedIn` for an account without a session.
     public func use(_ account: String) async throws(SignInError) {
         _ = try await session(of: account)
         try await mapError(SignInError.store, awaiting: await sessions.setCurrentAccount(account))

@@ -88,7 +88,7 @@ private final class BrowserAndPasteAttempt: UserAgentAttempt {
         }
         do throws(UserAgentError) {
             let response = try await receiver.response(until: deadline)
-            // The terminal is as it was before anybody else writes to it.
+            // Restores the terminal before other output.
             asking.cancel()
             await asking.value
             return response

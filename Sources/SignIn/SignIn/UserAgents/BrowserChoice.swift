@@ -3,7 +3,7 @@ internal import LatchkeyProcess
 
 /// Which browsers to try, in order.
 package struct BrowserChoice: Sendable, Hashable {
-    /// Words of a command; `%s` in them stands for the address, `%%` for a percent sign.
+    /// Words of a command, with `%s` for the address and `%%` for a percent sign.
     typealias Template = [String]
 
     let templates: [Template]
@@ -11,16 +11,16 @@ package struct BrowserChoice: Sendable, Hashable {
 
     /// Chooses from a process's environment.
     ///
-    /// `BROWSER` holds commands separated by colons, each with `%s` where the address goes, or nowhere: then it goes at
-    /// the end. Words may be quoted as in a shell, but no shell sees them. When `BROWSER` is set, nothing else is
-    /// tried. Otherwise the desktop's default browser is started through `xdg-open`, provided that there is a display.
+    /// `BROWSER` contains commands separated by colons. Each has `%s` for the address, or gets the address at its end.
+    /// Words may be quoted as in a shell, but they don't pass through a shell. If `BROWSER` is set, only its commands
+    /// are tried. Otherwise `xdg-open` starts the desktop's default browser, provided that there is a display.
     ///
-    /// - Parameter ephemeral: opens a private window instead of the person's own profile, so that the page knows none
-    ///   of their sign-ins and leaves none behind. Only browsers that are known to have such windows are tried: those
-    ///   of `BROWSER`, or else those installed, since `xdg-open` can't be asked for one.
+    /// - Parameter ephemeral: opens a private window instead of the person's own profile, so that the page neither sees
+    ///   nor leaves cookies there. Only browsers with a documented option for such windows are tried: those of
+    ///   `BROWSER`, or else the installed ones, because `xdg-open` doesn't have such an option.
     ///
-    /// Throws `.unavailable`: `.noDisplay`, `.malformedBrowser` for a quotation mark without its other half, or
-    /// `.noPrivateWindow` when no browser is known to have one.
+    /// Throws `.unavailable`: `.noDisplay`, `.malformedBrowser` for a missing second quotation mark, or
+    /// `.noPrivateWindow` if none of the browsers has a documented option.
     package init(environment: [String: String], ephemeral: Bool = false) throws(UserAgentError) {
         func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         self.environment = environment
@@ -117,7 +117,7 @@ package struct BrowserChoice: Sendable, Hashable {
 }
 
 extension String {
-    /// Without `%%`, so that the `%s` of `%%s` isn't taken for a place.
+    /// The text without `%%`, so that the `%s` in `%%s` doesn't count as a place for the address.
     func replacingPairs() -> String {
         var result = ""
         var index = startIndex
@@ -134,15 +134,15 @@ extension String {
     }
 }
 
-/// How a browser is told to open a page in a private window: without the person's cookies, and without keeping any.
+/// The option that makes a browser open a private window: without the person's cookies, and without keeping new ones.
 enum PrivateWindow: Sendable, Hashable {
-    /// An option that stands anywhere.
+    /// An option that is valid at any position.
     case option(String)
     /// An option that the address has to follow.
     case optionBeforeAddress(String)
 
-    /// What each browser's documentation says, by the name of its program. What isn't here can't be relied upon: a
-    /// browser that doesn't know an option opens an ordinary window and says nothing.
+    /// The option from each browser's documentation, by the name of its program. A browser outside this table isn't
+    /// used: browsers ignore an unknown option silently and open an ordinary window.
     static func of(program name: String) -> PrivateWindow? {
         switch name {
         case "firefox", "firefox-esr", "librewolf": .optionBeforeAddress("--private-window")
@@ -155,7 +155,7 @@ enum PrivateWindow: Sendable, Hashable {
         }
     }
 
-    /// What is looked for when no option names a browser: the system's choice first.
+    /// The browsers to look for without `BROWSER`: the system's choice first.
     static let candidates = [
         "x-www-browser", "firefox", "firefox-esr", "chromium", "google-chrome", "brave-browser", "vivaldi",
         "microsoft-edge", "librewolf",

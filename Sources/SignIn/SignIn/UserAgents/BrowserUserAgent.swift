@@ -6,9 +6,9 @@ internal import LatchkeySystem
 
 /// Signs in with the person's own browser and a listener on a loopback address (RFC 8252).
 ///
-/// The browser is started with a link to the listener, which works once and leads on to the authorization page: neither
-/// `state` nor anything else of the sign-in stands on a command line. The browser gets no descriptor of ours and a
-/// session of its own.
+/// The browser gets a link to the listener, which works once and leads to the authorization page. So no command line
+/// contains `state` or another part of the sign-in. The browser runs in a separate session, without descriptors of
+/// ours.
 package struct BrowserUserAgent: RedirectUserAgent {
     package typealias Opener = UserAgent.Opener
 
@@ -29,9 +29,9 @@ package struct BrowserUserAgent: RedirectUserAgent {
         self.log = log
     }
 
-    /// Opens the page in another way: an adopter's own, or a `PageFollower` that stands in for browser and person.
+    /// Opens the page in another way: an adopter's own, or a `PageFollower` in place of browser and person.
     ///
-    /// - Parameter opener: gets the link to the listener; it is cancelled when the sign-in ends before it returns.
+    /// - Parameter opener: gets the link to the listener. It is cancelled if the sign-in ends before it returns.
     package init(opener: @escaping Opener, log: RedactedLogger = .disabled) {
         way = .opener(opener)
         self.log = log
@@ -77,7 +77,7 @@ final class BrowserAttempt: UserAgentAttempt {
         receiver.handler.expect(url, gate: gate)
         let opening = Task { [opener, handler = receiver.handler, link = receiver.startLink] in
             if let error = await failure(UserAgentError.self, awaiting: try await opener(link)) {
-                // Who gives up at the page that says "another sign-in" gives up for that.
+                // After a page about another sign-in, that page is the likely reason to give up.
                 handler.event.give(.failed(handler.hasSeenForeign ? .onlyForeignResponses : error))
             }
         }

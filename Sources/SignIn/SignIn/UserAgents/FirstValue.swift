@@ -30,7 +30,7 @@ package final class FirstValue<Value: Sendable>: Sendable {
         return true
     }
 
-    /// The value, if it was given already.
+    /// The value, or `nil` before there is one.
     var present: Value? { state.withLock { $0.value } }
 
     /// Waits for the value. Whoever cancels the wait must give one.
@@ -44,7 +44,7 @@ package final class FirstValue<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the value, or returns `nil` when the time is over first. It goes on in a cancelled task.
+    /// Waits for the value, or returns `nil` after the time. A cancelled task waits too.
     package func wait(atMost duration: Duration) async -> Value? {
         let waiting = Task { await waitUnlessCancelled() }
         let alarm = Task {
@@ -63,7 +63,7 @@ package final class FirstValue<Value: Sendable>: Sendable {
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // The handler may have run already; then nobody would take the continuation away.
+                // If the handler has run already, the continuation would never be resumed.
                 let known: Value?? = state.withLock { state in
                     if let value = state.value { return .some(value) }
                     if Task.isCancelled { return .some(nil) }

@@ -7,10 +7,10 @@ internal import LatchkeySystem
 
 /// Listens on a loopback address for the response of one sign-in (RFC 8252 section 7.3).
 ///
-/// It takes connections of this user alone, and is closed in `finish`, or when the value goes.
+/// It accepts only this user's connections. `finish` or deinitialisation closes it.
 final class LoopbackReceiver: Sendable {
     let redirect: RedirectURI
-    /// What the browser is started with: it leads to the authorization page, once, and holds no secret of the sign-in.
+    /// The link for the browser. It leads to the authorization page once, and contains no secret of the sign-in.
     let startLink: String
     let handler: RedirectHandler
     private let server: LoopbackServer
@@ -30,7 +30,7 @@ final class LoopbackReceiver: Sendable {
         guard redirect.kind == .loopback, let address = redirect.loopbackAddress else {
             throw .unavailable(.unsupportedRedirect)
         }
-        // The server responds in tasks of its own, which are the sign-in's all the same.
+        // The server responds in separate tasks, which belong to the sign-in too.
         let handler = RedirectHandler(
             callbackPath: redirect.path, once: (start: try once(), done: try once()), log: log.keepingContext())
         let configuration = LoopbackServer.Configuration(
@@ -47,16 +47,16 @@ final class LoopbackReceiver: Sendable {
     }
 
     deinit {
-        // A page that still waits for the outcome must not wait for ever.
+        // A page must not wait for the outcome for ever.
         handler.outcome.give(.failed(UserAgentError.cancelled))
         server.stop()
     }
 
-    /// Waits for a response that the gate admits. Throws `.onlyForeignResponses` instead of `.timedOut` when others
-    /// came.
+    /// Waits for a response that the gate admits. Throws `.onlyForeignResponses` instead of `.timedOut` if there
+    /// were other responses.
     ///
-    /// - Parameter needsBrowser: whether the response can come by nothing but a browser that was given `startLink`:
-    ///   then it throws `.pageNeverOpened` when none requested that.
+    /// - Parameter needsBrowser: whether only a browser with `startLink` can bring the response. Then it throws
+    ///   `.pageNeverOpened` if the link was never requested.
     func response(
         until deadline: Deadline, needsBrowser: Bool = false
     ) async throws(UserAgentError) -> AuthorizationResponse {
@@ -151,7 +151,7 @@ struct ResponsePage: Sendable {
         return PlainPage.opening(title: title.text, ability: ability) + paragraphs + PlainPage.closing
     }
 
-    /// Causes and hints are written to stand behind a colon.
+    /// Makes a sentence of a cause or hint, which begins in lower case.
     private static func sentence(_ text: String) -> String {
         let capitalized = text.prefix(1).uppercased() + text.dropFirst()
         return capitalized.hasSuffix(".") ? capitalized : capitalized + "."

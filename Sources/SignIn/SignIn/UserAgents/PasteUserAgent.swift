@@ -15,8 +15,8 @@ package struct PasteUserAgent: RedirectUserAgent {
         self.log = log
     }
 
-    /// A loopback address without a port gets one at random: no process listens there, and the browser shows the address of
-    /// the page that it can't load.
+    /// A loopback address without a port gets a random one. No process listens there, so the browser shows the address
+    /// of the page that it can't load.
     package func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
         let redirect = redirect.needsPort ? redirect.withPort(try Self.port()) : redirect
         return PasteAttempt(redirect: redirect, terminal: terminal, log: log)
@@ -111,7 +111,7 @@ struct PasteDialog: Sendable {
                 log.info("ignored a pasted response with another state")
                 try await terminal.show("That address belongs to another sign-in. Use the one shown above.")
             case .repeated:
-                // Another way was first, and is about to cancel this task.
+                // Another way was faster and will cancel this task.
                 continue
             }
         }

@@ -5,8 +5,8 @@ internal import LatchkeySecrets
 internal import LatchkeySystem
 internal import Synchronization
 
-/// What a loopback receiver says to each request: it leads the browser to the authorization page once, takes the first
-/// response that belongs to the attempt, and shows the outcome.
+/// Responds to each request of a loopback receiver: it leads the browser to the authorization page once, accepts the
+/// first response that belongs to the attempt, and shows the outcome.
 final class RedirectHandler: Sendable {
     let startPath: String
     private let callbackPath: String
@@ -23,9 +23,9 @@ final class RedirectHandler: Sendable {
 
     private let state = Mutex(State())
 
-    /// What ends the wait for a response.
+    /// The end of the wait for a response.
     enum Event: Sendable {
-        /// The response is at the handler, and the browser that brought it waits for the outcome.
+        /// The handler has the response, and the browser waits for the outcome.
         case received
         /// The response is at the handler, and came by another way.
         case delivered
@@ -36,11 +36,11 @@ final class RedirectHandler: Sendable {
     let event = FirstValue<Event>()
     /// Given when a browser has requested the start.
     let opened = FirstValue<Bool>()
-    /// What the last page says; the page waits for it.
+    /// The outcome on the last page, which waits for it.
     let outcome = FirstValue<SignInOutcome>()
     /// Given when a browser requests the last page.
     let requestedEnd = FirstValue<Bool>()
-    /// Given when the last page has left, or can't any more.
+    /// Set once the last page was sent, or can't be sent any more.
     let shown = FirstValue<Bool>()
 
     /// - Parameter once: a fresh text that can't be guessed, for the paths that work once.
@@ -79,7 +79,7 @@ final class RedirectHandler: Sendable {
 
     func respond(to request: consuming LoopbackRequest) async -> LoopbackResponse {
         let path = request.path
-        // Another authority's response comes to another path, and is not ours (RFC 9700 section 4.4.2.2).
+        // Another authority's response has another path and isn't ours (RFC 9700 section 4.4.2.2).
         if path.hasSameOctets(as: callbackPath) { return take(request) }
         if path.hasSameOctets(as: startPath) { return start(isHeadOnly: request.method == .head) }
         if path.hasSameOctets(as: donePath) { return await done() }

@@ -9,7 +9,7 @@ internal import LatchkeySystem
 /// Where a sign-in waits for the address that the handler of a private-use scheme is started with: a socket (0600) in a
 /// folder of this user alone. Messages of other users' programs are refused.
 final class RedirectMailbox: Sendable {
-    /// What became of a message; the handler gets its number.
+    /// The outcome for a message; the handler gets its number.
     enum Receipt: UInt8, Sendable {
         case admitted = 1
         /// It belongs to no sign-in that waits here.
@@ -27,9 +27,9 @@ final class RedirectMailbox: Sendable {
 
     static let maximumByteCount = AuthorizationResponse.maximumByteCount
 
-    /// Starts listening; nothing is taken before `start`.
+    /// Starts listening. Connections wait until `start`.
     ///
-    /// - Parameter accept: accept(2), or what a test has in its place.
+    /// - Parameter accept: accept(2), or a test's replacement.
     init(
         scheme: String, in folder: String,
         accept: @escaping @Sendable (Int32) -> Int32 = { latchkey_mailbox_accept($0) }
@@ -46,9 +46,9 @@ final class RedirectMailbox: Sendable {
         close(listener)
     }
 
-    /// Takes messages on a thread of its own, one after another, until `stop`. Throws when there is no thread.
+    /// Receives messages on a separate thread, one after another, until `stop`. Throws if the thread can't start.
     ///
-    /// - Parameter failed: is told when no more messages can be taken, as where there is no descriptor left (EMFILE).
+    /// - Parameter failed: is called if the mailbox can't receive any more, such as without a free descriptor (EMFILE).
     func start(
         failed: @escaping @Sendable (Failure) -> Void,
         _ receive: @escaping @Sendable (borrowing Secret<MessageBody>) -> Receipt
@@ -61,7 +61,7 @@ final class RedirectMailbox: Sendable {
         }
     }
 
-    /// Takes the socket away and ends the thread. More than once has no effect.
+    /// Deletes the socket and ends the thread. Calling it again is harmless.
     func stop() {
         unsafe unlink(path)
         shutdown(listener, Int32(SHUT_RDWR))
@@ -69,7 +69,7 @@ final class RedirectMailbox: Sendable {
 
     // MARK: - Taking messages
 
-    /// Returns why no more messages can be taken; `nil` after `stop`.
+    /// Receives messages until the end. Returns the failure, or `nil` after `stop`.
     private func serve(_ receive: (borrowing Secret<MessageBody>) -> Receipt) -> Failure? {
         while true {
             let connection = accept(listener)
@@ -105,10 +105,10 @@ final class RedirectMailbox: Sendable {
 
     // MARK: - Posting
 
-    /// Gives an address to the sign-ins that wait for its scheme, until one admits it; returns whether one did. Throws
-    /// where there is no descriptor to ask them with.
+    /// Passes an address to the sign-ins that wait for its scheme, until one accepts it. Returns whether one did.
+    /// Throws without a free descriptor.
     ///
-    /// Sockets that no process listens at any more are taken away.
+    /// Deletes sockets without a listening process.
     static func post<Purpose: SecretPurpose>(
         _ address: borrowing Secret<Purpose>, scheme: String, in folder: String
     ) throws(Failure) -> Bool {
@@ -158,11 +158,11 @@ final class RedirectMailbox: Sendable {
     }
 }
 
-/// Where sign-ins wait for the addresses that a desktop starts the handler of their scheme with: a folder (0700) of
-/// this user alone.
+/// The folder (0700) of this user with the sockets of sign-ins that wait for an address of their scheme. The desktop
+/// starts the scheme's handler with that address.
 ///
-/// The handler is a program of the adopter's, such as `latchkey scheme receive`: its desktop entry names the scheme
-/// (Desktop Entry Specification, `MimeType=x-scheme-handler/SCHEME`), and it passes its one argument to `deliver`.
+/// The handler is a program of the adopter, such as `latchkey scheme receive`. Its desktop entry contains the scheme
+/// (Desktop Entry Specification, `MimeType=x-scheme-handler/SCHEME`), and it passes its only argument to `deliver`.
 package struct RedirectFolder: Sendable, Hashable {
     package let path: String
 
@@ -179,7 +179,7 @@ package struct RedirectFolder: Sendable, Hashable {
     func mailbox(for scheme: String) throws(UserAgentError) -> RedirectMailbox {
         try mappingError({ (_: StoreError) in UserAgentError.unavailable(.cannotWaitForHandler(number: EACCES)) }) {
             () throws(StoreError) in
-            // It is to be as private as the leases' folder.
+            // The folder needs the same privacy as that of the leases.
             try LeaseDirectory(path: path).prepare()
         }
         return try mapError(
@@ -189,11 +189,11 @@ package struct RedirectFolder: Sendable, Hashable {
             of: RedirectMailbox(scheme: scheme, in: path))
     }
 
-    /// Passes on the address that a handler was started with, and returns whether a sign-in took it. Each one that
-    /// waits has five seconds to say so.
+    /// Passes on the handler's address, and returns whether a sign-in accepted it. Each waiting sign-in has five
+    /// seconds to answer.
     ///
-    /// What is no address of a private-use scheme is taken by nobody. Throws `.unavailable(.cannotWaitForHandler)`
-    /// where there are no descriptors left to ask with.
+    /// Only an address of a private-use scheme can be accepted. Throws `.unavailable(.cannotWaitForHandler)` without a
+    /// free descriptor.
     package func deliver<Purpose: SecretPurpose>(_ address: borrowing Secret<Purpose>) throws(UserAgentError) -> Bool {
         guard let scheme = Self.scheme(of: address) else { return false }
         return try mapError(

@@ -4,10 +4,10 @@ public import LatchkeyOAuth
 package import LatchkeySecrets
 
 /// Shows a person the authorization page and brings the response back: a browser with a loopback listener, a paste, or
-/// whatever an adopter has.
+/// an adopter's own way.
 ///
-/// An agent works in two steps, because the request must name the address that the response comes to, and a listener
-/// knows its port only once it listens:
+/// An agent works in two steps, because the request contains the address for the response, and a listener only knows
+/// its port once it listens:
 ///
 ///     let attempt = try await agent.begin(client.redirect)
 ///     let pending = try AuthorizationRequest(server: server, client: client, redirect: attempt.redirect)
@@ -30,7 +30,7 @@ package protocol UserAgentAttempt: AnyObject, Sendable {
     /// Sends the user to the authorization page and returns the first response that the gate admits. May be called
     /// once.
     ///
-    /// Other responses change nothing, whoever sent them. Throws `.userCancelled`, `.timedOut` at the deadline,
+    /// Other responses are ignored. Throws `.userCancelled`, `.timedOut` at the deadline,
     /// `.cancelled` if the task is cancelled, and `.unavailable` if the page can't be shown.
     func present(
         _ url: consuming AuthorizationURL, gate: AuthorizationResponseGate, deadline: Deadline

@@ -3,9 +3,9 @@ package import LatchkeyLog
 package import LatchkeyOAuth
 
 /// Signs in with the person's own browser and a private-use scheme (RFC 8252 section 7.1): the desktop starts a program
-/// with the address that the browser ends at, and that program passes it on to the sign-in that waits.
+/// with the browser's final address, and that program passes the address to the waiting sign-in.
 ///
-/// The browser is started with a link to a listener of ours, as by `BrowserUserAgent`.
+/// The browser gets a link to a listener of ours, as with `BrowserUserAgent`.
 package struct SchemeUserAgent: RedirectUserAgent {
     private let browsers: BrowserUserAgent
     private let folder: RedirectFolder

@@ -4,11 +4,11 @@ package import LatchkeyProcess
 
 /// How a person is sent to the authorization page, and how the response comes back.
 package enum SignInMethod: Sendable, Hashable, CaseIterable {
-    /// A browser on this machine, and a listener on a loopback address (RFC 8252 section 7.3).
+    /// A browser on this machine, with a listener on a loopback address (RFC 8252 section 7.3).
     case browser
     /// The same, with a paste at the terminal beside it, whichever comes first.
     case browserAndPaste
-    /// A browser on this machine, and the program that a private-use scheme starts (RFC 8252 section 7.1).
+    /// A browser on this machine, with the handler of a private-use scheme (RFC 8252 section 7.1).
     case scheme
     /// The page's address at the terminal, where the user pastes the address that the browser ends at. A listener also
     /// waits if the redirect is a loopback address.

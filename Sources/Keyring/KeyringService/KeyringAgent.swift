@@ -13,7 +13,7 @@ package final class KeyringAgent: Sendable {
         case stopped
         /// The connection to the bus ended.
         case busLost
-        /// The service left, or doesn't own the name any more.
+        /// The service ended, or lost its name.
         case serviceLost
     }
 
@@ -21,12 +21,12 @@ package final class KeyringAgent: Sendable {
     private let intake: AgentIntake
     private let worker: Task<Void, Never>
 
-    /// Connects to a bus, and registers with whoever owns the keyring's name.
+    /// Connects to a bus, and registers with the owner of the keyring's name.
     ///
     /// - Parameters:
     ///   - address: as in DBUS_SESSION_BUS_ADDRESS.
-    ///   - ask: returns what the person typed, or `nil` when they typed nothing. The flag says that what they typed before
-    ///     was wrong.
+    ///   - ask: returns the person's passphrase, or `nil` for none. The flag says that the previous passphrase was
+    ///     wrong.
     package static func start(
         at address: String, _ ask: @escaping @Sendable (_ isRetry: Bool) async -> Secret<Passphrase>?
     ) async throws(BusFault) -> KeyringAgent {

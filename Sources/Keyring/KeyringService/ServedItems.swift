@@ -2,11 +2,11 @@ package import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 
-/// What a service gives of a store: its items, or those of a scope as if there were no others.
+/// The items of a store that a service serves: all of them, or only those of a scope.
 ///
-/// It has no call by a credential's name, so that nothing of another kind than `password` can be asked for. With a scope,
-/// collections are seen, as programs look for them by name, and can't be changed. What can't be found can't be named
-/// either: an id of another item is none.
+/// Calls by a credential's name don't exist, so a client can only request the kind `password`. With a scope,
+/// collections are visible, because programs look for them by name, but they can't be changed. The ID of an item
+/// outside the scope is unknown.
 package final class ServedItems: Sendable {
     private let store: any CollectionStore
     private let scope: ItemScope?
@@ -30,7 +30,7 @@ package final class ServedItems: Sendable {
 
     // MARK: - Collections
 
-    /// Of a scope: those that have items of it, and the one that programs store in.
+    /// The collections of a scope: those with items of the scope, and the one for new items.
     func collections(deadline: Deadline) async throws(StoreError) -> [ItemCollection] {
         let all = try await store.collections(deadline: deadline)
         guard let scope else { return all }
@@ -146,7 +146,7 @@ package final class ServedItems: Sendable {
                     switch change {
                     case .created(let item), .changed(let item):
                         if scope.contains(item.attributes) { continuation.yield(change) }
-                    // Of an id that nobody was told.
+                    // Clients don't know the ID.
                     case .deleted: continuation.yield(.unknown)
                     case .unknown: continuation.yield(.unknown)
                     }
@@ -181,7 +181,7 @@ package struct ItemScope: Sendable {
         self.isWritable = isWritable
     }
 
-    /// What an item of the scope has one of.
+    /// The services of the scope. Each of its items has one of them.
     var services: [ItemAttributes] {
         Set(names + keys.map(\.service)).compactMap {
             ItemAttributes([ItemAttributes.Attribute(name: ItemAttributes.service, value: $0)])

@@ -1,7 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeyDBus
 
-/// Lets one task through at a time, first come, first served. Who waits can be interrupted.
+/// Lets one task through at a time, in order of arrival. A waiting task can be interrupted.
 @GLibThread final class AsyncMutex {
     private var isTaken = false
     private var waiting: [Pending<Bool>] = []
@@ -33,8 +33,8 @@ internal import LatchkeyDBus
 }
 
 /// One mutex for each key in use: changes of one credential by tasks of this process happen one after another, so
-/// that a condition that was checked still holds when the write is sent. Whatever the collection: one may have
-/// several names.
+/// that a checked condition still holds when the write is sent. The mutex is the same for all collections, because a
+/// collection may have several names.
 @GLibThread final class KeyMutexes {
     static let shared = KeyMutexes()
 

@@ -14,7 +14,7 @@ extension SecretServiceConfiguration {
 
         /// The one that the desktop has as its default (the alias `default`).
         public static let standard = Collection(.alias("default"))
-        /// The one that is kept in memory until the session ends (the alias `session`). Not every service has it.
+        /// The collection in memory until the end of the session (the alias `session`). Some services lack it.
         package static let session = Collection(.alias("session"))
 
         /// The longest name, in bytes.

@@ -3,7 +3,7 @@ internal import LatchkeyDBus
 internal import LatchkeySystem
 internal import Synchronization
 
-/// What ends one operation of a store early: its deadline or the cancellation of its task.
+/// The early end of a store's operation: its deadline or the cancellation of its task.
 final class Interruption: Sendable {
     let trigger: Trigger
     let deadline: Deadline
@@ -14,9 +14,9 @@ final class Interruption: Sendable {
     /// and the reply says whether it is done.
     private static let grace = Duration.milliseconds(500)
 
-    /// What begins each operation, so the libraries that it needs are loaded here.
+    /// Begins an operation, and therefore loads the libraries.
     ///
-    /// Throws `unavailable` on a machine that hasn't got them.
+    /// Throws `unavailable` on a machine without them.
     @GLibThread convenience init(_ deadline: Deadline) throws(StoreError) {
         self.init(deadline, try mapError(StoreError.init, of: GLibThread.context(withLibsecret: true)))
     }
@@ -65,9 +65,8 @@ final class CallWindow: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Sends now or when it is its turn, on the thread for GLib, and in any case when the trigger is pulled: a call
-    /// that is cancelled already ends without being sent. Each one that ends needs a `leave()`. Call both on the
-    /// thread for GLib.
+    /// Sends now or in turn, on the thread for GLib, or at once when the trigger is pulled: a cancelled call ends
+    /// without being sent. The end of each call needs a `leave()`. Call both on the thread for GLib.
     func enter(_ trigger: Trigger, _ send: @escaping @Sendable () -> Void) {
         let place: Int? = state.withLock { state in
             guard state.underWay >= Self.width else {

@@ -19,8 +19,8 @@ extension ItemAttributes {
         return key(kind: kind, besides: { $0 == Self.kind || Self.isField($0) })
     }
 
-    /// Whether KeePassXC shows a field of an entry as this attribute. No program searches for it. The last one it adds
-    /// to secrets that are no text.
+    /// Whether KeePassXC shows a field of an entry as this attribute. Programs don't search for it. KeePassXC adds
+    /// the last one to binary secrets.
     private static func isField(_ name: String) -> Bool {
         switch name {
         case "Title", "UserName", "URL", "Uuid", "Path", "Notes", "FDO_SECRETS_CONTENT_TYPE": true
@@ -28,14 +28,14 @@ extension ItemAttributes {
         }
     }
 
-    /// What programs may search for; without the fields of an entry, of which `Notes` may say anything.
+    /// The attributes for searches: all but the fields of an entry, because `Notes` may contain any text.
     var searchable: ItemAttributes { without { Self.isField($0.name) } }
 }
 
 /// An item of a keyring as its service describes it.
 struct KeyringItem: Sendable, Hashable {
     let path: String
-    /// Of any kind: where its key has another than `password`, it is no item but in a keyring.
+    /// The item. With another kind than `password` it only counts as an item in a keyring.
     let item: Item
     let isLocked: Bool
 
@@ -61,8 +61,7 @@ struct KeyringItem: Sendable, Hashable {
 }
 
 extension SecretContentType {
-    /// What a service is told that a secret is: text only where a service that takes it for text gives it back as it
-    /// was.
+    /// The content type for a service: text only if services return the same bytes for that text.
     ///
     /// KeePassXC replaces placeholders such as `{TITLE}` in text, drops a byte order mark at its beginning, and can't
     /// keep every control character; KWallet ends text at a NUL. They keep bytes as they are.

@@ -2,14 +2,14 @@ internal import LatchkeyCredentials
 internal import LatchkeyDBus
 
 extension KeyringCollection {
-    /// Reports what anyone changes in the collection from now on.
+    /// Reports changes of the collection by any program from now on.
     ///
     /// Services signal created and deleted items, and changed labels; KeePassXC also signals changed secrets. For
-    /// gnome-keyring, which doesn't, Latchkey's processes tell each other what they save; a secret that another
-    /// program sets on an item without creating it anew goes unnoticed there.
+    /// gnome-keyring, which doesn't, Latchkey's processes report their changes to each other. Another program's change
+    /// of an existing item's secret goes unnoticed there.
     ///
-    /// The signals name items by path, so each saved one is looked up, one after another; of a deleted one only the
-    /// key is known that it had when it was seen last. The stream ends with the connection to the bus.
+    /// A signal contains an item's path, so each saved item is looked up, one after another. For a deleted item the
+    /// change has the last known key. The stream ends with the connection to the bus.
     func changes(_ deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
         let interruption = try Interruption(deadline)
         var stream: AsyncStream<CredentialChange>?
@@ -69,14 +69,14 @@ extension KeyringCollection {
         bus = connection.subscribeToEnd { continuation.finish() }
     }
 
-    /// Returns the stream; listening ends when no task reads it any more.
+    /// Returns the stream. Listening ends with the last reader.
     func stream() -> AsyncStream<CredentialChange> {
         AsyncStream { output in
             let task = Task { [self] in
                 for await event in events {
                     if let change = await change(for: event) { output.yield(change) }
                 }
-                // What was lost with the connection is unknown.
+                // Changes may be lost with the connection.
                 output.yield(CredentialChange(kind: .unknown, key: nil))
                 output.finish()
             }
@@ -100,7 +100,7 @@ extension KeyringCollection {
             } catch {
                 return CredentialChange(kind: .unknown, key: nil)
             }
-            // It was deleted meanwhile, which will be reported; or it is no credential of this shape.
+            // The item was deleted in the meantime, which will be reported, or it isn't a credential of this shape.
             guard let key = found?.key else { return nil }
             keys[path] = key
             return CredentialChange(kind: .saved, key: key)

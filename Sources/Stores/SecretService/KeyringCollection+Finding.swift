@@ -3,7 +3,7 @@ internal import LatchkeyDBus
 internal import LatchkeyLog
 internal import LatchkeySystem
 
-/// Where a named collection is, found once an operation: labels and aliases may change between two of them.
+/// The path of a named collection, looked up once in each operation, because labels and aliases may change.
 @GLibThread final class CollectionPlace {
     fileprivate(set) var path: String?
 
@@ -66,7 +66,7 @@ extension KeyringCollection {
         for (path, reply) in zip(
             paths, try await session.each(paths, .getProperty, arguments, interruption))
         {
-            // One that has been deleted meanwhile has no label any more.
+            // A collection that was deleted in the meantime lacks a label.
             guard let label = reply?[0].unboxed else { continue }
             guard label.is("s") else { throw .store(.keyringBrokeProtocol) }
             labels.append((path, label.text))
@@ -79,7 +79,7 @@ extension KeyringCollection {
 
     // MARK: - What is missing
 
-    /// Makes a failure of a call to the collection's own object say that there is no such collection.
+    /// Converts a failed call to the collection's object to the error for a missing collection.
     func onCollection(
         _ call: () async throws(KeyringFailure) -> BusValue
     ) async throws(KeyringFailure) -> BusValue {
@@ -140,7 +140,7 @@ extension StoreError {
     }
 }
 
-/// What a search for a key found.
+/// The result of a search for a key.
 struct FoundItems: Sendable {
     let paths: [String]
     /// The reply that is to come, where the only item's description was requested already.
@@ -149,7 +149,7 @@ struct FoundItems: Sendable {
 
 /// Questions about an item that are under way.
 struct EarlyLook: Sendable {
-    /// What the item is: requested, or known from a moment ago.
+    /// The description of the item: requested, or known from a recent read.
     enum Description: Sendable {
         case requested(Pending<AsyncResult>)
         case known(KnownItem)
@@ -163,7 +163,7 @@ struct EarlyLook: Sendable {
     }
 }
 
-/// What an item was when it was read a moment ago, and the version that it had with its secret.
+/// The state of an item at a recent read, with its version.
 struct KnownItem: Sendable {
     let item: KeyringItem
     let version: CredentialVersion
@@ -171,8 +171,8 @@ struct KnownItem: Sendable {
 }
 
 extension KeyringCollection {
-    /// Searches before there is a session, and before it is known who offers the service: it is done while the two
-    /// agree on a key. A collection that is named by its label has to be looked up first.
+    /// Searches before the session is open and the service's program is known, during the key agreement. A collection
+    /// with a label has to be looked up first.
     func searchEarly(
         _ attributes: [(String, String)], _ interruption: Interruption, _ connection: BusConnection
     ) -> Pending<AsyncResult>? {
@@ -183,9 +183,8 @@ extension KeyringCollection {
         }
     }
 
-    /// The only item that an early search found, with its description and its secret requested; else `nil`, for a search
-    /// in the session. Whether it is the one that is meant is for its description to say: the service may be another
-    /// one by now.
+    /// The only item from an early search, with its description and its secret requested; otherwise `nil`, for a search
+    /// in the session. Only the description shows whether it is the right item, because the service may have changed.
     func item(
         of search: Pending<AsyncResult>, _ attributes: [(String, String)], _ session: KeyringSession,
         _ interruption: Interruption
@@ -200,9 +199,9 @@ extension KeyringCollection {
     /// Searches for the items with these attributes, and requests the description of the only one, and if wanted its
     /// secret.
     ///
-    /// An item that was the only one at the last search gets its calls together with the search: one round trip instead
-    /// of two. The replies count only when the search finds it again, and it alone. One that was read a moment ago
-    /// gets the call for its secret alone; see `read`.
+    /// If the last search found only one item, its calls are sent together with the search: one round trip instead of
+    /// two. The replies only count if the search finds the same item and no other. For a recently read item only the
+    /// secret is requested; see `read`.
     func find(
         _ attributes: [(String, String)], withSecret: Bool, _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> FoundItems {
@@ -248,7 +247,7 @@ extension KeyringCollection {
 }
 
 extension KeyringSession {
-    /// What is searched for in a collection, as the collection is called.
+    /// The attributes of a search, and the name of the collection.
     struct Place: Hashable {
         let collection: String
         let words: [String]
@@ -260,8 +259,9 @@ extension KeyringSession {
     }
 
     private static let mostRemembered = 4096
-    /// How long an item is taken for what it was. gnome-keyring 42 looks through all its items for each property,
-    /// so in a large keyring the description of one costs four times as much as its secret and the search together.
+    /// The time for which an item's description counts as unchanged. gnome-keyring 42 goes through all its items for
+    /// each property, so in a large keyring a description costs four times as much as the secret and the search
+    /// together.
     private static let knownFor = Duration.seconds(1)
 
     func known(_ path: String) -> KnownItem? {

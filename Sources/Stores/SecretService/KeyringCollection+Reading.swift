@@ -76,7 +76,7 @@ extension KeyringCollection {
         throw .store(.keyringKeepsChanging)
     }
 
-    /// Returns the secret of an item that was looked at, or `nil` when it has vanished or isn't what it was.
+    /// Returns the secret of a described item, or `nil` if the item was deleted or changed.
     private func secret<Purpose: SecretPurpose>(
         of item: KeyringItem, _ look: EarlyLook?, as purpose: Purpose.Type, _ session: KeyringSession,
         _ interruption: Interruption

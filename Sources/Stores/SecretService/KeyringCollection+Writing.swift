@@ -77,7 +77,7 @@ extension KeyringCollection {
         try await finish(prompt: reply[1].text, session, interruption)
     }
 
-    /// What keyring applications show.
+    /// The label, for keyring applications.
     static func label(for key: CredentialKey) -> String {
         switch key.kind {
         case .password: "Password for '\(key.account)' on '\(key.service)'"
@@ -134,8 +134,8 @@ extension KeyringCollection {
         try await underWriteLock(key, interruption, change)
     }
 
-    /// The lock among processes is another than the lease, which the caller may hold. It is the same for all
-    /// collections, because one collection may be named in several ways.
+    /// Takes the lock among processes, which isn't the lease: the caller may hold that. The lock is the same for all
+    /// collections, because a collection may have several names.
     private func underWriteLock(
         _ key: CredentialKey, _ interruption: Interruption,
         _ change: (KeyringSession) async throws(KeyringFailure) -> Void
@@ -204,7 +204,7 @@ package struct DuplicateItems: Sendable, Hashable {
     package let items: [Item]
 }
 
-/// What `SecretServiceStore.repairDuplicates` did.
+/// The result of `SecretServiceStore.repairDuplicates`.
 package struct DuplicateRepair: Sendable, Hashable {
     /// Items that were deleted, because another one holds the same secret and all their attributes.
     package internal(set) var deleted = 0
@@ -271,7 +271,7 @@ extension KeyringCollection {
                 ? try await holds(newest, keeper, session, interruption)
                 : try await holdsTheSame(keeper, item, session, interruption)
             guard isSafe, try await isUnchanged(item, session, interruption) else { continue }
-            // What is read now goes last, and never where another secret would come to light.
+            // The item that reads return is deleted last, and stays if another secret would then be returned.
             let others = remaining.filter { $0 != item }
             if item == read, try await differing(from: newest, others, session, interruption) > 0 { continue }
             try await delete(item, session, interruption)

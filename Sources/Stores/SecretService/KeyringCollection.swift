@@ -3,7 +3,7 @@ internal import LatchkeyDBus
 internal import LatchkeyLog
 internal import LatchkeySystem
 
-/// One collection of the keyring: what its items are, and what must be unlocked to know.
+/// One collection of the keyring: its items, and the unlocking that they need.
 @GLibThread struct KeyringCollection: Sendable {
     let configuration: SecretServiceConfiguration
     let versionKey: VersionKey
@@ -65,8 +65,8 @@ internal import LatchkeySystem
 
     // MARK: - The collection itself
 
-    /// Whether the collection is locked. It is asked when a search finds nothing, because some services find
-    /// nothing in a locked collection.
+    /// Whether the collection is locked. The question follows an empty search, because some services don't find items
+    /// in a locked collection.
     func isLocked(_ session: KeyringSession, _ interruption: Interruption) async throws(KeyringFailure) -> Bool {
         let path = try await path(session, interruption)
         return try await onCollection { () async throws(KeyringFailure) in
@@ -283,7 +283,7 @@ extension KeyringCollection {
     }
 }
 
-/// A prompt that the service has ready: a dialog of the desktop, not of ours.
+/// A prompt of the service: a dialog of the desktop, not of ours.
 @GLibThread struct KeyringPrompt {
     let path: String
     let session: KeyringSession
@@ -315,7 +315,7 @@ extension KeyringCollection {
             withExtendedLifetime(subscription) {}
             withExtendedLifetime(watch) {}
         }
-        // No window of ours to put it in front of.
+        // We don't have a window for the dialog.
         _ = try await session.call(.prompt, on: path, [.string("")], interruption)
         switch await interruption.trigger.wait(end) {
         case .answered: return

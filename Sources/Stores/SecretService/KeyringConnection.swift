@@ -24,7 +24,7 @@ internal import LatchkeySystem
         self.path = path
     }
 
-    /// Starts a call, so that several can be under way. It is sent when not too many are.
+    /// Starts a call, so that several can run at once. It is sent once few enough are running.
     func start(
         _ method: BusMethod, on path: String, _ arguments: [BusValue], _ interruption: Interruption
     ) -> Pending<AsyncResult> {
@@ -50,8 +50,8 @@ internal import LatchkeySystem
         return try await finish(start(method, on: path, arguments, interruption), interruption)
     }
 
-    /// Makes the same call on each of the paths and returns the replies in their order, `nil` for an object that is
-    /// not there any more.
+    /// Makes the same call on each of the paths and returns the replies in their order, `nil` for a deleted
+    /// object.
     func each(
         _ paths: [String], _ method: BusMethod, _ arguments: [BusValue], _ interruption: Interruption
     ) async throws(KeyringFailure) -> [BusValue?] {
@@ -69,7 +69,7 @@ internal import LatchkeySystem
         return replies
     }
 
-    /// Waits for a reply; `nil`: the object isn't there any more.
+    /// Waits for a reply; `nil` for a deleted object.
     func finishIfThere(
         _ pending: Pending<AsyncResult>, _ interruption: Interruption
     ) async throws(KeyringFailure) -> BusValue? {
@@ -105,7 +105,7 @@ internal import LatchkeySystem
         await connection.flush(within: .milliseconds(200))
     }
 
-    /// Completes the pending value when the service's process or the bus is gone, until both subscriptions die.
+    /// Completes the pending value at the end of the service's process or the bus, until both subscriptions end.
     func whenGone<Value>(_ pending: Pending<Value>, _ value: Value) -> Watch {
         Watch(
             process: connection.subscribe(
@@ -133,10 +133,10 @@ internal import LatchkeySystem
     private var session: KeyringSession?
     private let opening = AsyncMutex()
 
-    /// Runs `body` with the open session. When it fails for what may be the session's fault, and nothing can have
-    /// been changed yet, it runs once more with a new one.
+    /// Runs `body` with the open session. If the session may be the cause of a failure, and nothing can have changed
+    /// yet, runs it once more with a new session.
     ///
-    /// - Parameter meanwhile: starts calls that are under way while a session is opened, when one has to be.
+    /// - Parameter meanwhile: starts calls to run while a session is opened.
     func perform(
         _ interruption: Interruption, meanwhile: (BusConnection) -> Void = { _ in },
         _ body: (KeyringSession) async throws(KeyringFailure) -> Void
@@ -175,7 +175,7 @@ internal import LatchkeySystem
         }
     }
 
-    /// What tells this session's bus from others.
+    /// The identifier of this session's bus.
     func busIdentifier(_ deadline: Deadline) async throws(StoreError) -> String {
         guard BusConnection.hasAddress else { throw .noSessionBus(nil) }
         let interruption = try Interruption(deadline)
@@ -274,12 +274,12 @@ extension BusMethod {
     static let setProperty = BusMethod(interface: "org.freedesktop.DBus.Properties", name: "Set", reply: "()")
 }
 
-/// Where things are on the bus (Secret Service API, "Object paths").
+/// The names and paths on the bus (Secret Service API, "Object paths").
 enum BusName {
     static let wellKnown = "org.freedesktop.secrets"
     static let service = "/org/freedesktop/secrets"
     static let aliases = "/org/freedesktop/secrets/aliases/"
-    /// What stands for "no prompt" and "no such alias".
+    /// The path that means "no prompt" or "no such alias".
     static let nothing = "/"
     static let serviceInterface: StaticString = "org.freedesktop.Secret.Service"
     static let collectionInterface: StaticString = "org.freedesktop.Secret.Collection"

@@ -21,7 +21,7 @@ extension BusFault {
     }
 
     enum Meaning {
-        /// There is no session bus.
+        /// The session bus is missing.
         case noBus
         /// Nobody offers the Secret Service; the call was not delivered.
         case noService
@@ -150,13 +150,13 @@ extension KeyringFailure {
         }
     }
 
-    /// Whether the session is of no use any more.
+    /// Whether the session can no longer be used.
     var endsSession: Bool {
         if case .bus(let failure) = self, failure.meaning == .lost { return true }
         return mayBeSessions
     }
 
-    /// Whether the object of a call isn't there, or not any more.
+    /// Whether the object of a call doesn't exist.
     var isNoSuchObject: Bool {
         if case .bus(let failure) = self { failure.meaning == .noSuchObject } else { false }
     }
@@ -165,7 +165,7 @@ extension KeyringFailure {
         if case .noCollection = self { true } else { false }
     }
 
-    /// What the caller of the store sees.
+    /// The error for the caller of the store.
     var storeError: StoreError {
         switch self {
         case .store(let error), .noCollection(let error): return error

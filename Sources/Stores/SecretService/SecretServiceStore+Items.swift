@@ -130,7 +130,7 @@ extension KeyringCollection {
 
     // MARK: - Finding
 
-    /// The item with an id, unlocked; `nil` for what is no item.
+    /// The unlocked item with an ID; `nil` if it isn't an item.
     private func item(
         _ id: ItemID, _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> KeyringItem? {
@@ -153,7 +153,7 @@ extension KeyringCollection {
 }
 
 extension KeyringItem {
-    /// What sign-ins keep is none.
+    /// The sessions of sign-ins aren't items.
     fileprivate var isItem: Bool { key.map { $0.kind == .password } ?? (item.attributes[ItemAttributes.kind] == nil) }
 }
 

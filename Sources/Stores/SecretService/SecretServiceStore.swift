@@ -31,8 +31,8 @@ public struct SecretServiceStore: Sendable {
         versionKey = VersionKeyFile.key(in: configuration.coordination)
     }
 
-    /// The name of the collection is the one it was configured with: a collection that has several names, such as
-    /// `default` and its label, has as many identities, and a lease on one of them says nothing about the others.
+    /// The identity contains the collection's configured name. A collection with several names, such as `default` and
+    /// its label, has as many identities, and a lease on one of them is independent of the others.
     public var identity: StoreIdentity {
         StoreIdentity(backend: "secret-service", location: configuration.collection.text)
     }
@@ -112,9 +112,9 @@ extension SecretServiceStore: CredentialStore {
         try await collection.changes(deadline)
     }
 
-    /// In the user's directory, for the keyring on this bus alone.
+    /// The leases are in the user's directory, and only for the keyring on this bus.
     ///
-    /// Throws `unavailable` where there is no bus.
+    /// Throws `unavailable` without a bus.
     public func leases(
         in directory: LeaseDirectory, deadline: Deadline
     ) async throws(StoreError) -> LeaseDirectory {
@@ -130,23 +130,22 @@ extension SecretServiceStore: CredentialStore {
         try await collection.unlock(deadline)
     }
 
-    /// Returns how things are, or throws why the store can't be used: no bus, no service, no such collection.
+    /// Returns the state, or throws why the store can't be used: no bus, no service, no such collection.
     ///
-    /// It asks no questions. That the collection is locked is no error.
+    /// Doesn't ask a question. A locked collection isn't an error.
     package func state(deadline: Deadline) async throws(StoreError) -> SecretServiceState {
         try await collection.state(deadline)
     }
 
-    /// Returns what is known of the service and of the store's collection, or throws why the service can't be used:
-    /// no bus, no service. That the collection is locked or missing is no error. It asks no questions.
+    /// Returns the data about the service and the store's collection, or throws why the service can't be used: no bus,
+    /// no service. A locked or missing collection isn't an error. Doesn't ask a question.
     package func report(deadline: Deadline) async throws(StoreError) -> SecretServiceReport {
         try await collection.report(deadline)
     }
 
-    /// Returns whether a program offers the service, as the bus knows. No service is called, and nothing is started.
+    /// Returns whether a program offers the service, according to the bus. Doesn't call or start a service.
     ///
-    /// Throws `unavailable` when there is no session bus, or no libsecret to reach it with, and `timedOut` when it
-    /// doesn't respond.
+    /// Throws `unavailable` without a session bus or without libsecret, and `timedOut` if the bus doesn't respond.
     package static func presence(deadline: Deadline) async throws(StoreError) -> SecretServicePresence {
         try await KeyringConnection.shared.presence(deadline)
     }
@@ -162,13 +161,13 @@ extension SecretServiceStore: CredentialStore {
         try await collection.duplicates(service: service, deadline)
     }
 
-    /// Deletes items under a key that another item makes superfluous: one with the same secret that is found by
-    /// everybody who finds them, because it has all their attributes. Each is read back before one is deleted.
+    /// Deletes superfluous items under a key: another item with the same secret has all their attributes, so every
+    /// search that finds them finds it too. Each item is read back before one is deleted.
     ///
     /// Items that different programs find by different attributes all stay.
     ///
-    /// - Parameter discardingOlderSecrets: also where the secrets differ: the one that is read is written to all
-    ///   items that stay, and the others are lost. Without it, items with another secret are left alone.
+    /// - Parameter discardingOlderSecrets: whether to delete items with another secret too. The secret that reads
+    ///   return is then written to all remaining items, and the others are lost. Otherwise such items stay.
     package func repairDuplicates(
         of key: CredentialKey, discardingOlderSecrets: Bool = false, deadline: Deadline = .standard
     ) async throws(StoreError) -> DuplicateRepair {
@@ -178,7 +177,7 @@ extension SecretServiceStore: CredentialStore {
     var collection: KeyringCollection { KeyringCollection(self) }
 }
 
-/// What can be learnt of the keyring service without asking anybody for anything, for `latchkey doctor`.
+/// The data about the keyring service that doesn't need a question, for `latchkey doctor`.
 package struct SecretServiceReport: Sendable, Hashable {
     /// How the collection of the store's configuration is.
     package enum CollectionState: Sendable, Hashable {
@@ -196,7 +195,7 @@ package struct SecretServiceReport: Sendable, Hashable {
 
     /// The process that offers the service, where the bus tells.
     package internal(set) var processIdentifier: Int32?
-    /// What the kernel calls that process, up to 15 bytes: `gnome-keyring-d`, `keepassxc`, `kwalletd5`.
+    /// The kernel's name for that process, up to 15 bytes: `gnome-keyring-d`, `keepassxc`, `kwalletd5`.
     package internal(set) var processName: String?
     /// How many collections there are, and how many of them are locked.
     package internal(set) var collectionCount: Int
@@ -214,7 +213,7 @@ package struct SecretServiceReport: Sendable, Hashable {
 package enum SecretServicePresence: Sendable, Hashable {
     /// A program offers it now.
     case running
-    /// None does, and the bus starts one for whoever calls it.
+    /// No program does, but the bus starts one at the first call.
     case startable
     case absent
 }

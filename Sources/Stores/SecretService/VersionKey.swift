@@ -21,7 +21,7 @@ struct VersionKey: Sendable {
         version(of: [key.service, key.account, key.kind.name, label], secret)
     }
 
-    /// The same of an item, which may be no credential: then it goes by all of its attributes.
+    /// The version of an item. All attributes count if the item isn't a credential.
     func version<Purpose: SecretPurpose>(of item: Item, _ secret: borrowing Secret<Purpose>) -> CredentialVersion {
         if let key = item.key { return version(of: key, label: item.label, secret) }
         return version(of: item.attributes.all.flatMap { [$0.name, $0.value] } + ["", item.label], secret)
@@ -40,12 +40,12 @@ struct VersionKey: Sendable {
     }
 }
 
-/// Where this user's Latchkey processes find the same version key: 32 random octets in a file of their own (0600).
+/// The file (0600) of the version key, 32 random bytes, which all Latchkey processes of this user share.
 ///
-/// The key is beside the leases, in one place whatever the environment. Whoever has both the key and a version can
-/// check a guess of the secret; a version alone says nothing. When the file can't be made, each process has a key of
-/// its own: versions of another process then don't match, and its conditional writes throw `conflict` rather than
-/// overwrite.
+/// The file is beside the leases, in the same place for every environment. With the key and a version an attacker can
+/// check a guess of the secret; a version alone doesn't reveal anything. If the file can't be created, each process has
+/// a different key. Versions of another process then don't match, so a conditional write throws `conflict` instead of
+/// overwriting.
 enum VersionKeyFile {
     private static let byteCount = 32
 
@@ -78,7 +78,7 @@ enum VersionKeyFile {
         return bytes
     }
 
-    /// Makes the file whole or not at all; it is no failure when another process was faster.
+    /// Creates the complete file or none. If another process was faster, that isn't a failure.
     private static func create(_ path: String) -> Bool {
         guard let bytes = try? RandomOctets.array(byteCount), let suffix = try? RandomOctets.array(8) else {
             return false

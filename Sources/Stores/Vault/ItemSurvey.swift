@@ -138,8 +138,8 @@ struct ItemSurvey {
 /// It walks over all names, which takes some microseconds per item. `export`, `rekey` and the vault that is imported
 /// are always compared.
 public enum ItemCheck: Sendable, Hashable {
-    /// In a file with up to `limit` items: when the vault is opened, and each time that other processes have changed
-    /// it. In a database with up to 1,000 items: when the vault is opened.
+    /// In a file with up to `limit` items: when the vault is opened, and after each change by other processes. In a
+    /// database with up to 1,000 items: when the vault is opened.
     case whenSmall
     /// As `whenSmall`, however many items there are.
     case always

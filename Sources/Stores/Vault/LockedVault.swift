@@ -3,8 +3,8 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// A vault without its key: the parts that any reader of the vault can see, and its open table, on which keys are tried
-/// one after another.
+/// A vault without its key: the parts that every reader of the file can see, and the open table for trying keys one
+/// after another.
 package struct LockedVault: Sendable {
     let vault: VaultID
     /// In the order of the file; without slots of kinds that are unknown here.
@@ -187,7 +187,7 @@ extension KeySlot {
 }
 
 extension VaultKeySource {
-    /// For errors: a key file may have been set long ago, and must be found before it can be replaced.
+    /// The name for errors. The key file may have been set long ago, and the person has to find it.
     fileprivate var name: LogMessage {
         if case .keyFile(let path) = place { return "the key file \(FileProblem.loggable(path))" }
         return "this"

@@ -183,8 +183,8 @@ struct VaultCopy {
 
     // MARK: - Importing
 
-    /// The first walk only reads: a damaged vault, and one that may not be merged, change nothing. The vault is copied
-    /// whatever its size, because two vaults that import each other would wait for each other's walk.
+    /// The first walk only reads, so a damaged or conflicting vault doesn't cause a change. A vault of any size is
+    /// copied, because two vaults that import each other would wait for each other's walk.
     func importAll(
         into target: VaultStore, onConflict choice: VaultImportChoice, _ progress: (Double) -> Void
     ) throws(StoreError) -> VaultImport {

@@ -40,7 +40,7 @@ extension StoreError {
                 """)
     }
 
-    /// The open vault's manifest is no longer under its key.
+    /// The vault has another key than the open store.
     static var vaultRekeyed: StoreError {
         StoreError(
             .wrongKey, "the key no longer opens the vault: the vault was rekeyed, or its manifest is damaged",

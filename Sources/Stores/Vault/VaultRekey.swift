@@ -28,7 +28,7 @@ extension VaultStore {
                 try VaultRekey(vault: self, cancellation: cancellation).run(progress)
             }
         }
-        // The key no longer opens anything. If the kernel refuses, it has no key.
+        // The key is useless now. If the kernel refuses, it doesn't have the key.
         _ = try? KernelKeyring.forget(keys.vault)
         return count
     }

@@ -10,11 +10,11 @@ package struct VaultAcceptance: Sendable, Hashable {
     package let itemCount: Int
     /// The removed items: those that can't be opened, and duplicates.
     package let dropped: [VaultProblem]
-    /// The items that were moved, and are back in their places.
+    /// The items that were moved back to their positions.
     package let restored: [VaultProblem]
     /// The difference between the remaining items and the last saved ones, which are lost; `nil` if nothing is lost.
     package let lost: VaultProblem?
-    /// Whether the index of attributes wasn't the last saved one, and was rebuilt without loss.
+    /// Whether the index of attributes was outdated, and was rebuilt without loss.
     package var hasNewIndex = false
 }
 

@@ -136,7 +136,7 @@ extension VaultStore {
         try keys.root.pour(into: &sink)
     }
 
-    /// Throws `unavailable` if the kernel allows this process no keyring, so that no question is asked in vain.
+    /// Throws `unavailable` if the kernel refuses a keyring for this process, before a useless question.
     package static func checkUnlocking() throws(StoreError) { try KernelKeyring.check() }
 }
 

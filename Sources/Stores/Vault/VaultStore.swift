@@ -10,8 +10,8 @@ internal import Synchronization
 /// file or a flipped bit gives a typed error and changes nothing. Any number of processes may use it at once. A save
 /// that returned is there after a power failure. The format is in Docs/Reference/vault-format.md.
 ///
-/// Reads of a file run on the calling thread and take microseconds; what waits runs on threads of the store's own: writes,
-/// a read while others write or after they have changed the vault, and everything that asks a database.
+/// Reads of a file run on the calling thread and take microseconds; what waits runs on threads of the store's own:
+/// writes, a read while others write or after they have changed the vault, and everything that asks a database.
 public final class VaultStore: CredentialStore {
     /// `vault` and the file's canonical path, or the database's URI without the user's name.
     public let identity: StoreIdentity
@@ -117,7 +117,7 @@ public final class VaultStore: CredentialStore {
     public func read<Purpose: SecretPurpose>(
         _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
     ) async throws(StoreError) -> CredentialRecord<Purpose>? {
-        // From here on everything is one type, and the compiler makes it fast.
+        // From here on there is only one type, so the compiler can specialise the code.
         guard let found = try await find(key, deadline: deadline) else { return nil }
         let (metadata, version) = (found.row.metadata(for: key), found.row.version)
         let type = found.row.credentialType(of: found.secret)

@@ -2,7 +2,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import Synchronization
 
-/// An item as it was last seen: enough to recognise the item, and to report its deletion.
+/// The last known data of an item: enough to recognise the item, and to report its deletion.
 struct ItemSighting: Sendable, Hashable {
     /// The beginning of what is sealed: its nonce, another one after each save.
     let nonce: Octets16
@@ -31,7 +31,6 @@ struct OwnChanges: Sendable {
 /// Listeners to credentials learn that something changed, but not what: names are encrypted, and a listener has to read
 /// them. For listeners to items, a vault of up to 10,000 items is searched after each change by others, and only new
 /// items are opened; a larger vault only reports that it changed.
-/// what is new is opened; of a larger one it can only be told that it changed.
 final class VaultWatch: Sendable {
     private struct State {
         var credentials = Listeners<CredentialChange>(lost: CredentialChange(kind: .unknown, key: nil))
@@ -64,7 +63,7 @@ final class VaultWatch: Sendable {
 
     // MARK: - Listening
 
-    /// Throws what `VaultPlace.watch` throws, and what a read throws.
+    /// Throws the errors of `VaultPlace.watch` and of a read.
     func changes(of vault: VaultStore, deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
         try await listen(to: vault, deadline) { (state) throws(StoreError) in
             state.generation = max(state.generation, try vault.generation())

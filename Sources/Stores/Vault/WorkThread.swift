@@ -210,7 +210,7 @@ final class Cancellation: Sendable {
 
     private enum State: UInt8, AtomicRepresentable {
         case open, ended
-        /// Past the point where the job could be given up.
+        /// The job can no longer be given up.
         case committed
     }
 
@@ -225,7 +225,7 @@ final class Cancellation: Sendable {
             != .committed
     }
 
-    /// From here on the job is done, whatever happens to its task. Throws if the task has ended.
+    /// Commits the job: from here on it completes, even if its task is cancelled. Throws if the task has ended.
     func commit() throws(StoreError) {
         try check()
         let before = state.compareExchange(
@@ -240,8 +240,8 @@ final class Cancellation: Sendable {
         if deadline.hasPassed { throw .timedOut }
     }
 
-    /// Runs `attempt` until it does not throw `busy`, sleeping in between: 0.2 ms at first, `longest` nanoseconds at
-    /// most, a random part of it taken off so that several waiting processes don't walk in step.
+    /// Runs `attempt` until it doesn't throw `busy`. The pauses grow from 0.2 ms to `longest` nanoseconds, with a
+    /// random part subtracted, so that waiting processes don't run in step.
     func retry<Result: ~Copyable>(
         pausingAtMost longest: Int = 10_000_000, _ attempt: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

@@ -1,8 +1,8 @@
 internal import LatchkeyDBus
 
-/// An interface of an object: its methods, by which calls are checked and done, and what introspection says of it.
+/// An interface of an object: its methods, for checking and running calls, and its introspection data.
 struct BusInterface: Sendable {
-    /// What goes in and comes out has types and names, such as `a{ss} attributes, b replace`.
+    /// A method. Its arguments and results have types and names, such as `a{ss} attributes, b replace`.
     struct Method: Sendable {
         let name: StaticString
         let parameters: StaticString

@@ -13,7 +13,7 @@ final class ClientSession: Sendable {
     }
 
     let path: String
-    /// The unique name of the connection that opened it: nobody else may use it.
+    /// The unique name of the connection that opened the session. Other connections can't use it.
     let client: String
     /// `nil` of a plain one.
     private let key: Secret<PrivateKey>?
@@ -84,8 +84,8 @@ final class ClientSession: Sendable {
 
     /// Opens a secret that came over the bus: `(oayays)`, the session looked up already.
     ///
-    /// GLib's own copies are in memory that our programs overwrite when it is freed, such as the value, which goes with the
-    /// call; and, of a plain one, in GDBus's buffer (`BusConnection.overwriteReadBuffer`).
+    /// GLib's own copies are in memory that our programs overwrite when it is freed, such as the value, which goes with
+    /// the call; and, of a plain one, in GDBus's buffer (`BusConnection.overwriteReadBuffer`).
     func opened(_ value: BusValue) throws(BusFault) -> Secret<ItemContent> {
         let parameters = value[1].publicBytes
         guard key != nil else {
@@ -98,7 +98,7 @@ final class ClientSession: Sendable {
         return secret.repurposed(as: ItemContent.self)
     }
 
-    /// What the program says that such a secret is.
+    /// The program's content type for the secret.
     static func contentType(of value: BusValue) throws(BusFault) -> String {
         let contentType = value[3].text
         guard contentType.utf8.count <= 255 else { throw BusFault.invalid("the content type is too long") }

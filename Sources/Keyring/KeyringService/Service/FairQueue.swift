@@ -1,20 +1,20 @@
 internal import Synchronization
 
-/// Work of several clients for one worker: a lane for each client, served in turn, so that whoever calls much waits for
-/// himself.
+/// Work of several clients for one worker: a queue for each client, served in turn, so that a busy client only delays
+/// itself.
 final class FairQueue<Element: Sendable>: Sendable {
     /// Of one client; what it sends beyond is refused. libsecret asks for the properties of all items that it found at
     /// once, and fails as a whole when one call is refused.
     static var maximumCount: Int { 16_384 }
-    /// What waits of one client, and of all, in bytes: ten thousand small calls of one, and a few of the largest.
+    /// The limit for one client, and for all, in bytes: ten thousand small calls of a client, or a few of the largest.
     static var maximumByteCount: Int { 48 << 20 }
     static var maximumTotalByteCount: Int { 80 << 20 }
     private static var creditOfTurn: Int { 256 << 10 }
-    /// What is remembered of a client that took much of the worker's time, in turns.
+    /// The limit of a client's debt, in turns, for much of the worker's time.
     private static var maximumDebt: Int { 128 }
 
     private struct Lane {
-        /// In the order in which they came; those before `first` are gone.
+        /// In order of arrival; those before `first` are done.
         var elements: [(element: Element, byteCount: Int)?] = []
         var first = 0
         var byteCount = 0
@@ -46,7 +46,7 @@ final class FairQueue<Element: Sendable>: Sendable {
         var turns: [String] = []
         var firstTurn = 0
         var byteCount = 0
-        /// In bytes, of clients that have nothing waiting.
+        /// The debts of clients without waiting work, in bytes.
         var debts: [String: Int] = [:]
         var isClosed = false
         var waiter: CheckedContinuation<Element?, Never>?
@@ -79,7 +79,7 @@ final class FairQueue<Element: Sendable>: Sendable {
         return isTaken
     }
 
-    /// Puts the rest of what was taken back before the others of a client: it comes with the client's next turn.
+    /// Puts the rest of an element back at the front of the client's queue, for the client's next turn.
     func putBack(_ element: Element, of client: String) {
         let waiter: CheckedContinuation<Element?, Never>? = state.withLock { state in
             if state.isClosed { return nil }
@@ -123,7 +123,7 @@ final class FairQueue<Element: Sendable>: Sendable {
         }
     }
 
-    /// The client is gone.
+    /// Forgets a client that has disconnected.
     func forget(_ client: String) { state.withLock { _ = $0.debts.removeValue(forKey: client) } }
 
     /// Drops what waits, and takes no more.
@@ -138,9 +138,9 @@ final class FairQueue<Element: Sendable>: Sendable {
         waiter?.resume(returning: nil)
     }
 
-    /// Takes the first element of the next client that may have its turn. One with large elements, or such as took long,
-    /// pays for them in turns that it lets pass (deficit round robin), so that another one seldom waits for more than
-    /// what is being done.
+    /// Takes the first element of the next client that may have its turn. One with large elements, or such as took
+    /// long, pays for them in turns that it lets pass (deficit round robin), so that another one seldom waits for more
+    /// than what is being done.
     private static func take(_ state: inout State) -> Element? {
         while state.firstTurn < state.turns.count {
             let client = state.turns[state.firstTurn]

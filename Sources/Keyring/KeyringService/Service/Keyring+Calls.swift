@@ -176,7 +176,7 @@ extension Keyring {
 
     // MARK: - One item
 
-    /// `nil` when the collection has no such item.
+    /// Returns `nil` if the collection lacks the item.
     func item(_ id: ItemID, in name: String, _ store: ServedItems) async throws(BusFault) -> Item? {
         let item = try await use(store) { (store, deadline) async throws(StoreError) in
             try await store.item(id, deadline: deadline)
@@ -184,7 +184,7 @@ extension Keyring {
         return item?.collection == name ? item : nil
     }
 
-    /// The secret of an item, of which the observer hears. `nil` when the collection has no such item.
+    /// Returns the secret of an item and tells the observer; `nil` if the collection lacks the item.
     func secret(of id: ItemID, in name: String, _ store: ServedItems) async throws(BusFault) -> ItemRecord<ItemContent>?
     {
         let record = try await use(store) { (store, deadline) async throws(StoreError) in
@@ -276,7 +276,7 @@ extension Keyring {
     /// How many items one call may want, and how many bytes of secrets.
     private static let maximumPathCount = 20_000
     private static let maximumSecretsByteCount = 64 << 20
-    /// What is read in one turn: some 20 ms.
+    /// The number of items to read in one turn: about 20 ms.
     private static let turnCount = 100
     private static let turnByteCount = 4 << 20
 
@@ -296,7 +296,7 @@ extension Keyring {
         let limit = secrets.byteCount + Self.turnByteCount
         for _ in 0..<Self.turnCount {
             guard secrets.byteCount < limit, let path = secrets.paths.popFirst() else { break }
-            // What is locked or isn't there is left out: the others are worth having.
+            // Skips locked and missing items, because the others are still useful.
             guard case .item(let name, let id) = KeyringPath(path), let name = try? await collection(name),
                 let store = try? await openStore(of: name)
             else { continue }
@@ -318,16 +318,16 @@ extension Keyring {
     }
 }
 
-/// org.freedesktop.impl.portal.Secret: a key for each sandboxed application, with which libsecret seals a file of its own
-/// (XDG Desktop Portal, "Secret portal backend").
+/// org.freedesktop.impl.portal.Secret: a key for each sandboxed application, with which libsecret seals a file of its
+/// own (XDG Desktop Portal, "Secret portal backend").
 ///
-/// The key is an item of the default collection, as gnome-keyring has it, so that keys come along with the items. It is
-/// no more secret than other items to what is on the bus.
+/// The key is an item of the default collection, as in gnome-keyring, so that a copy of the items includes the keys. As
+/// with other items, every program on the bus can read it.
 extension Keyring {
     static let portalPath = "/org/freedesktop/portal/desktop"
     private static let keyByteCount = 64
-    /// libsecret before 0.21.4 listens for the answer once it knows that it asked, and waits for ever when the answer was
-    /// there first. Its key is in the pipe by then, so an application starts this much later.
+    /// The delay of the answer. libsecret before 0.21.4 starts to listen for the answer late, and waits for ever for an
+    /// earlier one. The delay adds to an application's start, although the key is in the pipe already.
     private static let answerDelay = Duration.milliseconds(100)
 
     func retrieveSecret(_ call: BusCall) async throws(BusFault) -> BusValue {
@@ -374,7 +374,7 @@ extension Keyring {
     }
 }
 
-/// Writes a key to the pipe of the application that it is for. A pipe that has no room isn't waited for.
+/// Writes a key to the pipe of its application. Doesn't wait for a full pipe.
 private struct PortalSink: SecretSink {
     static var reason: StaticString { "a sandboxed application asked for its own key, on a pipe" }
     let descriptor: Int32

@@ -3,7 +3,7 @@ package import LatchkeyDBus
 
 /// Which object a path is, and which method a call is for.
 extension Keyring {
-    /// An object that is there, or may be: an item is looked for by what is done with it.
+    /// An object on the bus. Only the call itself looks for an item, so the item may not exist.
     enum Object {
         case service
         /// By its name.
@@ -36,7 +36,7 @@ extension Keyring {
         var prompt: KeyringPrompt? { if case .prompt(let prompt) = self { prompt } else { nil } }
     }
 
-    /// The names of all collections, in the order of the vault, and the one in memory last.
+    /// The names of all collections in the vault's order, with the one in memory at the end.
     func collectionNames() -> [String] {
         let names = vaultCollections.map(\.name)
         return names.contains(Self.sessionCollection) ? names : names + [Self.sessionCollection]
@@ -55,7 +55,7 @@ extension Keyring {
     /// than it shows: then it throws IsLocked.
     func collection(_ name: KeyringPath.CollectionName) async throws(BusFault) -> String? {
         if let found = knownCollection(name) { return found }
-        // It may be a collection that only an open vault shows.
+        // Only an open vault has all collections.
         if vault == nil { _ = try await openVault() }
         return knownCollection(name)
     }
@@ -204,7 +204,7 @@ extension Keyring {
         return property
     }
 
-    /// The interface with properties of an object, where that is the one that is asked for, or one that has none.
+    /// The object's interface with properties, if the call is for that interface or for one without properties.
     private func own(_ name: String, of object: Object) throws(BusFault) -> BusInterface? {
         guard name.isEmpty || object.interfaces.contains(where: { $0.name.description == name }) else {
             throw BusFault(.unknownInterface, "unknown interface")
@@ -266,7 +266,7 @@ extension Keyring {
                 try await store.setLabel(label, ofCollection: collection, deadline: deadline)
             }
             guard isDone else { throw .unknownObject }
-            // A client that waits for the signal may be gone before its call is answered: that comes first.
+            // The signal comes before the answer, because a client may disconnect after the answer.
             let path = KeyringPath.collection(.name(collection)).text
             afterReply.append {
                 self.announceProperties([("Label", value)], of: .collection, path)
@@ -292,7 +292,7 @@ extension Keyring {
         }
         guard let changed else { throw .unknownObject }
         guard changed.id == id else {
-            // It became a credential, or is none any more: another item, as far as a client can see.
+            // The item became a credential, or ceased to be one. For a client it is another item.
             await announceDeletion(id, in: name)
             await announceCreation(changed)
             return
@@ -323,13 +323,13 @@ extension BusFault {
 
     static func invalid(_ text: StaticString) -> BusFault { BusFault(.invalidArguments, text.description) }
 
-    /// What a client is told of a store's refusal.
+    /// The D-Bus error for a store's error.
     ///
-    /// - Parameter words: how this program words an error and its hint.
+    /// - Parameter words: the text of an error and its hint in this program.
     package init(_ error: StoreError, words: (StoreError) -> String) {
         let name: StaticString =
             switch error.code {
-            // What helps against each is to unlock, which is what clients do on this name, and on no other.
+            // The remedy for each is to unlock, and clients only do that on this error name.
             case .locked, .promptDismissed, .wrongKey: .isLocked
             case .timedOut, .busy: .timeout
             case .permissionDenied: .accessDenied

@@ -15,8 +15,8 @@ extension Keyring {
         }
     }
 
-    /// Unlocks what can be unlocked without asking, and returns it under the paths that were asked for: go-keyring takes
-    /// nothing else. The rest waits for a prompt.
+    /// Unlocks what can be unlocked without asking, and returns it under the paths that were asked for: go-keyring
+    /// takes nothing else. The rest waits for a prompt.
     func unlock(_ call: BusCall) async throws(BusFault) -> BusValue {
         var done: [String] = []
         var waiting: [String] = []
@@ -89,7 +89,7 @@ extension Keyring {
     }
 }
 
-/// A question that is still to be asked, and what follows from it.
+/// A question for the future, and the actions that depend on its answer.
 final class KeyringPrompt {
     enum Matter {
         case unlock(paths: [String], collections: Set<String>)
@@ -99,10 +99,10 @@ final class KeyringPrompt {
     }
 
     let path: String
-    /// The connection that it was made for: nobody else sees it.
+    /// The connection that the question belongs to. Other connections don't see it.
     let client: String
     let matter: Matter
-    /// While a person is asked.
+    /// The task that waits for the person's answer.
     var question: Task<Void, Never>?
 
     init(path: String, client: String, matter: Matter) {
@@ -144,7 +144,7 @@ extension Keyring {
             } else if !agents.isEmpty {
                 prompt.question = askForPassphrase(prompt.path)
             } else {
-                // Nobody can be asked: the client hears that at once.
+                // No agent can ask a person, so the client gets the answer at once.
                 complete(prompt, isDismissed: true)
             }
         default: await agree(to: prompt)
@@ -203,11 +203,11 @@ extension Keyring {
     }
 }
 
-/// Terminals that ask their persons for the passphrase.
+/// Agents: terminals where a person can type the passphrase.
 ///
 /// A connection registers with RegisterAgent, and is then called at `/org/latchkey/Agent`: `org.latchkey.Agent1.Ask(h
-/// descriptor, b isRetry) → (b isGiven)`. It writes the passphrase to the descriptor, a pipe, and so it never crosses the
-/// bus. An agent learns nothing but that somebody wants the vault unlocked: a false one can only refuse.
+/// descriptor, b isRetry) → (b isGiven)`. It writes the passphrase to the descriptor, a pipe, so the passphrase never
+/// crosses the bus. An agent only learns that a program wants the vault unlocked. A malicious agent can only refuse.
 extension Keyring {
     static let agentPath = "/org/latchkey/Agent"
     private static let maximumAgentCount = 16
@@ -228,7 +228,7 @@ extension Keyring {
     }
 
     func describe(_ call: BusCall) async -> BusValue {
-        // One that nothing has been asked of yet isn't locked for that.
+        // A vault that was never used isn't locked only for that reason.
         _ = try? await openVault()
         var clients: [KeyringClient] = []
         for name in Set(sessions.values.map(\.client)).union(readers.keys).sorted() where name != sender {
@@ -275,8 +275,8 @@ extension Keyring {
         _ bus: BusConnection, _ agent: String, isRetry: Bool, _ deadline: Deadline
     ) async -> Secret<Passphrase>? {
         var ends: [Int32] = [-1, -1]
-        // It never waits: what the agent wrote is there once it has responded, and one that keeps its end open holds
-        // up nothing.
+        // Reading never waits: the bytes are in the pipe once the agent has responded, even if the agent keeps its end
+        // open.
         guard unsafe pipe(&ends) == 0 else { return nil }
         defer { Glibc.close(ends[0]) }
         guard fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0,
@@ -290,7 +290,7 @@ extension Keyring {
             descriptor: ends[1])
         Glibc.close(ends[1])
         guard let reply, reply[0].boolean else { return nil }
-        // More than a pipe's first page is no passphrase.
+        // A passphrase isn't longer than a pipe's first page.
         let secret = try? Secret<Passphrase>(readingFrom: ends[0], atMost: 4096)
         guard let secret, !secret.isEmpty else { return nil }
         return secret

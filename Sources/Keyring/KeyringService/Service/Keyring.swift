@@ -2,7 +2,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyDBus
 internal import LatchkeySystem
 
-/// The state of the service, and what each call does with it. Only its worker uses it.
+/// The state of the service, and the actions of each call. Only the service's worker uses it.
 final class Keyring {
     let configuration: KeyringConfiguration
     let bus: BusConnection
@@ -15,7 +15,7 @@ final class Keyring {
     var changes: Task<Void, Never>?
     /// Its collections, as last seen; before it was opened once, the one that it has for certain.
     var vaultCollections = [Keyring.firstCollection]
-    /// Whether clients may have been shown the vault as locked, and have to hear that it isn't any more.
+    /// Whether clients may have seen the vault as locked, so that they need a signal after it is unlocked.
     private var wasShownLocked = false
     /// Whether clients locked all of it: then it isn't opened until one asks for that.
     var wasClosedByClient = false
@@ -24,14 +24,14 @@ final class Keyring {
     /// How many items a collection has, where that is known.
     var itemCounts: [String: Int] = [:]
 
-    /// What is gone when the service ends.
+    /// The items in memory, which the end of the service deletes.
     let sessionItems: ServedItems
 
     var sessions: [String: ClientSession] = [:]
     var prompts: [String: KeyringPrompt] = [:]
     /// Connections that ask their persons, the last one first asked.
     var agents: [String] = []
-    /// What is known of connections that have read something.
+    /// The data about connections that have read an item.
     var readers: [String: KeyringClient] = [:]
     /// How many bytes of responses each connection was sent since the bus was last asked whether it reads them.
     private var sentByteCounts: [String: Int] = [:]
@@ -43,7 +43,7 @@ final class Keyring {
     /// Signals that follow the response.
     var afterReply: [() -> Void] = []
 
-    /// What a locked vault shows of its first collection, at the path that go-keyring looks for.
+    /// The first collection of a locked vault, at the path that go-keyring looks for.
     static let firstCollection = ItemCollection(
         name: "login", label: "Latchkey", aliases: ["default", "login"], created: UnixTime(seconds: 0),
         modified: UnixTime(seconds: 0))
@@ -53,7 +53,7 @@ final class Keyring {
     static let maximumSessionCount = 1024
     static let maximumTotalSessionCount = 16_384
     static let maximumPromptCount = 64
-    /// A bus stops reading from us when it has too much of ours in memory (dbus-daemon(1), `max_incoming_bytes`).
+    /// The limit of our unread bytes. Beyond its own limit a bus stops reading (dbus-daemon(1), `max_incoming_bytes`).
     static let maximumUnreadByteCount = 16 << 20
 
     init(
@@ -140,7 +140,7 @@ final class Keyring {
 
     // MARK: - The store
 
-    /// The open store. Opens it where that takes nobody.
+    /// Returns the open store, or opens it if that works without a person.
     func openVault() async throws(BusFault) -> ServedItems {
         if let vault { return vault }
         guard !wasClosedByClient else { throw .collectionIsLocked }
@@ -203,7 +203,7 @@ final class Keyring {
         for collection in vaultCollections { announceLock(collection.name) }
     }
 
-    /// Does something with a store. One that was locked meanwhile is left.
+    /// Runs `body` with a store. Forgets a store that was locked in the meantime.
     func use<Value: ~Copyable>(
         _ store: ServedItems, _ body: (ServedItems, Deadline) async throws(StoreError) -> Value
     ) async throws(BusFault) -> Value {
@@ -243,11 +243,11 @@ final class Keyring {
     }
 }
 
-/// What clients are told of changes, their own and others'.
+/// The signals about changes by this client and others.
 ///
-/// Signals come from a collection's own path, never from an alias. The list of all items goes along while it is short:
-/// libsecret reads it, and a long one with each new item would cost more than the item. It is never said to be invalid,
-/// which crashes libsecret 0.20 at the next signal.
+/// Signals come from a collection's own path, never from an alias. A short list of all items is part of a
+/// signal, because libsecret reads it; a long one would cost more than the new item. The list is never invalidated,
+/// because that crashes libsecret 0.20 at the next signal.
 extension Keyring {
     private static let longestAnnouncedList = 256
 

@@ -4,7 +4,7 @@ package import LatchkeySecrets
 
 /// Where the service has its items from.
 package protocol KeyringSource: Sendable {
-    /// Opens the store without asking anybody, by a key slot; throws `locked` where that takes a person.
+    /// Opens the store by a key slot, without a question; throws `locked` if a person is required.
     func open(deadline: Deadline) async throws(StoreError) -> ServedItems
 
     /// Opens it with what a person typed; throws `wrongKey` for a passphrase that doesn't open it.
@@ -12,12 +12,12 @@ package protocol KeyringSource: Sendable {
         with passphrase: borrowing Secret<Passphrase>, deadline: Deadline
     ) async throws(StoreError) -> ServedItems
 
-    /// All collections were locked: forgets the keys. Returns false where that would be for nothing, because the next
-    /// `open` asks nobody; the service then keeps the store, and refuses what is locked itself.
+    /// Forgets the keys, after all collections were locked. Returns false if that would be pointless, because the next
+    /// `open` works without a question. Then the service keeps the store, and refuses locked collections itself.
     func close() async -> Bool
 }
 
-/// Hears who read what, before the secret is sent. It is for information, and can't refuse; it must not take long.
+/// Learns which client reads which item, before the secret is sent. It can't refuse, and must return soon.
 package protocol ReadObserver: Sendable {
     func didRead(_ item: Item, by client: KeyringClient)
 }
@@ -34,7 +34,7 @@ package struct KeyringClient: Sendable, Hashable {
     package let executable: String?
 }
 
-/// What may be asked about before it is done. The served vault asks about nothing; libsecret's own tests want prompts.
+/// An action that may need a prompt. The served vault never prompts for it; libsecret's own tests require prompts.
 package enum KeyringAction: Sendable, Hashable {
     case lock(collection: String)
     case unlock(collection: String)
@@ -44,7 +44,7 @@ package enum KeyringAction: Sendable, Hashable {
 
 package struct KeyringConfiguration: Sendable {
     package let source: any KeyringSource
-    /// Where the items are, for whoever asks for the state.
+    /// The place of the items, for queries of the state.
     package var place = ""
     /// How this program words a store's refusal, with what helps.
     package var words: @Sendable (StoreError) -> String = { error in
@@ -57,7 +57,7 @@ package struct KeyringConfiguration: Sendable {
     package var offersEncryption = true
     /// Collections that are locked at first.
     package var lockedAtFirst: Set<String> = []
-    /// For each call, and all that it does.
+    /// The time limit for a whole call.
     package var callDuration = Duration.seconds(10)
     /// For a person to type a passphrase.
     package var promptDuration = Duration.seconds(120)

@@ -1,12 +1,12 @@
 package import LatchkeyDBus
 
-/// What a bus tells of the keyring that is served on it.
+/// The state of the keyring on a bus.
 package struct KeyringInquiry: Sendable {
-    /// Who has the name; `nil` for nobody.
+    /// The owner of the name, if there is one.
     package let owner: BusNameOwner?
-    /// Whether the bus starts a program when one is asked for.
+    /// Whether the bus starts a keyring on demand.
     package let isActivatable: Bool
-    /// What a keyring of ours says of itself.
+    /// The description by a keyring of ours.
     package let description: KeyringDescription?
 
     /// Asks a bus, and starts nothing there.
@@ -41,7 +41,7 @@ package struct KeyringInquiry: Sendable {
     }
 }
 
-/// A keyring of ours, as it tells anybody on its bus.
+/// The description of our keyring for every program on its bus.
 package struct KeyringDescription: Sendable, Hashable {
     /// Where its items are.
     package let place: String
@@ -57,7 +57,7 @@ package struct KeyringDescription: Sendable, Hashable {
         self.clients = clients
     }
 
-    /// Returns `nil` for what no keyring of ours says.
+    /// Returns `nil` for an invalid description.
     init?(_ value: BusValue) {
         guard value.is(Self.type) else { return nil }
         place = value[0].text

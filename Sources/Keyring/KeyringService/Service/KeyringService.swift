@@ -50,7 +50,7 @@ package final class KeyringService: Sendable {
                 // A client that never reads: the others' responses are behind what waits for it.
                 if connection.sentByteCount > Intake.maximumUnsentByteCount { await connection.flush() }
                 guard let client = work.client else { continue }
-                // What takes less is as good as nothing: a call without a write or a long list.
+                // Less time is negligible: a call without a write or a long list.
                 intake.queue.charge(client, turns: Int((ContinuousClock.now - start) / .milliseconds(2)))
             }
             keyring.end()
@@ -60,9 +60,9 @@ package final class KeyringService: Sendable {
     /// Such as `:1.7`.
     package var uniqueName: String { connection.uniqueName }
 
-    /// Takes the name. Returns `nil`, or who has it and keeps it.
+    /// Takes the name. Returns `nil`, or the owner that keeps it.
     ///
-    /// - Parameter replacing: whether it is taken from an owner that lets it be taken.
+    /// - Parameter replacing: whether to replace an owner that allows it.
     package func own(_ name: String = KeyringService.name, replacing: Bool) async throws(BusFault) -> BusNameOwner? {
         intake.watch(name)
         // An owner may leave between the two calls.
@@ -83,7 +83,7 @@ package final class KeyringService: Sendable {
     package func stop() { intake.finish(.stopped) }
 }
 
-/// What the worker has to do.
+/// A piece of work for the worker.
 enum Work: Sendable {
     case call(BusCall)
     /// The rest of one that takes long, after others had their turn.
@@ -95,7 +95,7 @@ enum Work: Sendable {
     /// A person answered a prompt.
     case answer(prompt: String, Result<ServedItems, StoreError>)
 
-    /// Whose time it takes.
+    /// The client to charge for the time.
     var client: String? {
         switch self {
         case .call(let call): call.sender
@@ -114,14 +114,14 @@ final class Intake: BusReceiver {
     }
     private let state = Mutex(State())
 
-    /// One message: the largest secret, and what comes with it.
+    /// The limit of a message: the largest secret with its other fields.
     static let maximumMessageByteCount = 9 << 20
 
-    /// How much may wait to be read by the bus before the next call is done. At eight times as much, a call that is refused
-    /// gets no response.
+    /// The limit of bytes that wait for the bus before the next call runs. Beyond eight times this limit, a refused
+    /// call doesn't get a response.
     static let maximumUnsentByteCount = 1 << 20
 
-    /// What a waiting call takes beside its arguments, GDBus's message above all.
+    /// The memory of a waiting call without its arguments, mainly GDBus's message.
     private static let callCost = 4 << 10
     /// There are few of those: so that 300 wait of all clients, at most.
     private static let descriptorCost = 256 << 10
@@ -145,7 +145,7 @@ final class Intake: BusReceiver {
             connection.reply(to: call, .failure(BusFault(.limitsExceeded, "the message is too large")))
             return true
         }
-        // Those that wait would keep their descriptors open, and no other method takes one.
+        // Waiting calls would keep their descriptors open, and only one method accepts a descriptor.
         let descriptorCount = call.message.descriptorCount
         guard descriptorCount == 0 || (descriptorCount == 1 && call.path == Keyring.portalPath) else {
             connection.reply(to: call, .failure(.invalid("the method takes no descriptor")))

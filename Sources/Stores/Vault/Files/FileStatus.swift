@@ -11,7 +11,7 @@ struct FileStatus {
     let linkCount: UInt
     let byteCount: Int
 
-    /// Returns `nil` with the errno.
+    /// Returns the status, or the errno.
     static func ofLink(at path: String) -> Result<FileStatus, ErrorNumber> {
         var status = stat()
         return unsafe lstat(path, &status) == 0 ? .success(FileStatus(status)) : .failure(ErrorNumber(errno))
@@ -72,7 +72,7 @@ struct FileStatus {
     }
 }
 
-/// Why a file or folder isn't used: what it is, where, and what is wrong with it.
+/// The reason not to use a file or folder: its purpose, its path, and the problem.
 enum FileProblem {
     static func refuse(
         _ what: StaticString, _ path: String, _ problem: StaticString,
@@ -81,7 +81,7 @@ enum FileProblem {
         StoreError(.permissionDenied, "the \(what) \(loggable(path)) \(problem)", hint: hint)
     }
 
-    /// Says what an errno means for opening or making a file.
+    /// Explains an errno from opening or creating a file.
     static func system(_ what: StaticString, _ path: String, number: Int32, hint: LogMessage? = nil) -> StoreError {
         let path = loggable(path)
         let platform = PlatformCode.errno(number)
@@ -120,7 +120,7 @@ enum PrivateDirectory {
         }
     }
 
-    /// Makes the names in a directory last when the power fails: a rename alone can be lost. Returns 0 or an errno.
+    /// Makes the names in a directory durable, because a power failure can undo a rename. Returns 0 or an errno.
     static func synchronise(_ path: String) -> Int32 {
         let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return errno }

@@ -16,7 +16,7 @@ final class FileWatch: Sendable {
         follower.stop()
     }
 
-    /// What the thread has to do; it lives as long as the thread.
+    /// The thread's work; it exists as long as the thread.
     private final class Follower: Sendable {
         private let descriptor: Int32
         private let watch: Int32

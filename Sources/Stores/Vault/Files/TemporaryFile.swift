@@ -3,11 +3,11 @@ internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeySystem
 
-/// A new file under a name of its own until it is whole: `NAME.new-` and 16 hexadecimal digits, with mode 0600.
+/// A new file under a temporary name until it is complete: `NAME.new-` and 16 hexadecimal digits, with mode 0600.
 ///
-/// Its maker holds a lock on it. One without a lock was left behind by a process that was killed; whoever makes the
-/// next file in the same directory removes it. A file without any name (O_TMPFILE) would go by itself, but SQLite opens
-/// files by name.
+/// The process that creates it holds a lock on it. A file without a lock belonged to a killed process, and the next
+/// process with a new file in the same directory removes it. A file without a name (O_TMPFILE) would vanish by itself,
+/// but SQLite opens files by name.
 struct TemporaryFile: ~Copyable {
     let path: String
     private let descriptor: Int32
@@ -23,11 +23,11 @@ struct TemporaryFile: ~Copyable {
             let descriptor = unsafe Glibc.open(
                 path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
             guard descriptor >= 0 else { throw FileProblem.system("vault", path, number: errno) }
-            // Whatever the umask took away.
+            // Restores the bits that the umask removed.
             var failure: Int32 = fchmod(descriptor, 0o600) == 0 ? 0 : errno
             if failure == EPERM && use == .backup && Self.isWritableByOwnerAlone(descriptor) { failure = 0 }
             if failure == 0 { failure = FileLock.take(descriptor) }
-            // Between its making and its locking it may have been taken for an abandoned one.
+            // Before the lock, another process may have removed the file as an abandoned one.
             if failure == 0 && Self.isNamed(path, descriptor) {
                 self.path = path
                 self.descriptor = descriptor
@@ -51,11 +51,11 @@ struct TemporaryFile: ~Copyable {
         return !status.isWritableByOthers
     }
 
-    /// Gives the file its name if that is still free; returns 0 or an errno.
+    /// Renames the file to its final name if that is free; returns 0 or an errno.
     borrowing func rename(to file: String) -> Int32 {
         if unsafe latchkey_rename_new(path, file) == 0 { return 0 }
-        // NFS and file systems in user space often can't: then an empty file takes the name first, as no other user can
-        // any more.
+        // NFS and file systems in user space often don't support that. Then an empty file reserves the name first:
+        // other users can't write to the directory.
         guard errno == EINVAL || errno == ENOSYS else { return errno }
         let placeholder = unsafe Glibc.open(
             file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
@@ -110,7 +110,7 @@ struct TemporaryFile: ~Copyable {
         unsafe unlink(path)
     }
 
-    /// Whether a file is empty, has no first page yet, or is a vault's: nothing else of that name is ours.
+    /// Whether a file is empty, lacks its first page, or belongs to a vault. Other files of that name aren't ours.
     private static func isVaultInTheMaking(_ descriptor: Int32) -> Bool {
         var head = [UInt8](repeating: 0, count: 100)
         let count = unsafe pread(descriptor, &head, head.count, 0)

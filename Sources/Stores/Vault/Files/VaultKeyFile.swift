@@ -34,7 +34,7 @@ public enum VaultKeyFile {
         }
     }
 
-    /// Throws what reading the file, or making it where it is missing, would throw: before a person is asked for anything.
+    /// Throws the errors of reading the file, or of creating a missing one, before the person gets a question.
     package static func check(at path: String) throws(StoreError) {
         var status = stat()
         if unsafe lstat(path, &status) == 0 {
@@ -46,7 +46,7 @@ public enum VaultKeyFile {
     }
 
     private static func cannotCreate(_ path: String, number: Int32) -> StoreError {
-        // It is not the file that is missing, which is to be made.
+        // The file itself may be missing, because it is created later.
         if number == ENOENT || number == ENOTDIR {
             return StoreError(
                 .unavailable, "the directory of the key file \(FileProblem.loggable(path)) doesn't exist",
@@ -69,7 +69,7 @@ public enum VaultKeyFile {
         guard case .success(let status) = FileStatus.of(descriptor: descriptor) else {
             throw FileProblem.system("key file", path, number: errno)
         }
-        // What can't be a key file gets no advice on its mode.
+        // Advice on the mode is only for possible key files.
         if status.isRegularFile, status.owner == geteuid(), status.byteCount != byteCount { throw wrongLength(path) }
         try status.requirePrivateFile("key file", path)
         guard status.byteCount == byteCount else { throw wrongLength(path) }

@@ -2,17 +2,17 @@ internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 
-/// Where a vault is: checked before SQLite sees it, and never opened here, because closing a descriptor of the file
-/// would drop the locks that SQLite holds on it in this process (fcntl(2)).
+/// The path of a vault, checked before SQLite opens it. This type never opens the file, because closing a descriptor of
+/// the file would release SQLite's locks on it in this process (fcntl(2)).
 ///
 /// The file must be a regular file (0600) of this user with one name, in a directory (0700) of this user, below
-/// directories that only this user and root can change. A backup may be seen by others; see `VaultUse`.
+/// directories that only this user and root can change. Others may read a backup; see `VaultUse`.
 struct VaultPath {
     /// Absolute, without symbolic links.
     let file: String
     let directory: String
-    /// Whether the file is read as it is, without locks and without a journal, and never written: a backup where
-    /// another user could put a journal beside it, which SQLite would play back.
+    /// Whether the file is read unchanged, without locks and without a journal, and never written. That is for a backup
+    /// where another user could put a journal beside it, which SQLite would play back.
     var isReadAsItIs = false
 
     private static func openHint(_ number: Int32) -> LogMessage {
@@ -32,7 +32,7 @@ struct VaultPath {
             throw FileProblem.system("vault", path, number: error.number, hint: openHint(error.number))
         }
         let status = try resolved.status()
-        // What can't be a vault, such as /etc/passwd, gets no advice on its mode. Its beginning isn't looked at: see above.
+        // Advice on the mode is only for possible vaults, not for /etc/passwd. The content isn't read: see above.
         if status.isRegularFile, status.owner == geteuid(), !status.isPrivate, !resolved.hasJournal {
             try status.requireVaultLength()
         }
@@ -51,7 +51,7 @@ struct VaultPath {
         return resolved
     }
 
-    /// SQLite opens what has the journal's name, and would wait for ever at a pipe.
+    /// Refuses a journal that isn't a file. SQLite opens any file type of that name, and would wait for ever at a pipe.
     private func checkJournal() throws(StoreError) {
         guard case .success(let status) = FileStatus.ofLink(at: file + "-journal"), !status.isRegularFile else {
             return
@@ -81,7 +81,7 @@ struct VaultPath {
         }
     }
 
-    /// Checks the place for a new vault as far as it is there, and changes nothing.
+    /// Checks the existing part of a new vault's path, without a change.
     static func checkNew(_ path: String, for use: VaultUse) throws(StoreError) {
         let name = try name(in: path)
         if case .success(let directory) = canonical(name.directory) {
@@ -90,7 +90,7 @@ struct VaultPath {
             try resolved.checkName(name.file)
             return try checkWritable(directory)
         }
-        // What is missing will be made in the nearest directory that is there.
+        // Missing directories will be created in the nearest existing one.
         var parts = name.directory.split(separator: "/")
         let start = name.directory.hasPrefix("/") ? "/" : "./"
         while true {
@@ -98,7 +98,7 @@ struct VaultPath {
             case .success(let directory):
                 try VaultPath(file: path, directory: directory).checkDirectories(.backup)
                 if use == .backup {
-                    // A disk that isn't mounted is not to be taken for a directory to be made.
+                    // A missing parent may be a disk that isn't mounted, so it isn't created.
                     throw FileProblem.system(
                         "directory", String(name.directory.dropLast()), number: ENOENT,
                         hint: "create the folder first, or make sure that its disk is mounted")
@@ -178,7 +178,7 @@ struct VaultPath {
                 guard status.owner == geteuid() || status.owner == 0 else {
                     throw FileProblem.refuse("directory", path, "belongs to another user, who could replace the vault")
                 }
-                // In a sticky one, such as /tmp, nobody exchanges another user's file.
+                // In a sticky directory, such as /tmp, a user can't replace another user's file.
                 guard !status.isWritableByOthers || status.mode & S_ISVTX != 0 else {
                     throw FileProblem.refuse(
                         "directory", path, "can be changed by other users, who could replace the vault",
@@ -220,11 +220,11 @@ struct VaultPath {
     }
 }
 
-/// What a vault's file is for, and so what other users may do with it.
+/// The use of a vault's file, which determines the rights of other users.
 package enum VaultUse: Sendable, Hashable {
-    /// It is the vault that is used: no other user may do anything with its file or its directory.
+    /// The vault in use: other users must not have any access to its file or directory.
     case daily
-    /// It is exported or imported. Others may see it, as it is sealed, and none of them may change or exchange it.
+    /// An export or an import. Others may read the encrypted file, but must not change or replace it.
     case backup
 }
 

@@ -3,9 +3,9 @@ internal import LatchkeyLog
 
 /// A vault's collections of items: the first one, which holds the credentials, and others.
 ///
-/// Record `collections`, sealed under the root key. In clear: layout (1), number of collections (1), and of each its name
-/// (1 + n), label (2 + n), created (8), modified (8), number of aliases (1) and aliases (1 + n each), in the order of
-/// their names; zeros up to a bucket's size.
+/// Record `collections`, encrypted under the root key. The plain text: layout (1), number of collections (1), and of
+/// each its name (1 + n), label (2 + n), created (8), modified (8), number of aliases (1) and aliases (1 + n each), in
+/// the order of their names; zeros up to a bucket's size.
 struct CollectionsRecord: Sendable, Equatable {
     /// In the order of their names' bytes.
     private(set) var all: [ItemCollection]
@@ -94,8 +94,8 @@ struct CollectionsRecord: Sendable, Equatable {
         }
     }
 
-    /// Adds the collections of another vault whose names aren't here, with those of their aliases that are free. Returns
-    /// whether there were any.
+    /// Adds the collections of another vault whose names aren't here, with those of their aliases that are free.
+    /// Returns whether there were any.
     mutating func merge(_ others: CollectionsRecord) throws(StoreError) -> Bool {
         let taken = Set(all.flatMap(\.aliases))
         let new = others.all.filter { !contains($0.name) }
@@ -205,7 +205,7 @@ struct CollectionsRecord: Sendable, Equatable {
 
 // MARK: - Collections
 
-// The record of collections, and its changes.
+// The record of collections, with its changes.
 
 extension VaultStore {
     /// In the order of their names.

@@ -1,7 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeySecrets
 
-/// Which item is meant: the first sixteen bytes of its lookup value, by which it is found as well.
+/// The identity of an item: the first sixteen bytes of its lookup value, which are enough to find it.
 typealias ItemHandle = Octets16
 
 extension ItemHandle {
@@ -29,11 +29,11 @@ extension ItemHandle {
     }
 }
 
-/// Where a link stands in the table of attributes: a keyed hash, so that the table shows no equal values.
+/// The position of a link in the table of attributes: a keyed hash, so that the table doesn't show equal values.
 typealias IndexToken = Octets16
 
-/// One item's place in the list of all items that have an attribute with one value. The lists lead in both directions,
-/// so that an item is taken out with a few rows however long they are.
+/// One item's place in the list of all items that have an attribute with one value. The lists have links in both
+/// directions, so that deleting an item changes a few rows, independent of the lists' length.
 struct IndexLink: Sendable, Hashable {
     var item: ItemHandle
     /// Zero at the end.
@@ -56,7 +56,7 @@ struct IndexLink: Sendable, Hashable {
         return decode(bytes)
     }
 
-    /// Returns `nil` for another number of bytes, and for what names no item.
+    /// Returns `nil` for another number of bytes, and for an invalid item.
     static func decode(_ bytes: [UInt8]) -> IndexLink? {
         guard bytes.count == byteCount else { return nil }
         let link = IndexLink(
@@ -74,16 +74,16 @@ struct IndexLink: Sendable, Hashable {
 /// Its key is in ordinary memory, as the attribute is: it tells which rows belong to this list, and opens none.
 struct IndexList: Sendable {
     private let key: [UInt8]
-    /// Where the first link stands, whichever item it is of: a list has as many rows as items, so that the table doesn't
-    /// show how many lists there are.
+    /// The position of the first link, for any item. A list has as many rows as items, so that the table doesn't show
+    /// the number of lists.
     let first: IndexToken
 
     init(_ attribute: ItemAttributes.Attribute, _ keys: VaultKeys) {
         self.init(attribute.name, attribute.value, keys)
     }
 
-    /// Of the items in a collection other than the first one, or (`nil`) of those that have no attributes. No attribute
-    /// has an empty name.
+    /// The list of the items in a collection other than the first one, or (`nil`) of the items without attributes.
+    /// Names of attributes are never empty.
     init(collection: String?, _ keys: VaultKeys) {
         self.init("", collection ?? "", keys)
     }
@@ -96,7 +96,7 @@ struct IndexList: Sendable {
         first = Self.token([], key)
     }
 
-    /// Where the link of an item stands that isn't the first one.
+    /// The position of a link after the first one, for an item.
     func token(of item: ItemHandle) -> IndexToken { Self.token(item.bytes, key) }
 
     private static func token(_ message: [UInt8], _ key: [UInt8]) -> IndexToken {

@@ -4,8 +4,8 @@ internal import LatchkeySecrets
 
 /// The index of attributes while a transaction changes it.
 ///
-/// What is changed is sealed and written at the end, each row once and in the order of the table, however often it was
-/// changed; and what is added is looked up in that order, so that work on many items meets each page of the table once.
+/// Changed rows are encrypted and written at the end, once each and in the order of the table. New items are looked up
+/// in that order too, so that work on many items visits each page of the table once.
 struct ItemIndex: Sendable {
     private let keys: VaultKeys
     private var additions: [(list: IndexList, item: ItemHandle)] = []
@@ -49,7 +49,7 @@ struct ItemIndex: Sendable {
 
     // MARK: - Lists
 
-    /// At the beginning, as the links of all others stay what they are: the one that was first only moves.
+    /// Adds at the beginning, so that only the former first link moves and all others stay.
     private mutating func add(
         _ item: ItemHandle, to list: IndexList, in view: any RowView
     ) throws(StoreError) {
@@ -57,7 +57,7 @@ struct ItemIndex: Sendable {
         var link = IndexLink(item: item, next: .zero, previous: .zero)
         if var moved = try self.link(first, in: view) {
             let token = list.token(of: moved.item)
-            // Where there is a row in the table, it is in the way when this one is written.
+            // An existing row in the table would conflict with this one.
             guard moved.item != item, moved.previous == .zero, rows[token]?.link == nil else { throw .indexDiffers }
             link.next = moved.item
             moved.previous = item
@@ -97,7 +97,7 @@ struct ItemIndex: Sendable {
         rows[previousToken]?.link = previous
     }
 
-    /// The link in a row as it is now; the row is held from then on.
+    /// The current link in a row. The row stays in memory from then on.
     private mutating func link(_ token: IndexToken, in view: any RowView) throws(StoreError) -> IndexLink? {
         if let row = rows[token] { return row.link }
         var row = LinkState(before: nil, link: nil)
@@ -136,7 +136,7 @@ struct ItemIndex: Sendable {
 }
 
 extension Row {
-    /// The lists that the item is in; none for what is no item.
+    /// The lists of an item; empty for other rows.
     func lists(_ keys: VaultKeys) -> [IndexList] {
         guard let attributes else { return [] }
         var lists = attributes.all.map { IndexList($0, keys) }
@@ -168,7 +168,7 @@ extension Manifest {
 }
 
 extension StoreError {
-    /// What is there may be sound, and something else hidden.
+    /// The error for an index that may hide items, although the visible ones are valid.
     static var indexDiffers: StoreError {
         StoreError(
             .corrupted, "the vault's index of attributes was damaged, or changed by someone without its key",
@@ -212,10 +212,10 @@ private struct IndexWalk {
 }
 
 extension RowView {
-    /// The items of the shortest of these lists, which are walked in step: what another one of them lacks is to be
-    /// sorted out by their attributes.
+    /// The items of the shortest of these lists, which are followed in step. The caller filters them by their
+    /// attributes.
     ///
-    /// It takes as many rows as the shortest list has, for each of them.
+    /// Reads as many rows of each list as the shortest one has.
     func items(
         of lists: [IndexList], _ manifest: Manifest, _ keys: VaultKeys
     ) throws(StoreError) -> [ItemHandle] {

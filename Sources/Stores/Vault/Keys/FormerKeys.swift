@@ -2,18 +2,18 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 
-/// The rollback keys that a vault had before it was rekeyed, the latest first: who saw the vault then knows by them
-/// that it is the same one now.
+/// The rollback keys of a vault from before its rekeyings, the latest first. By them a process that knew the vault then
+/// recognises it now.
 ///
-/// Record `former`, sealed under the root key; in clear layout (1), count (1), 16 × key (32), zeros where there is
-/// none.
+/// Record `former`, encrypted under the root key. The plain text: layout (1), count (1), 16 × key (32), with zeros for
+/// missing keys.
 final class FormerKeys: Sendable {
     /// 32 bytes for each.
     private let keys: Secret<VaultSubkey>
     private var count: Int { keys.byteCount / Self.keyByteCount }
 
     static let recordName = "former"
-    /// Whoever was away for more rekeyings can't tell any more.
+    /// The number of keys. After more rekeyings a process can't recognise the vault.
     static let capacity = 16
     private static let keyByteCount = 32
     private static let byteCount = 2 + capacity * keyByteCount
@@ -44,7 +44,7 @@ final class FormerKeys: Sendable {
         return false
     }
 
-    /// What `body` returns for the first key that it returns something for.
+    /// The first result of `body` that isn't `nil`, over all keys.
     func first<Result>(_ body: (borrowing Secret<VaultSubkey>) -> Result?) -> Result? {
         for index in 0..<count {
             if let result = body(key(index)) { return result }

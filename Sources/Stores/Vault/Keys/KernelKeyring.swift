@@ -19,14 +19,14 @@ enum KernelKeyring {
 
     static func name(_ vault: VaultID) -> String { "latchkey:vault:" + vault.identifier }
 
-    /// Throws `unavailable` when the kernel lets this process have no keyring.
+    /// Throws `unavailable` if the kernel refuses a keyring for this process.
     static func check() throws(StoreError) {
         guard latchkey_keyctl(Int32(KEYCTL_GET_KEYRING_ID), Int(KEY_SPEC_USER_KEYRING), 1) >= 0 else {
             throw refused(errno)
         }
     }
 
-    /// Returns the root key that was kept. Throws `locked` when there is none, or its time is over.
+    /// Returns the stored root key. Throws `locked` for a missing or expired key.
     private static func read(_ vault: VaultID) throws(StoreError) -> Secret<RootKey> {
         guard let key = try find(vault) else { throw locked }
         return try Secret(byteCount: keyByteCount) { (out) throws(StoreError) in
@@ -68,7 +68,7 @@ enum KernelKeyring {
         return .unlocked(time: remainingTime(of: key))
     }
 
-    /// What /proc/keys shows of a key's time, such as `14m` (proc(5)). No system call tells it.
+    /// The remaining time of a key in /proc/keys, such as `14m` (proc(5)). A system call for it doesn't exist.
     private static func remainingTime(of key: Int) -> Duration? {
         guard let bytes = try? PrivateFile.read("/proc/keys", limit: 1 << 20) else { return nil }
         let number = Hexadecimal.encode(UInt32(truncatingIfNeeded: key))

@@ -3,11 +3,10 @@ package import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// One way to open a vault: the root key, sealed to a key pair that comes from a passphrase, a key file, systemd or a
-/// keyring.
+/// One way to open a vault: the root key, encrypted for a key pair from a passphrase, a key file, systemd or a keyring.
 ///
-/// Record `slot/` and the id in hexadecimal. In clear the head; then the box (104), the sealed pre-shared key (72) and
-/// the sealed note (120).
+/// Record `slot/` and the ID in hexadecimal: the head in plain text, then the box (104), the encrypted pre-shared key
+/// (72) and the encrypted note (120).
 struct KeySlot: Sendable {
     let head: Head
     let box: SlotBox
@@ -20,8 +19,9 @@ struct KeySlot: Sendable {
     private static let preSharedByteCount = 32
     fileprivate static let noteByteCount = 80
 
-    /// The part in clear, which is associated data of the others: layout (1), kind (1), id (16), passes (4), memory in
-    /// bytes (8), salt (16), public key (32); for a systemd credential its name with its length (1) before it.
+    /// The part in plain text, which is associated data of the others: layout (1), kind (1), id (16), passes (4),
+    /// memory in bytes (8), salt (16), public key (32); for a systemd credential its name with its length (1) before
+    /// it.
     struct Head: Sendable {
         let kind: KeySlotKind
         let id: [UInt8]
@@ -150,8 +150,7 @@ extension KeySlot.Head {
     }
 }
 
-/// A slot that is to be added: what takes time is done, and nothing is sealed yet, as the vault may be rekeyed
-/// meanwhile.
+/// A new slot before its encryption. The slow work is done, but the vault may still be rekeyed.
 final class NewKeySlot: Sendable {
     let head: KeySlot.Head
     let keys: SlotKeys
@@ -188,7 +187,7 @@ final class NewKeySlot: Sendable {
 /// The key of one slot that someone else keeps, such as the desktop's keyring: 32 random bytes.
 package enum VaultSlotKey: SecretPurpose { public static var name: StaticString { "key of a vault's slot" } }
 
-/// Names one slot of one vault, everywhere and for ever: under this name its key is kept elsewhere.
+/// The permanent and unique name of a slot of a vault. Keyrings store the slot's key under this name.
 package struct KeySlotReference: Sendable, Hashable, Loggable {
     let vault: VaultID
     let slot: [UInt8]
@@ -206,7 +205,7 @@ package struct KeySlotReference: Sendable, Hashable, Loggable {
         KeySlotReference(vault: try .random(), slot: try Sealing.randomOctets(16))
     }
 
-    /// Safe: random numbers that stand in the vault's file in clear.
+    /// Safe: random numbers from the vault's file, which has them in plain text.
     package var logMessage: LogMessage {
         "\(LoggableText(reviewed: "two ids that stand in the vault's file in clear", unredacted: text))"
     }

@@ -9,8 +9,8 @@ public struct PassphraseCost: Sendable, Hashable {
     package let memoryByteCount: Int
     package let passes: Int
 
-    /// What a vault's file may ask for at most: 1 GiB and 16 passes. More is refused, as a file from a stranger could
-    /// otherwise stop the machine.
+    /// The limit for the cost in a vault's file: 1 GiB and 16 passes. Otherwise an attacker's file could stop the
+    /// machine.
     package static let maximumMemoryByteCount = 1 << 30
     package static let maximumPasses = 16
 
@@ -31,7 +31,7 @@ public struct PassphraseCost: Sendable, Hashable {
         self.init(known: memoryByteCount, passes: passes)
     }
 
-    /// The costs in a file, or `nil` outside the bounds. What is cheaper than we would write is read.
+    /// The cost in a file, or `nil` outside the limits. A lower cost than that of new files is valid.
     init?(stored memoryByteCount: UInt64, passes: UInt32) {
         guard (8192...UInt64(Self.maximumMemoryByteCount)).contains(memoryByteCount), memoryByteCount % 1024 == 0,
             (1...UInt32(Self.maximumPasses)).contains(passes)
@@ -53,11 +53,11 @@ extension PassphraseCost {
     /// The most memory that a calibrated cost takes: the vault may be opened on a smaller machine one day.
     private static let largestMemoryByteCount = 256 << 20
 
-    /// Returns what one try may cost on this machine: as many passes as fit into about 0.75 s, 3 to 16, over 256 MiB.
+    /// Returns the cost of one try for this machine: as many passes as fit into about 0.75 s, 3 to 16, over 256 MiB.
     ///
-    /// It is less memory, 64 MiB at least, where three passes take more than 1.5 s, or where 256 MiB are more than a
-    /// quarter of the memory that the machine has or its container or service may take. The measuring itself takes a
-    /// pass, some tenths of a second, on the calling thread.
+    /// The memory is less, 64 MiB at least, if three passes take more than 1.5 s, or if 256 MiB are more than a quarter
+    /// of the memory of the machine, its container or service. The measurement takes one pass, some tenths of a second,
+    /// on the calling thread.
     package static func calibrated() -> PassphraseCost {
         calibrated(allowance: MemoryAllowance.byteCount(), timeOfPass: time(ofPassOver:))
     }
@@ -98,9 +98,9 @@ extension PassphraseCost {
     }
 }
 
-/// How much memory this process may take at most: the machine's, or what a container or a service is limited to.
+/// The memory limit of this process: the machine's memory, or the limit of a container or a service.
 ///
-/// Read from sysconf(3) and the control groups (cgroups(7), versions 1 and 2). What can't be read limits nothing.
+/// Read from sysconf(3) and the control groups (cgroups(7), versions 1 and 2). An unreadable limit is ignored.
 enum MemoryAllowance {
     /// In bytes.
     static func byteCount() -> Int {
@@ -109,8 +109,8 @@ enum MemoryAllowance {
         return min(machine > 0 ? machine : .max, limits.min() ?? .max)
     }
 
-    /// Where the limits of a process in these groups stand, from the group itself up to the root: in a container the
-    /// root is its own.
+    /// The files with the limits of a process in these groups, from the group itself up to the root. A container has
+    /// its own root.
     static func limitFiles(ownGroups: String) -> [String] {
         var files = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
         for line in ownGroups.split(separator: "\n") {

@@ -2,13 +2,13 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 
-/// What a passphrase, a key file, a credential or a keyring's key gives with a slot's salt.
+/// The purpose of the secret from a passphrase, a key file, a credential or a keyring's key with a slot's salt.
 enum SlotSecret: SecretPurpose { static var name: StaticString { "vault slot secret" } }
 
 /// The private half of a slot's key pair (X25519).
 enum SlotPrivateKey: SecretPurpose { static var name: StaticString { "vault slot private key" } }
 
-/// What a slot shares with those who have the vault's root key.
+/// The purpose of the secret that a slot shares with holders of the vault's root key.
 enum SlotPreSharedKey: SecretPurpose { static var name: StaticString { "vault slot pre-shared key" } }
 
 /// The keys that come from a slot's own secret.
@@ -44,7 +44,7 @@ final class SlotKeys: Sendable {
     }
 }
 
-/// The root key, sealed to a slot: the public half of a key pair that was made for this one box, and the sealed bytes.
+/// The root key, encrypted for a slot: the public half of a key pair for this box alone, and the encrypted bytes.
 struct SlotBox: Sendable {
     let ephemeral: [UInt8]
     let sealedRoot: [UInt8]

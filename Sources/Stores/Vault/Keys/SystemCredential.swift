@@ -4,7 +4,7 @@ package import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// What a unit calls a credential that systemd passes to it: the ID in `LoadCredentialEncrypted=ID:PATH`.
+/// The name of a credential that systemd passes to a unit: the ID in `LoadCredentialEncrypted=ID:PATH`.
 ///
 /// 1 to 255 printable ASCII characters without `/` and `:`, and neither `.` nor `..`, as in systemd.exec(5).
 package struct SystemCredentialName: Sendable, Hashable, Loggable {
@@ -18,7 +18,7 @@ package struct SystemCredentialName: Sendable, Hashable, Loggable {
         self.text = text
     }
 
-    /// Safe: a name from a unit file, which is no secret.
+    /// Safe: a name from a unit file, which isn't secret.
     package var logMessage: LogMessage {
         "\(LoggableText(reviewed: "a credential's name stands in a unit file", unredacted: text))"
     }
@@ -29,7 +29,7 @@ package struct SystemCredentialName: Sendable, Hashable, Loggable {
 /// `systemd-creds encrypt` seals it with the machine's TPM, its host key or both; Docs/HowTo/server.md shows how.
 package struct SystemCredential: Sendable, Hashable {
     package let name: SystemCredentialName
-    /// What `$CREDENTIALS_DIRECTORY` says.
+    /// The value of `$CREDENTIALS_DIRECTORY`.
     package let directory: String
 
     package static let byteCount = 32
@@ -93,11 +93,11 @@ package struct SystemCredential: Sendable, Hashable {
 }
 
 extension FileStatus {
-    /// Throws unless systemd could have made this: a directory or a file with one name, of root or of this user, that
-    /// others have no access to, and no user but its owner may change.
+    /// Throws unless systemd could have created this: a directory, or a file with one name, of root or of this user.
+    /// Others must not have access, and only the owner may change it.
     ///
-    /// systemd.exec(5) makes directories 0500 and files 0400. When they belong to root, an access list lets the unit's
-    /// user in, and the mode's group bits show that list's mask: 0550 and 0440.
+    /// systemd.exec(5) creates directories with mode 0500 and files with 0400. If they belong to root, an access list
+    /// gives access to the unit's user, and the mode's group bits show that list's mask: 0550 and 0440.
     fileprivate func requireMadeBySystemd(_ what: StaticString, _ path: String) throws(StoreError) {
         let hint: LogMessage = "let systemd create it: set LoadCredentialEncrypted= in the unit"
         guard isDirectory || isRegularFile else {

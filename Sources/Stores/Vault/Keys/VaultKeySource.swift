@@ -45,8 +45,8 @@ public struct VaultKeySource: ~Copyable, Sendable {
         VaultKeySource(.systemCredential(credential))
     }
 
-    /// A key of exactly 32 random bytes that is kept elsewhere, for one slot. Of another length it throws `wrongKey`
-    /// when it is used.
+    /// A key of exactly 32 random bytes from elsewhere, for one slot. A key of another length throws `wrongKey` at its
+    /// use.
     package static func keptKey(_ key: consuming Secret<VaultSlotKey>, of slot: KeySlotReference) -> VaultKeySource {
         VaultKeySource(place: .keptKey(slot), passphrase: nil, keptKey: key)
     }
@@ -102,7 +102,7 @@ public struct VaultKeySource: ~Copyable, Sendable {
 
 /// How a key slot is opened.
 public struct KeySlotKind: Sendable, Hashable, Loggable {
-    /// As in the file. 1 to 4 are taken; a slot of a kind unknown here is left alone.
+    /// The number in the file, from 1 to 4. A slot of an unknown kind stays unchanged.
     let number: UInt8
 
     /// A passphrase, at a cost that the slot carries (Argon2id, RFC 9106).
@@ -118,7 +118,7 @@ public struct KeySlotKind: Sendable, Hashable, Loggable {
 
     var isKnown: Bool { (1...4).contains(number) }
 
-    /// What a slot is called when no option names it.
+    /// The default name of a slot.
     var slotName: KeySlotName {
         switch self {
         case .passphrase: .passphrase

@@ -67,7 +67,7 @@ final class VaultKeys: Sendable {
     }
 }
 
-/// The record that says what the file is, in clear: layout (1) and the vault's id (16).
+/// The record that identifies the file, in plain text: layout (1) and the vault's ID (16).
 enum IdentityRecord {
     static let recordName = "vault"
     static let layout: UInt8 = 2
@@ -90,12 +90,12 @@ enum IdentityRecord {
 
 // MARK: - Items
 
-// How items are looked up and sealed under the vault's keys.
+// Lookup and encryption of items under the vault's keys.
 
 extension VaultKeys {
     static let lookupByteCount = 32
 
-    /// Where an item is kept: a keyed hash of its name, so that the file shows no names and no equal services.
+    /// The lookup value of an item: a keyed hash of its name, so that the file shows neither names nor equal services.
     func lookup(of key: CredentialKey) -> [UInt8] {
         var name = ByteWriter(capacity: 5 + key.kind.name.utf8.count + key.service.utf8.count + key.account.utf8.count)
         name.append(key.kind.name, length: UInt8.self)
@@ -113,7 +113,7 @@ extension VaultKeys {
         }
     }
 
-    /// In the order of the places that these are to have, so that a transaction meets each page of the table once.
+    /// Sorts by the positions in the table, so that a transaction visits each page of the table once.
     func inOrderOfPlaces<Element>(_ elements: [Element], _ lookup: (Element) -> [UInt8]) -> [Element] {
         elements.map { (place: ItemPlaces(of: lookup($0)).first, element: $0) }
             .sorted { $0.place < $1.place }.map(\.element)
@@ -132,7 +132,7 @@ extension VaultKeys {
         return Sealing.openPublic(sealed, associatedData: metadataContext(lookup), key: metadata)
     }
 
-    /// Opens a row, wherever it stands; `nil` for what isn't sealed for its lookup value.
+    /// Decrypts a row at any position; `nil` if it wasn't encrypted for its lookup value.
     func open(_ heading: ItemHeading) -> OpenedRow? {
         guard let bytes = openMetadata(heading.metadata.span, at: heading.lookup),
             let row = Row.decode(bytes), lookup(of: row.name) == heading.lookup
@@ -175,7 +175,7 @@ extension VaultKeys {
         context(0x73, lookup, version.bytes)
     }
 
-    /// What a part of an item is bound to.
+    /// The associated data of a part of an item.
     private func context(_ part: UInt8, _ lookup: [UInt8], _ version: [UInt8]) -> [UInt8] {
         var context = ByteWriter(capacity: 1 + vault.bytes.count + lookup.count + version.count)
         context.append(part)

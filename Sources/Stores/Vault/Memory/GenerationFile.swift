@@ -3,11 +3,11 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySystem
 
-/// The small file in which one vault's mark is kept, and how processes share it.
+/// The small file with a vault's mark, which processes share.
 ///
-/// It is written over in place, in one write of fewer bytes than a disk's sector, so a reader finds the old bytes or
-/// the new ones, after a power failure too. A rename would need an fsync for each save to promise as much. An empty
-/// file holds nothing: it is what a process leaves that dies between making and writing it.
+/// It is overwritten in place, in one write of fewer bytes than a disk's sector, so a reader gets the old bytes or the
+/// new ones, after a power failure too. A rename would need an fsync for each save. An empty file counts as a missing
+/// one: a process left it that died before writing.
 struct GenerationFile: Sendable {
     let directory: String
     let path: String
@@ -19,7 +19,7 @@ struct GenerationFile: Sendable {
         path = directory + "/" + Hexadecimal.encode(name)
     }
 
-    /// What reading found.
+    /// The result of reading.
     enum Content: Sendable, Equatable {
         case nothing
         /// As read; one byte more than a mark has at most.
@@ -35,7 +35,7 @@ struct GenerationFile: Sendable {
             defer { close(descriptor) }
             return try read(descriptor)
         } catch {
-            // With an errno it is the system that refuses, and not we.
+            // With an errno the system refuses, otherwise we do.
             guard error.platform != nil else { throw error }
             return .unusable(error)
         }
@@ -111,7 +111,7 @@ struct GenerationFile: Sendable {
             if number == EEXIST, let present = try openExisting(O_RDWR) { return present }
             throw FileProblem.system(Self.what, path, number: number)
         }
-        // Whatever the umask took away.
+        // Restores the bits that the umask removed.
         fchmod(descriptor, 0o600)
         return descriptor
     }

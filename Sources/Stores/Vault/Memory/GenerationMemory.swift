@@ -3,10 +3,10 @@ public import LatchkeyLog
 internal import LatchkeySecrets
 internal import Synchronization
 
-/// What is remembered of one vault that is open: compared when it is opened, and raised whenever it is seen farther.
+/// The record of one open vault: compared at the opening, and raised with each newer state.
 ///
-/// Make it before the vault's manifest is read. What is remembered was in the file by then, and the file only goes
-/// forward; the other way round, another process's save in between would look like a rollback.
+/// Create it before reading the vault's manifest. Then the recorded state was in the file already, and the file only
+/// moves forward. In the other order, another process's save in between would look like a rollback.
 final class GenerationMemory: Sendable {
     private let file: GenerationFile
     private let choice: RollbackChoice
@@ -14,7 +14,7 @@ final class GenerationMemory: Sendable {
     private let found: GenerationFile.Content
 
     private struct State {
-        /// What is known to be in the file, or to be surpassed there.
+        /// The generation that the file has at least.
         var raised: UInt64 = 0
         var hasWarned = false
     }
@@ -31,10 +31,11 @@ final class GenerationMemory: Sendable {
 
     // MARK: - Opening
 
-    /// Compares the manifest of a vault that is opened with the record, and updates the record. Throws `busy` when
-    /// another process wrote the record meanwhile: make another memory, and read the manifest again.
+    /// Compares the manifest of a vault that is opened with the record, and updates the record. Throws `busy` if
+    /// another process wrote the record in the meantime. Then create another memory, and read the manifest again.
     ///
-    /// - Parameter waits: whether the record may be written, whose lock others may have; else that is `busy`, too.
+    /// - Parameter waits: whether to wait for the record's lock in order to write it. Otherwise a locked record is
+    ///   `busy` too.
     func check(
         _ manifest: Manifest, _ keys: VaultKeys, _ former: FormerKeys, waits: Bool = true
     ) throws(StoreError) -> RollbackCheck {
@@ -102,8 +103,8 @@ final class GenerationMemory: Sendable {
                 case .unusable(let error): throw error
                 case .nothing: break
                 case .bytes(let bytes):
-                    // Another process may have seen the vault rekeyed meanwhile. A record that was changed without
-                    // the key stays for the next opening to refuse.
+                    // Another process may have recorded a rekeying in the meantime. A record that was changed without
+                    // the key stays, so that the next opening refuses it.
                     guard let (there, hasFormerKey) = GenerationMark.open(bytes, keys, former) else { return nil }
                     if there.generation > manifest.generation { return nil }
                     if there.generation == manifest.generation && !hasFormerKey { return nil }
@@ -125,9 +126,9 @@ final class GenerationMemory: Sendable {
     }
 }
 
-/// How far a vault was seen: what its manifest said.
+/// The last known state of a vault, from its manifest.
 ///
-/// In clear: layout (1), generation (8), hash of the manifest (32).
+/// The plain text: layout (1), generation (8), hash of the manifest (32).
 struct GenerationMark: Sendable, Equatable {
     let generation: UInt64
     /// Tells two copies apart that were changed equally often.
@@ -164,8 +165,8 @@ struct GenerationMark: Sendable, Equatable {
         return decode(plaintext)
     }
 
-    /// The same under a vault's keys or, since the vault was rekeyed, those of before: the digest of such a mark can't be
-    /// compared.
+    /// The same under a vault's keys or, since the vault was rekeyed, those of before: the digest of such a mark can't
+    /// be compared.
     static func open(
         _ bytes: [UInt8], _ keys: VaultKeys, _ former: FormerKeys
     ) -> (mark: GenerationMark, hasFormerKey: Bool)? {
@@ -191,7 +192,7 @@ struct GenerationMark: Sendable, Equatable {
 /// doesn't show the number of changes, and only a process with the key can write it. Anyone who may delete the file can
 /// make Latchkey forget the vault, and Latchkey can't detect that. A power failure can lose the last half minute.
 public struct RollbackMemory: Sendable {
-    /// Absolute. It is made (0700) when it is missing.
+    /// The absolute path. A missing directory is created with mode 0700.
     package let directory: String
     package var onRollback: RollbackChoice
     let logger: RedactedLogger
@@ -218,17 +219,17 @@ public enum RollbackChoice: Sendable, Hashable {
     case accept
 }
 
-/// What was remembered of a vault when it was opened.
+/// The comparison of a vault with its record at the opening.
 package enum RollbackCheck: Sendable, Hashable {
-    /// No `RollbackMemory` was given.
+    /// The caller didn't pass a `RollbackMemory`.
     case notAsked
     /// Nothing was: an older copy of it would not have been noticed.
     case firstSeen
-    /// The vault is as far as it was seen, or farther.
+    /// The vault has the recorded state or a newer one.
     case current
-    /// The vault was put back to an older state.
+    /// The vault has an older state than the recorded one.
     case rolledBack(VaultRollback)
-    /// What was remembered was changed by someone without the key, or damaged.
+    /// The record is damaged, or was changed without the key.
     case unreadable
     /// The memory can't be used, so that nothing can be noticed.
     case unavailable(StoreError)

@@ -6,7 +6,7 @@ internal import LatchkeyLog
 /// Where a vault in a database is: a connection URI of PostgreSQL (libpq, section 34.1.1.2), with one parameter of our
 /// own, `schema`, for the schema that its tables are in (`latchkey` where there is none).
 struct PostgreSQLAddress: Sendable, Hashable {
-    /// What libpq is given: the parameters of the URI but `schema`, and what it leaves open.
+    /// The parameters for libpq: those of the URI without `schema`, and our defaults.
     let parameters: [String: String]
     let schema: PostgreSQLSchemaName
     /// The URI without the user's name and without what only says how to connect.
@@ -14,15 +14,16 @@ struct PostgreSQLAddress: Sendable, Hashable {
 
     static let maximumByteCount = 4096
 
-    /// Whether what names a vault is an address, and no path: a URI of ours, or of another kind, which may have a password in
-    /// it and isn't to become the name of a file. A path with `:` or `=` before its first slash is written as `./NAME`.
+    /// Whether a vault's location is an address instead of a path: our kind of URI or another one, which may contain a
+    /// password and so must not become a file's name. A path with `:` or `=` before its first slash is written as
+    /// `./NAME`.
     static func isAddress(_ text: String) -> Bool {
         guard let first = text.utf8.first, !"/.~".utf8.contains(first) else { return false }
         return text.utf8.prefix { $0 != 0x2F }.contains { ":=".utf8.contains($0) }
     }
 
-    /// Throws `unsupported` for an address of another kind, and for a URI with a password in it: other processes and logs
-    /// see it. libpq isn't needed. The address isn't shown.
+    /// Throws `unsupported` for an address of another kind, and for a URI with a password in it: other processes and
+    /// logs see it. libpq isn't needed. The address isn't shown.
     static func check(_ text: String) throws(StoreError) {
         guard isAddress(text) else { return }
         guard ["postgresql:", "postgres:"].contains(where: { text.utf8.starts(with: $0.utf8) }) else {
@@ -38,7 +39,7 @@ struct PostgreSQLAddress: Sendable, Hashable {
         }
     }
 
-    /// Throws `unsupported` for what is no such URI, has a password in it, or where libpq is missing.
+    /// Throws `unsupported` for another URI, for one with a password, and without libpq.
     init(_ text: String) throws(StoreError) {
         guard text.utf8.count <= Self.maximumByteCount, !text.utf8.contains(0) else {
             throw .noDatabaseURI("it is longer than \(Self.maximumByteCount) bytes")
@@ -53,14 +54,14 @@ struct PostgreSQLAddress: Sendable, Hashable {
         location = Self.location(parameters, schema)
         // A vault is written to: of several servers the primary one.
         if parameters["target_session_attrs"] == nil { parameters["target_session_attrs"] = "read-write" }
-        // libpq's own default sends a password to whoever answers.
+        // With libpq's default any server would get the password.
         if parameters["sslmode"] == nil, !Self.isLoopback(parameters) { parameters["sslmode"] = "verify-full" }
         parameters["fallback_application_name"] = "latchkey"
         self.parameters = parameters
     }
 
-    /// What libpq is given for each of several servers, in turn. Where their lists don't fit together it gets all of
-    /// them, and says so.
+    /// The parameters for each of several servers, in turn. If the lists have different lengths, libpq gets all of them
+    /// and reports that.
     var servers: [[String: String]] {
         let lists = ["host", "hostaddr", "port"].compactMap { name in
             parameters[name].map { (name: name, values: $0.split(separator: ",", omittingEmptySubsequences: false)) }
@@ -75,7 +76,7 @@ struct PostgreSQLAddress: Sendable, Hashable {
         }
     }
 
-    /// Whether all servers are named, and are this machine. A socket is, and has no TLS anyway.
+    /// Whether the URI names all servers, and all are this machine. A socket counts, and doesn't have TLS.
     private static func isLoopback(_ parameters: [String: String]) -> Bool {
         guard let hosts = parameters["hostaddr"] ?? parameters["host"] else { return false }
         return hosts.split(separator: ",").allSatisfy { HostName.isLoopback($0) }
@@ -107,7 +108,7 @@ struct PostgreSQLAddress: Sendable, Hashable {
         var message: UnsafeMutablePointer<CChar>?
         defer { unsafe PQfreemem(message) }
         guard let options = unsafe PQconninfoParse(uri, &message) else {
-            // libpq's message can have a piece of the URI in it, and a password there.
+            // libpq's message may contain part of the URI, and a password in it.
             throw .noDatabaseURI("libpq can't read it")
         }
         defer { unsafe PQconninfoFree(options) }
@@ -122,7 +123,7 @@ struct PostgreSQLAddress: Sendable, Hashable {
         return parameters
     }
 
-    /// For people, leases and logs: servers, database and schema.
+    /// The location for people, leases and logs: servers, database and schema.
     private static func location(_ parameters: [String: String], _ schema: PostgreSQLSchemaName) -> String {
         let hosts = (parameters["host"] ?? parameters["hostaddr"] ?? "").split(
             separator: ",", omittingEmptySubsequences: false)

@@ -4,34 +4,34 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySystem
 
-/// One connection to a database. Statements go out one behind the other, and their answers are waited for together
-/// (libpq, section 34.5, "Pipeline Mode").
+/// One connection to a database. It sends several statements, and then waits for their results together (libpq, section
+/// 34.5, "Pipeline Mode").
 ///
-/// Every wait ends with the cancellation that is given: the server isn't trusted to answer.
+/// Every wait ends with the cancellation, because the server may never answer.
 @safe final class PostgreSQLConnection: @unchecked Sendable {
     // Sendable: its owner lends it to one thread at a time; see PostgreSQLRowTable.
     let address: PostgreSQLAddress
     /// Whether something between us and the server, such as pgbouncer, hands our transactions to changing connections:
     /// nothing that a session keeps can then be used (prepared statements, LISTEN).
     private(set) var isPooled = true
-    /// Whether it can't be used any more.
+    /// Whether the connection can no longer be used.
     private(set) var isLost = false
 
     private let pointer: OpaquePointer
     private var prepared: Set<String> = []
-    /// What was sent and not answered yet: a preparation's name, or `nil` for a statement.
+    /// The requests without a result so far: a preparation's name, or `nil` for a statement.
     private var expected: [String?] = []
-    /// Whether the end of what was sent is marked, and its answer not there yet.
+    /// Whether the end of the batch was sent, and its answer is missing.
     private var isSynchronizing = false
     private var unansweredByteCount = 0
     /// How often something was read of the present answers, and how much may have come in when they end.
     private var readCount = 0
     private var acceptedByteCount: UInt64 = 0
 
-    /// How much is sent before the answers are read: what libpq keeps of it meanwhile is in memory.
+    /// The limit of bytes to send before reading answers, because libpq keeps them in memory.
     private static let maximumUnansweredByteCount = 4 << 20
     private static let maximumUnansweredCount = 200
-    /// How much is taken in answer to one batch of statements: far more than a vault's rows have.
+    /// The limit of the answer to one batch of statements: far more than a vault's rows need.
     private static let maximumAnswerByteCount: UInt64 = 128 << 20
 
     /// Connects to the first server that fits. Throws `unavailable` when none does before the deadline, and `busy` when
@@ -44,7 +44,7 @@ internal import LatchkeySystem
         // `deinit` ends it where this throws.
         let backend = try ask(Self.backend, [], cancellation).integer(0, 0)
         isPooled = backend != Int64(unsafe PQbackendPID(pointer))
-        // What is set for a session would stay with others in a pool.
+        // In a pool the settings of a session would affect others.
         if !isPooled { _ = try ask(PostgreSQLSchema.settings(ofTransaction: false), [], cancellation) }
     }
 
@@ -68,7 +68,7 @@ internal import LatchkeySystem
 
     // MARK: - Statements
 
-    /// Sends a statement, without waiting for its answer. What it did is known after the next `ask` or `settle`.
+    /// Sends a statement, without waiting for its answer. The next `ask` or `settle` reports its outcome.
     func send(
         _ query: PostgreSQLQuery, _ values: [PostgreSQLValue], _ cancellation: Cancellation
     ) throws(StoreError) {
@@ -89,7 +89,7 @@ internal import LatchkeySystem
         let lengths = values.map { Int32($0.append(to: &block)) }
         let formats = [Int32](repeating: 1, count: values.count)
         let sent = unsafe block.withUnsafeBytes { block in
-            // An empty array may have no address, and a null pointer is NULL.
+            // An empty array may lack an address, but a null pointer means NULL.
             let start = unsafe block.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
             var offset = 0
             let pointers: [UnsafePointer<CChar>?] = unsafe lengths.map { length in
@@ -179,7 +179,8 @@ internal import LatchkeySystem
         return unsafe PostgreSQLResult(result)
     }
 
-    /// Throws `corrupted` when an answer doesn't end: libpq collects rows without any bound. A short one isn't measured.
+    /// Throws `corrupted` when an answer doesn't end: libpq collects rows without any bound. A short one isn't
+    /// measured.
     private func boundAnswer() throws(StoreError) {
         readCount += 1
         guard readCount >= 16 else { return }
@@ -191,7 +192,7 @@ internal import LatchkeySystem
         }
     }
 
-    /// Waits until the socket is ready. Whatever is given up on leaves the connection in an unknown state.
+    /// Waits until the socket is ready. After a cancelled wait the connection's state is unknown.
     func wait(for events: Int16, _ cancellation: Cancellation) throws(StoreError) {
         var wait = LongWait()
         defer { wait.end() }
@@ -205,7 +206,7 @@ internal import LatchkeySystem
         }
     }
 
-    /// Notes that it is of no use any more, and returns what to throw.
+    /// Marks the connection as lost, and returns the error to throw.
     func lost() -> StoreError {
         isLost = true
         return .connectionLost
@@ -232,7 +233,7 @@ internal import LatchkeySystem
 
     // MARK: - Notifications
 
-    /// What notifications of others say that have come since the last call.
+    /// The notifications of others since the last call.
     func notifications() throws(StoreError) -> [String] {
         guard unsafe PQconsumeInput(pointer) == 1 else { throw lost() }
         var texts: [String] = []
@@ -243,7 +244,7 @@ internal import LatchkeySystem
         return texts
     }
 
-    /// What libpq collects of them where nobody listens is dropped: a server could send them for ever.
+    /// Drops libpq's collected notifications without a listener, because a server could send them for ever.
     func dropNotifications() {
         while let notification = unsafe PQnotifies(pointer) { unsafe PQfreemem(notification) }
     }
@@ -260,8 +261,8 @@ internal import LatchkeySystem
 
     // MARK: - Parts
 
-    /// How much has come in at a TCP socket: `tcpi_bytes_received`, the 17th word of `struct tcp_info` (linux/tcp.h;
-    /// glibc's ends before it). At a local socket, where the server is this machine's, it isn't known: 0.
+    /// The received bytes of a TCP socket: `tcpi_bytes_received`, the 17th word of `struct tcp_info` (linux/tcp.h;
+    /// glibc's ends before it). Returns 0 for a local socket, which belongs to this machine's server.
     static func receivedByteCount(_ socket: Int32) -> UInt64 {
         var words = [UInt64](repeating: 0, count: 17)
         var length = socklen_t(words.count * 8)
@@ -269,8 +270,8 @@ internal import LatchkeySystem
     }
 }
 
-/// Makes a connection, step by step (libpq, section 34.1, PQconnectPoll): what a server sends, or doesn't, holds nobody
-/// past the deadline. libpq's own call looks at the clock only while nothing comes.
+/// Makes a connection, step by step (libpq, section 34.1, PQconnectPoll), so that the deadline holds for any server.
+/// libpq's own call only checks the clock while the server is silent.
 struct PostgreSQLHandshake {
     private let address: PostgreSQLAddress
     private let cancellation: Cancellation

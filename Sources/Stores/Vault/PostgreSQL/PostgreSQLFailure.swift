@@ -2,8 +2,8 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 
 extension StoreError {
-    /// What an error's SQLSTATE means for a vault (PostgreSQL, appendix A), and whether the connection is of no use any
-    /// more. The server's own words stay out: the database's owner could choose them.
+    /// The error for an SQLSTATE (PostgreSQL, appendix A), and whether the connection is lost. The error doesn't
+    /// contain the server's text, because the database's owner could choose it.
     static func database(_ state: String, _ address: PostgreSQLAddress) -> (error: StoreError, endsConnection: Bool) {
         let code = LoggableText(reviewed: "an SQLSTATE, five characters at most", unredacted: String(state.prefix(5)))
         func error(_ kind: Code, _ cause: LogMessage, hint: LogMessage? = nil) -> (StoreError, Bool) {

@@ -3,8 +3,8 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySystem
 
-/// Calls back on a thread of its own when someone commits a change (LISTEN), and when that can't be told: after a
-/// connection was lost and another one was made.
+/// Calls back on a separate thread after a commit by any process (LISTEN), and after a reconnection, because commits
+/// may have been missed.
 final class PostgreSQLListener: ChangeWatch {
     /// One end of a pipe, closed when it is to end.
     private let end: Int32
@@ -43,7 +43,7 @@ final class PostgreSQLListener: ChangeWatch {
         return connection
     }
 
-    /// What the thread has to do.
+    /// The thread's work.
     private final class Follower: Sendable {
         private let address: PostgreSQLAddress
         private let bell: Int32
@@ -74,7 +74,7 @@ final class PostgreSQLListener: ChangeWatch {
                 }
                 guard let next = reconnect() else { return }
                 connection = next
-                // What was said meanwhile is lost.
+                // Notifications may have been lost in the meantime.
                 changed()
             }
         }

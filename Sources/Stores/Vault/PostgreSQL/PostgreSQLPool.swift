@@ -15,8 +15,8 @@ final class PostgreSQLPool: Sendable {
         self.address = address
     }
 
-    /// A connection that nobody else uses. Where none can be made it is tried again until the deadline, after 50 ms and
-    /// then more slowly: a database that fails over is back after seconds.
+    /// Returns an unused connection. After a failure it tries again until the deadline, after 50 ms and then more
+    /// slowly, because a failover takes seconds.
     func take(_ cancellation: Cancellation) throws(StoreError) -> PostgreSQLConnection {
         while let kept = idle.withLock({ $0.popLast() }) {
             // Someone may have given up on its last answer.
@@ -38,8 +38,7 @@ final class PostgreSQLPool: Sendable {
         }
     }
 
-    /// One that is there and has nothing to answer any more, though the server may have closed it; `nil` at once where
-    /// there is none.
+    /// Returns an idle connection, which the server may have closed; `nil` at once if all are in use.
     func takeIdle() -> PostgreSQLConnection? {
         idle.withLock { idle in
             idle.lastIndex { !$0.isUnsettled }.map { idle.remove(at: $0) }

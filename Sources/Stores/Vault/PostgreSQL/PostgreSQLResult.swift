@@ -73,7 +73,7 @@ internal import LatchkeyLog
     }
 }
 
-/// A statement and the types of its parameters. It is prepared once on each connection.
+/// A statement and the types of its parameters. Each connection prepares it once.
 struct PostgreSQLQuery: Sendable {
     /// Different for different statements: its name on the server.
     let name: String

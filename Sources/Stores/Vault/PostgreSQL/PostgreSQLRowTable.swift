@@ -14,12 +14,12 @@ final class PostgreSQLRowTable: RowTable {
     /// The leases of this process.
     private let leases = Mutex<[[UInt8]: RowLease]>([:])
 
-    /// Connects. Throws `unavailable` when no server can be reached or there are no tables, and what `address` can't be.
+    /// Connects. Throws `unavailable` without a reachable server or without tables, and the errors of `address`.
     init(_ address: PostgreSQLAddress, _ cancellation: Cancellation) throws(StoreError) {
         self.address = address
         pool = PostgreSQLPool(address)
         let first = Swift.Result { () throws(StoreError) in try PostgreSQLConnection(address, cancellation) }
-        // One takes another's place where several are named, or starts again when it hangs up: that takes seconds.
+        // A failover among several servers, or a restart after a hang-up, takes seconds.
         if case .failure(let error) = first, address.servers.count > 1 || error.code == .busy {
             let patience = Deadline.after(.seconds(address.servers.count > 1 ? 10 : 2))
             pool.give(
@@ -40,7 +40,8 @@ final class PostgreSQLRowTable: RowTable {
         }
     }
 
-    /// A lookup on the caller's thread, which others need: for ten milliseconds at most, in which a server nearby answers.
+    /// A lookup on the caller's thread, which others need: for ten milliseconds at most, in which a server nearby
+    /// answers.
     private func readAtOnce<Result: ~Copyable & Sendable>(
         _ body: (any RowView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -72,7 +73,7 @@ final class PostgreSQLRowTable: RowTable {
         }
     }
 
-    /// What throws is undone.
+    /// Undoes the transaction of a `body` that throws.
     private func withSession<Result: ~Copyable>(
         _ cancellation: Cancellation, _ body: (PostgreSQLSession) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -87,12 +88,12 @@ final class PostgreSQLRowTable: RowTable {
         }
     }
 
-    /// Whether there is no vault in the tables. Throws `unavailable` when there are no tables.
+    /// Whether the tables lack a vault. Throws `unavailable` without tables.
     func isEmpty(_ cancellation: Cancellation) throws(StoreError) -> Bool {
         try read(cancellation) { (session) throws(StoreError) in try session.records().isEmpty }
     }
 
-    /// Puts a vault's records into empty tables, and what `fill` adds.
+    /// Writes a vault's records into empty tables, with the rows that `fill` adds.
     func create(
         _ records: [NamedRecord], _ cancellation: Cancellation,
         _ fill: (PostgreSQLSession) throws(StoreError) -> Void
@@ -103,16 +104,16 @@ final class PostgreSQLRowTable: RowTable {
         }
     }
 
-    /// From here on the change may be made, whatever comes back.
+    /// Commits. From here on the change may exist, whatever the answer is.
     private func commit(_ session: PostgreSQLSession, _ cancellation: Cancellation) throws(StoreError) {
         guard let error = failure(StoreError.self, of: try session.commit()) else { return }
         // Unless the connection was lost, the server has refused, and undone everything.
         guard session.connection.isLost, try wasCommitted(session.trace, cancellation) else { throw error }
     }
 
-    /// Whether a transaction whose commit got no response is in the tables. The rows are compared, because a number of a
-    /// transaction (`pg_xact_status`) means another transaction after a crash or a failover. Throws `timedOut` when the
-    /// rows no longer show it, or no server can be reached.
+    /// Whether a transaction whose commit got no response is in the tables. The rows are compared, because a number of
+    /// a transaction (`pg_xact_status`) means another transaction after a crash or a failover. Throws `timedOut` when
+    /// the rows no longer show it, or no server can be reached.
     private func wasCommitted(
         _ trace: PostgreSQLSession.Trace, _ cancellation: Cancellation
     ) throws(StoreError) -> Bool {
@@ -175,7 +176,7 @@ final class PostgreSQLRowTable: RowTable {
         return try body(connection)
     }
 
-    /// Reading and writing go on meanwhile: a view of a server holds up nobody.
+    /// Other processes read and write in the meantime, because a view of a server never blocks them.
     func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> any RowTable { self }
 
     /// Its engine is its administrator's to check.

@@ -1,9 +1,9 @@
 /// The tables of a vault in a database, and the statements that work on them.
 ///
-/// The layout is that of the file (Docs/Reference/vault-format.md): the same rows, sealed in the same way. A lease is the
-/// only thing that the file doesn't have.
+/// The layout is that of the file (Docs/Reference/vault-format.md): the same rows with the same encryption. Only leases
+/// are additional.
 ///
-/// `%` stands for the schema's name.
+/// `%` represents the schema's name.
 enum PostgreSQLSchema {
     /// Sealed rows don't become smaller, so that PostgreSQL needn't try.
     static let tables = [
@@ -30,9 +30,9 @@ enum PostgreSQLSchema {
 
     // MARK: - Reading
 
-    /// What shows that a vault was changed: the beginning of its manifest, which is sealed with another nonce each time.
+    /// The change mark of a vault: the beginning of its manifest, which has a different nonce each time.
     private static let mark = "substr(content, 1, 4)"
-    /// Where the rows of hostile hands are longer than a vault's, they aren't sent.
+    /// Keeps the server from sending an attacker's rows that are longer than a vault's.
     private static func bounded(_ column: String, _ limit: Int) -> String {
         "CASE WHEN octet_length(\(column)) <= \(limit) THEN \(column) END"
     }
@@ -42,7 +42,7 @@ enum PostgreSQLSchema {
     private static let content = bounded("content", PostgreSQLSchema.maximumRecordByteCount)
     static let maximumRecordByteCount = 4 << 20
 
-    /// One item, and the mark: a read of one credential is this statement alone.
+    /// One item and the change mark. A read of one credential only needs this statement.
     static let item = PostgreSQLQuery(
         "item",
         """
@@ -105,12 +105,11 @@ enum PostgreSQLSchema {
     static let commit = PostgreSQLQuery("commit", "COMMIT")
     static let rollback = PostgreSQLQuery("rollback", "ROLLBACK")
 
-    /// What a session is set to, or one transaction where a pool shares sessions out.
+    /// The settings of a session, or of one transaction if a pool shares sessions.
     ///
-    /// After what silence of ours in a transaction the server ends it, so that a process that is stopped doesn't keep
-    /// others out for ever, and how soon it notices in a wait that we are gone. And that a statement's plan is made once,
-    /// by index: estimates for a span of places make PostgreSQL plan anew for each lookup in a large table, and a plan
-    /// that was made while a table was small would read all of it later.
+    /// The server ends a silent transaction, so that a stopped process doesn't block others for ever, and checks during
+    /// waits whether the client still exists. A statement's plan is made once and uses the index: otherwise PostgreSQL
+    /// would plan each lookup in a large table again, and a plan from a small table would later read the whole table.
     static func settings(ofTransaction: Bool) -> PostgreSQLQuery {
         let settings = [
             ("idle_in_transaction_session_timeout", "\(maximumSilence)"), ("client_connection_check_interval", "1000"),
@@ -123,10 +122,10 @@ enum PostgreSQLSchema {
     /// In milliseconds.
     static let maximumSilence = 15_000
 
-    /// Who has this row writes; the others wait for it.
+    /// The holder of this row writes, and the others wait for it.
     static let lock = PostgreSQLQuery("lock", "SELECT 1 FROM %.records WHERE name = 'manifest' FOR UPDATE")
 
-    /// Waits for those who make a vault, where there is no such row yet.
+    /// Waits for processes that create a vault, before that row exists.
     static let lockRecords = PostgreSQLQuery("lock-records", "LOCK TABLE %.records IN SHARE MODE")
 
     // MARK: - Writing

@@ -11,7 +11,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     /// Whether it gives up, rather than to wait for more than a moment.
     private let isQuick: Bool
 
-    /// What keeps the statements of one view on one state of the tables.
+    /// The transaction that keeps the statements of one view on one state of the tables.
     private enum View {
         case none
         /// One lookup was made, as a statement of its own.
@@ -26,21 +26,21 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     private var places: [[UInt8]: Int64?] = [:]
     private(set) var hasWritten = false
     private(set) var trace = Trace()
-    /// The sealed metadata of the item that was looked at last.
+    /// The encrypted metadata of the last item.
     private var seen: (lookup: [UInt8], metadata: [UInt8])?
     /// Leases that this process has, by their items.
     private let held: [[UInt8]: RowLease]
 
-    /// The lookup value of the one item that was put or removed, in hexadecimal digits; empty for none and several.
+    /// The lookup value of the changed item in hexadecimal digits; empty for none or several.
     private var changedItem: String { changed.count == 1 ? Hexadecimal.encode(changed.first!) : "" }
     private var changed: Set<[UInt8]> = []
 
-    /// What a transaction leaves in the tables. Each row is sealed with a nonce of its own, so that equal octets are the
-    /// same transaction's.
+    /// The trace of a transaction in the tables. Each row has a different nonce, so equal bytes are from the same
+    /// transaction.
     struct Trace: Sendable {
         /// Empty for none.
         var manifest: (before: [UInt8], after: [UInt8]) = ([], [])
-        /// The metadata of the first item that was put; `before` is `nil` where it isn't known.
+        /// The metadata of the first saved item; `before` is `nil` if unknown.
         var item: (lookup: [UInt8], before: [UInt8]?, after: [UInt8])?
     }
 
@@ -78,7 +78,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
         }
     }
 
-    /// Begins a transaction that nobody else writes beside.
+    /// Begins a transaction that excludes other writers.
     func beginWriting() throws(StoreError) {
         try connection.send(PostgreSQLSchema.begin, [], cancellation)
         view = .transaction
@@ -133,7 +133,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
         guard view == .transaction, !connection.isLost else { return }
         view = .none
         let cancellation = Cancellation(.after(.seconds(2)))
-        // What was sent before may have failed, and is of no interest.
+        // Earlier statements may have failed, which doesn't matter.
         _ = failure(StoreError.self, of: try connection.settle(cancellation))
         try connection.send(PostgreSQLSchema.rollback, [], cancellation)
         try connection.settle(cancellation)
@@ -277,7 +277,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
         places[lookup] = place
     }
 
-    /// An item is changed. Who has a lease of it has to have it still: another host may have taken it over.
+    /// Records a changed item. If this process had a lease on it, checks that another host hasn't taken the lease over.
     private func note(_ lookup: [UInt8]) throws(StoreError) {
         if changed.count < 2 { changed.insert(lookup) }
         guard let lease = held[lookup] else { return }
@@ -315,7 +315,8 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
         places = [:]
     }
 
-    /// The first records of a vault. Throws `conflict` where there are some, or others write some meanwhile.
+    /// Writes the first records of a vault. Throws `conflict` if there are records already, or another process writes
+    /// some.
     func create(_ records: [NamedRecord]) throws(StoreError) {
         guard content.isEmpty else { throw .vaultExists }
         for record in records {
@@ -347,7 +348,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
 
     func removeAllLinks() throws(StoreError) { try send(PostgreSQLSchema.deleteLinks) }
 
-    /// The manifest's, once it is put.
+    /// The change mark of the new manifest.
     func changeMarkOfCommit() throws(StoreError) -> UInt32 { Self.mark(content[Manifest.recordName] ?? []) }
 
     // MARK: - Parts

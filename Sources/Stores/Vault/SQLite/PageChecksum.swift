@@ -1,10 +1,10 @@
 internal import CLatchkeyLinux
 internal import Synchronization
 
-/// XXH64 (github.com/Cyan4973/xxHash, doc/xxhash_spec.md), to find damage: no flipped bit escapes it, and it costs less
-/// than the reading of a page from the system's memory. Forgery is what sealing is for.
+/// XXH64 (github.com/Cyan4973/xxHash, doc/xxhash_spec.md), to find damage: it detects any flipped bit, and costs less
+/// than reading a page from the system's memory. Encryption detects forgeries.
 ///
-/// Nothing here allocates: every page that SQLite reads goes through it.
+/// The code doesn't allocate, because it runs for every page that SQLite reads.
 enum PageChecksum {
     private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
@@ -65,10 +65,10 @@ enum PageChecksum {
     }
 }
 
-/// Whether the name of a journal lasts when the power fails: one whose name is lost undoes nothing.
+/// Whether the name of a journal survives a power failure. A journal without its name can't undo a transaction.
 ///
-/// The folder is synced before a journal is first written by this process. The journal stays from one save to the next,
-/// so that once is enough for as long as it is the same file.
+/// This process syncs the folder before its first write to a journal. The journal stays from one save to the next, so
+/// one sync is enough as long as it is the same file.
 enum JournalName {
     private struct Birth: Hashable {
         let device, inode, time: UInt64
@@ -76,12 +76,12 @@ enum JournalName {
 
     /// The journals whose folders were synced since they were made.
     private static let lasting = Mutex<Set<Birth>>([])
-    /// Where a process has more vaults than that, some folders are synced once more.
+    /// The limit of known journals. With more vaults, some folders are synced once more.
     private static let capacity = 100
 
     /// Returns false where the folder can't be synced. SQLite would pass over that (os_unix.c, unixSync).
     static func makeLast(_ path: String) -> Bool {
-        // Before the sync: whatever takes its place meanwhile is another file.
+        // Read before the sync, to notice a file that replaces the journal in the meantime.
         let birth = birth(of: path)
         if let birth, lasting.withLock({ $0.contains(birth) }) { return true }
         guard PrivateDirectory.synchronise(of: path) == 0 else { return false }

@@ -112,7 +112,7 @@ enum PageSealedFiles {
         guard status == SQLITE_OK else { throw .sqlite(status) }
     }
 
-    /// The numbers of all damaged pages, and the file's size.
+    /// The numbers of all damaged pages, with the file's size.
     static func damagedPages(
         of file: UnsafeMutablePointer<sqlite3_file>, _ cancellation: Cancellation
     ) throws(StoreError) -> (damaged: [Int], fileByteCount: Int) {
@@ -223,10 +223,10 @@ enum PageSealedFiles {
         _ given: UnsafeMutablePointer<Int32>?
     ) -> Int32 {
         let system = unsafe original!
-        // A transaction of a vault is in one file. What a journal names as its super-journal, SQLite would delete after
-        // playing it back (pager.c, pager_delsuper), whatever file that is; it opens it first.
+        // A transaction of a vault is in one file. SQLite would open any file that a journal names as its
+        // super-journal, and delete it after playing it back (pager.c, pager_delsuper).
         guard flags & SQLITE_OPEN_SUPER_JOURNAL == 0 else { return SQLite.ioDamaged }
-        // What is in journals is SQLite's alone.
+        // Only SQLite needs the content of journals.
         guard flags & SQLITE_OPEN_MAIN_DB != 0 else {
             if flags & SQLITE_OPEN_MAIN_JOURNAL != 0 && flags & SQLITE_OPEN_CREATE != 0, let name = unsafe name {
                 return unsafe openJournal(name, file, flags, given)
@@ -245,7 +245,7 @@ enum PageSealedFiles {
         _ given: UnsafeMutablePointer<Int32>?
     ) -> Int32 {
         let system = unsafe original!
-        // One that is there is opened as it is: SQLite doesn't sync the folder once more then.
+        // For an existing journal SQLite doesn't sync the folder again.
         let isThere = unsafe Glibc.access(name, F_OK) == 0
         let status = unsafe system.pointee.xOpen(
             system, name, file, isThere ? flags & ~SQLITE_OPEN_CREATE : flags, given)
@@ -275,7 +275,7 @@ enum PageSealedFiles {
     ) -> Int32 {
         let inner = unsafe innerFile(file)
         let xRead = unsafe inner.pointee.pMethods.pointee.xRead!
-        // The page size and the change counter, which SQLite reads by themselves: the page follows, and is checked.
+        // SQLite reads the page size and the change counter separately. The whole page follows and is checked.
         if offset + sqlite3_int64(count) <= headerByteCount { return unsafe xRead(inner, target, count, offset) }
         guard count == pageByteCount, offset % sqlite3_int64(pageByteCount) == 0 else {
             return unsafe readPart(file, target, Int(count), Int(offset))

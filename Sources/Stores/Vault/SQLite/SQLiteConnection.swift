@@ -15,8 +15,8 @@ internal import LatchkeySystem
 
     /// Opens an existing file; `creator` fills an empty one.
     ///
-    /// - Parameter asItIs: reads the file without locks, and takes no notice of a journal beside it (sqlite.org/uri.html,
-    ///   `immutable`).
+    /// - Parameter asItIs: reads the file without locks, and takes no notice of a journal beside it
+    ///   (sqlite.org/uri.html, `immutable`).
     init(path: String, role: Role, asItIs: Bool = false) throws(StoreError) {
         PageSealedFiles.register()
         var opened: OpaquePointer?
@@ -70,10 +70,10 @@ internal import LatchkeySystem
                 // The journal is emptied (and that synced) at each commit: no old row stays in it.
                 "PRAGMA journal_mode = TRUNCATE", "PRAGMA synchronous = EXTRA", "PRAGMA secure_delete = ON",
                 "PRAGMA cell_size_check = ON", "PRAGMA temp_store = MEMORY",
-                // What one save changes stays in memory until the commit, so that readers are waited for in one place.
-                // More than 39 MiB of pages go into the file before it (the journal can undo them, and
-                // readers wait); where a reader is in the way, memory is taken instead (pager.c, pagerStress).
-                // No multiple of 256: SQLite also takes the number's last byte for a yes or no.
+                // The changes of a save stay in memory until the commit, so that only one place waits for readers. More
+                // than 39 MiB of pages go into the file earlier (the journal can undo them, and readers wait). If a
+                // reader blocks that, SQLite uses more memory (pager.c, pagerStress). The number must not be a multiple
+                // of 256, because SQLite also reads its last byte as a yes or no.
                 "PRAGMA cache_spill = 10000",
                 // 128 GiB; see PageSealedFiles.clearGap.
                 "PRAGMA max_page_count = 33554431",
@@ -90,8 +90,8 @@ internal import LatchkeySystem
     /// Whether no transaction is open.
     var isIdle: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
 
-    /// The file's change counter (fileformat2, section 1.3.8). Call it inside a transaction, which keeps it as it is
-    /// until its own commit.
+    /// The file's change counter (fileformat2, section 1.3.8). Call it inside a transaction, where it stays the
+    /// same until the commit.
     func changeCounter() throws(StoreError) -> UInt32 { try unsafe PageSealedFiles.changeCounter(of: file()) }
 
     /// The numbers of damaged pages, and how many pages the file has. Call it inside a transaction.
@@ -99,10 +99,10 @@ internal import LatchkeySystem
         try unsafe PageSealedFiles.damagedPages(of: file(), cancellation)
     }
 
-    /// It is the file's length for the whole of a transaction, and only for a moment otherwise.
+    /// The file's length, which is stable only during a transaction.
     func fileByteCount() throws(StoreError) -> Int { try unsafe PageSealedFiles.byteCount(of: file()) }
 
-    /// Lends the file as it is, piece by piece. Call it inside a transaction.
+    /// Lends the file's bytes, piece by piece. Call it inside a transaction.
     func copyFile(_ cancellation: Cancellation, _ body: ([UInt8]) throws(StoreError) -> Void) throws(StoreError) {
         try unsafe PageSealedFiles.copy(file(), cancellation, body)
     }

@@ -30,7 +30,7 @@ final class SQLiteRowTable: RowTable {
         reader = Mutex(session)
     }
 
-    /// Writes a new table with these records, and what `fill` adds, into an empty file.
+    /// Writes a new table with these records, and the rows that `fill` adds, into an empty file.
     static func create(
         path: String, records: [NamedRecord], fill: (SQLiteSession) throws(StoreError) -> Void = { _ in }
     ) throws(StoreError) {
@@ -91,7 +91,7 @@ final class SQLiteRowTable: RowTable {
 
 // MARK: - Copying
 
-// A copy of the file as it is, for work that takes longer than writers should wait.
+// An exact copy of the file, for work that takes longer than writers should wait.
 
 extension SQLiteRowTable {
     /// How large a file is that is copied for reading all of it: what is smaller is read within some tenths of a
@@ -101,8 +101,8 @@ extension SQLiteRowTable {
     /// Copies the file beside itself while it is locked for reading, a second or two for a gigabyte, and opens the
     /// copy.
     ///
-    /// The copy is sealed as the file is, with mode 0600, and loses its name as soon as it is open: a killed process
-    /// leaves nothing behind. Returns `nil` for a smaller file, and where no copy can be made.
+    /// The copy is as encrypted as the file, with mode 0600, and loses its name as soon as it is open, so that a killed
+    /// process doesn't leave a file. Returns `nil` for a smaller file, and if the copy fails.
     func copy(_ cancellation: Cancellation, from byteCount: Int) throws(StoreError) -> SQLiteRowTable? {
         let directory = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
         let temporaryFile: TemporaryFile?
@@ -123,7 +123,7 @@ extension SQLiteRowTable {
                 return temporaryFile
             }
         } catch {
-            // A damaged file is looked at where it is, too.
+            // A damaged file is read in place too.
             guard [.cannotWrite, .permissionDenied, .unavailable, .corrupted].contains(error.code) else { throw error }
             return nil
         }

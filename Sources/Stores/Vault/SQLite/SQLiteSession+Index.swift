@@ -7,7 +7,7 @@ struct IndexStatements {
     fileprivate var readBeginning = LazyStatement(
         "SELECT place, lookup, metadata FROM items WHERE place BETWEEN ?1 AND ?2 AND substr(lookup, 1, 16) = ?3")
     fileprivate var readLink = LazyStatement("SELECT link FROM links WHERE token = ?1")
-    /// As for items: what the walk comes to is looked up as well, since a forged inner page can lead a lookup elsewhere.
+    /// As for items, each row of the walk is looked up too, because a forged inner page can mislead a lookup.
     fileprivate var readLinks = LazyStatement(
         """
         SELECT walked.token, walked.link FROM links AS walked CROSS JOIN links AS found \
@@ -78,19 +78,19 @@ extension SQLiteSession {
 }
 
 extension StoreError {
-    /// Which one is right can't be told, and to take one away would bring the other to light.
+    /// The error for two rows of an item. The right one is unknown, and deleting one would reveal the other.
     static var itemTwice: StoreError { .vaultCorrupted("an item is stored twice") }
 }
 
 // MARK: - Damage
 
-// What the engine can find out about its own file.
+// The engine's checks of its file.
 
 extension SQLiteSession {
     func damage(_ cancellation: Cancellation) throws(StoreError) -> [TableDamage] {
         try snapshot { (session) throws(StoreError) -> [TableDamage] in
             var damage: [TableDamage] = []
-            // A lookup takes the lock. Where even that fails, the pages are looked at as they are.
+            // A lookup takes the lock. If even that fails, the pages are read without it.
             if try nilIf(\StoreError.isCorruption, of: session.record(Manifest.recordName)) == nil {
                 damage.append(TableDamage(kind: .structure, position: 0))
             }

@@ -12,8 +12,8 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     private var readPlace = LazyStatement("SELECT lookup, metadata, secret FROM items WHERE place = ?1")
     private var readItems = LazyStatement(
         "SELECT place, lookup, metadata FROM items WHERE place > ?1 ORDER BY place LIMIT ?2")
-    /// A walk comes to all rows, while a forged inner page can lead a lookup elsewhere: here each row that the walk
-    /// (the outer one, as a cross join keeps the order) comes to is looked up as well.
+    /// A walk visits all rows, but a forged inner page can mislead a lookup. So each row of the walk is looked up too;
+    /// the walk is the outer loop, because a cross join keeps the order.
     private var readFoundItems = LazyStatement(
         """
         SELECT walked.place, walked.lookup, walked.metadata FROM items AS walked \
@@ -27,7 +27,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
 
     private var view = View.none
 
-    /// What keeps the statements of one view on one state of the file.
+    /// The transaction that keeps the statements of one view on one state of the file.
     private enum View {
         case none, begun
         /// The running lookup, until its statement is reset: a single read is then a single statement.
@@ -37,9 +37,9 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
 
     /// The file's whole schema: anything else in it is refused.
     ///
-    /// Items stand in the order of their places, which follow from their lookup values: a lookup goes down one tree,
-    /// whose inner pages hold nothing but places. SQLite never compares with a row's content to find another, which
-    /// would read all pages of a large one.
+    /// Items are in the order of their positions, which come from their lookup values. A lookup follows one tree, whose
+    /// inner pages only contain positions. SQLite never compares rows' contents to find a row, which would read all
+    /// pages of a large one.
     static let schema: [(name: String, sql: String)] = [
         (
             "items",
@@ -106,7 +106,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         view = .transaction
         do throws(StoreError) {
             let result = try body(self)
-            // Refused while others read; the transaction stays open, and no new reader is let in meanwhile.
+            // Fails while others read. The transaction stays open, and new readers wait.
             try cancellation.retry { () throws(StoreError) in try end.on(connection).run() }
             view = .none
             return result
@@ -184,7 +184,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         var last = place
         while try statement.step() {
             let found = statement.integer(0)
-            // A forged table can have its rows in any order, and whoever goes on after the last one would never end.
+            // A forged table can have rows in any order. Then continuing after the last one might never end.
             if let last, found <= last { throw .vaultCorrupted("its items are out of order") }
             last = found
             items.append(
@@ -215,7 +215,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     }
 
     func changeMark() throws(StoreError) -> UInt32 {
-        // A lookup that found nothing has let go of its lock, and what a writer has written by then may yet be undone.
+        // An unsuccessful lookup has released its lock, so a writer may have written rows that are undone later.
         if view == .begun { _ = try record(Manifest.recordName) }
         return try connection.changeCounter()
     }
@@ -234,7 +234,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         try statement.run()
     }
 
-    /// Where the item with a lookup value is, or else where it is to be.
+    /// The position of the item with a lookup value, or the position for a new one.
     private func place(for lookup: [UInt8]) throws(StoreError) -> Int64 {
         let places = ItemPlaces(of: lookup)
         let statement = try writing.takenPlaces.on(connection)
@@ -310,6 +310,6 @@ extension SQLiteStatement {
 }
 
 extension StoreError {
-    /// Eight lookup values that share 60 bits are no chance.
+    /// The error for eight lookup values with 60 equal bits, which can't be a coincidence.
     static var noFreePlace: StoreError { .vaultCorrupted("other items occupy all slots for a new item") }
 }

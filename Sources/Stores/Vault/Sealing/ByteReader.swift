@@ -44,7 +44,7 @@ struct ByteReader {
                 return false
             }
             defer { offset += text.count }
-            // An empty text may have no address.
+            // An empty text may lack an address.
             return unsafe text.isEmpty
                 || bytes.withUnsafeBufferPointer {
                     unsafe memcmp($0.baseAddress! + offset, text.baseAddress!, text.count) == 0

@@ -2,12 +2,12 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 
-/// What belongs in a vault: its generation, how many items, and hashes over all items, records and links of the index.
+/// The summary of a vault: its generation, the number of items, and hashes over all items, records and index links.
 ///
-/// It is sealed and changes in each transaction. Reads check the row that they read; comparing all items with the
+/// It is encrypted and changes in each transaction. Reads check the row that they read; comparing all items with the
 /// manifest notices rows that were deleted, replayed or duplicated behind the vault's back (`ItemCheck`).
 ///
-/// In clear: layout (1), generation (8), number of items (8), set hash (32), hash of the records (32), number
+/// The plain text: layout (1), generation (8), number of items (8), set hash (32), hash of the records (32), number
 /// of links (8), their set hash (32).
 struct Manifest: Sendable, Equatable {
     /// Counts transactions.

@@ -3,18 +3,18 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// All that a vault knows of a row besides its secret, as it is sealed.
+/// The encrypted data of a row besides its secret.
 ///
-/// In clear: layout (1), version (16), created (8), modified (8), length of the secret (4), kind (1 + n), content type
-/// (1 + n) and label (2 + n). Then, of a credential, whose kind is never empty: service (2 + n) and account (2 + n). Of any
-/// other item: id (16), collection (1 + n), number of attributes (1), and name (2 + n) and value (2 + n) of each. Then
-/// zeros up to a bucket's size.
+/// The plain text: layout (1), version (16), created (8), modified (8), length of the secret (4), kind (1 + n), content
+/// type (1 + n) and label (2 + n). Then, of a credential, whose kind is never empty: service (2 + n) and account (2 +
+/// n). Of any other item: id (16), collection (1 + n), number of attributes (1), and name (2 + n) and value (2 + n) of
+/// each. Then zeros up to a bucket's size.
 struct Row: Sendable {
-    /// What a row is found by.
+    /// The key for finding a row.
     enum Name: Sendable, Hashable {
         /// Of any kind.
         case key(CredentialKey)
-        /// An item that has no name: its id is random.
+        /// An item without a name: its ID is random.
         case attributes(ItemAttributes, in: String, id: Octets16)
     }
     let name: Name
@@ -34,7 +34,7 @@ struct Row: Sendable {
         if case .key(let key) = name { key } else { nil }
     }
 
-    /// `nil` for a credential of another kind than `password`, which is no item.
+    /// `nil` for a credential of another kind than `password`, which isn't an item.
     var attributes: ItemAttributes? {
         switch name {
         case .attributes(let attributes, _, _): attributes
@@ -42,7 +42,7 @@ struct Row: Sendable {
         }
     }
 
-    /// `nil` for what is no item.
+    /// `nil` for a row that isn't an item.
     var collection: String? {
         switch name {
         case .attributes(_, let collection, _): collection
@@ -50,7 +50,7 @@ struct Row: Sendable {
         }
     }
 
-    /// `nil` for what is no item.
+    /// `nil` for a row that isn't an item.
     func item(at lookup: [UInt8]) -> Item? {
         guard let attributes, let collection else { return nil }
         return Item(
@@ -70,13 +70,13 @@ struct Row: Sendable {
         CredentialMetadata(key: key, label: label, created: created, modified: modified, version: version)
     }
 
-    /// What a reader of credentials is told of the secret.
+    /// The content type of the secret for readers of credentials.
     func credentialType<Purpose: SecretPurpose>(of secret: borrowing Secret<Purpose>) -> SecretContentType {
         if key != nil { return SecretContentType(rawValue: contentType) ?? .binary }
         return SecretContentType(of: secret, named: contentType)
     }
 
-    /// For messages: the name of a credential, or the label of an item.
+    /// The name of a credential or the label of an item, for messages.
     var shownName: LogMessage {
         if let key { return "\(key)" }
         return "\(LoggableText(reviewed: "a label is shown in keyring applications", unredacted: label))"
@@ -113,7 +113,7 @@ struct Row: Sendable {
 
     // MARK: - Decoding
 
-    /// Returns `nil` for anything that `encode` doesn't write, and for another key than `expected` when one is given.
+    /// Returns `nil` for bytes that `encode` doesn't write, and for another key than `expected`.
     static func decode(_ bytes: [UInt8], expected: CredentialKey? = nil) -> Row? {
         var reader = ByteReader(bytes)
         guard reader.integer(UInt8.self) == 1, let version = reader.take(versionByteCount),
@@ -168,7 +168,7 @@ struct Row: Sendable {
         return .attributes(all, in: collection, id: Octets16(id))
     }
 
-    /// The collection of what was encoded, without the rest; `nil` for what is no item.
+    /// The collection in encoded bytes, without decoding the rest; `nil` for a row that isn't an item.
     static func collection(in bytes: [UInt8]) -> String? {
         var reader = ByteReader(bytes)
         guard reader.take(1 + versionByteCount + 8 + 8 + 4) != nil, let kind: UInt8 = reader.integer() else {
@@ -191,7 +191,7 @@ struct OpenedRow: Sendable {
     let row: Row
 
     var lookup: [UInt8] { heading.lookup }
-    /// `nil` for what is no item.
+    /// `nil` for a row that isn't an item.
     var item: Item? { row.item(at: lookup) }
 }
 

@@ -44,7 +44,7 @@ enum Sealing {
         }
     }
 
-    /// Opens something that is no secret; `nil` when it doesn't open.
+    /// Decrypts data that isn't secret; `nil` on failure.
     static func openPublic(
         _ sealed: Span<UInt8>, associatedData: [UInt8], key: borrowing Secret<VaultSubkey>
     ) -> [UInt8]? {
@@ -85,11 +85,11 @@ struct VaultID: Sendable, Hashable {
 enum SealedSize {
     /// 16 MiB.
     static let maximumSecretByteCount = 16 << 20
-    /// Of a label, in bytes of UTF-8.
+    /// The limit of a label, in bytes of UTF-8.
     static let maximumLabelByteCount = 4096
     /// An item's attributes, their lengths, its label, and all that is short.
     static let maximumMetadataByteCount = bucket(32768 + 64 * 4 + maximumLabelByteCount + 512)
-    /// The largest secret's bucket, its sealing, and the other columns.
+    /// The largest secret's bucket, with its encryption and the other columns.
     static let maximumRowByteCount = bucket(maximumSecretByteCount) + 65536
 
     /// The smallest bucket with room for `byteCount` bytes.

@@ -3,8 +3,7 @@ internal import Glibc
 package import LatchkeyLog
 package import LatchkeySecrets
 
-/// What other programs' files are sealed with, where libsodium has it not: OpenSSL's libcrypto, which has one owner
-/// here.
+/// The ciphers of other programs' files that libsodium lacks: from OpenSSL's libcrypto, which only this module loads.
 package enum FileCipher {
     /// PBKDF2 (RFC 8018, 5.2) with HMAC-SHA-256. Returns `nil` when libcrypto refuses.
     ///

@@ -62,12 +62,12 @@ package enum P256 {
         try PublicKey.ecdsa(.p256, point: publicKey).accepts(signature, of: message, by: .es256)
     }
 
-    /// Built once for the process; `nil` when libcrypto has no such curve.
+    /// Built once for the process; `nil` if libcrypto lacks the curve.
     private static let curve = P256Curve()
     private static let hash = SHA256Method()
 }
 
-/// SHA-256 of libcrypto's, looked up once: `EVP_sha256` alone is looked up again for each digest.
+/// SHA-256 of libcrypto, looked up once. With `EVP_sha256` alone libcrypto would look it up for each digest.
 @safe private struct SHA256Method: @unchecked Sendable {
     // Sendable: no code changes a fetched method.
     let method: OpaquePointer
@@ -78,7 +78,7 @@ package enum P256 {
     }
 }
 
-/// The curve, which is no secret and never changes.
+/// The curve, which isn't secret and never changes.
 @safe private struct P256Curve: @unchecked Sendable {
     // Sendable: no code changes the group, and libcrypto only reads a constant one.
     let group: OpaquePointer

@@ -3,7 +3,7 @@ package import LatchkeyLog
 
 /// An asymmetric signature algorithm of JSON Web Signatures (RFC 7518 section 3.1, RFC 8037 section 3.1).
 ///
-/// No symmetric algorithm is among them, and not `none`: a public key can then never be taken for a shared secret.
+/// It excludes symmetric algorithms and `none`, so that a public key can't be used as a shared secret.
 package enum SignatureAlgorithm: String, Sendable, Hashable, CaseIterable {
     case es256 = "ES256"
     case es384 = "ES384"

@@ -36,7 +36,7 @@ internal import CLatchkeyCrypto
         guard let context = unsafe crypto.EVP_MD_CTX_new() else { return false }
         defer {
             unsafe crypto.EVP_MD_CTX_free(context)
-            // What was refused leaves its reasons in the thread's queue.
+            // A failure leaves its reasons in the thread's queue.
             unsafe crypto.ERR_clear_error()
         }
         // The context owns it.

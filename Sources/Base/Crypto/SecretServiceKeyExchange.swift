@@ -3,8 +3,9 @@ internal import Glibc
 package import LatchkeyLog
 package import LatchkeySecrets
 
-/// How the Secret Service's sessions agree on a key: `dh-ietf1024-sha256-aes128-cbc-pkcs7`. Diffie-Hellman in the second
-/// Oakley group (RFC 2409 section 6.2) and HKDF with SHA-256 (RFC 5869). No other use: the group is too small for that.
+/// How the Secret Service's sessions agree on a key: `dh-ietf1024-sha256-aes128-cbc-pkcs7`. Diffie-Hellman in the
+/// second Oakley group (RFC 2409 section 6.2) and HKDF with SHA-256 (RFC 5869). No other use: the group is too small
+/// for that.
 package struct SecretServiceKeyExchange: ~Copyable, Sendable {
     /// Of a value of the group.
     package static let valueByteCount = 128
@@ -13,7 +14,7 @@ package struct SecretServiceKeyExchange: ~Copyable, Sendable {
     private static let keyByteCount = 16
 
     private let exponent: Secret<PrivateKey>
-    /// What the other side gets: the greatest byte first, without leading zeros.
+    /// The value for the other side: big-endian, without leading zeros.
     package let publicValue: [UInt8]
 
     /// Takes a random exponent. Returns `nil` when the system gives none, or libcrypto refuses.
@@ -37,8 +38,8 @@ package struct SecretServiceKeyExchange: ~Copyable, Sendable {
         self.exponent = exponent
     }
 
-    /// The key that both sides come to: 16 bytes. `nil` for a value of the other side that isn't in 2...p-2, which would
-    /// let anybody know the key.
+    /// The shared key: 16 bytes. `nil` if the other side's value isn't in 2...p-2, because an attacker could then know
+    /// the key.
     package borrowing func key(with otherValue: [UInt8]) -> Secret<PrivateKey>? {
         let value = Array(otherValue.drop { $0 == 0 })
         guard value.count <= Self.valueByteCount, let group = Group(), group.isProper(value) else { return nil }
@@ -79,7 +80,7 @@ package struct SecretServiceKeyExchange: ~Copyable, Sendable {
     }
 }
 
-/// The group, and what it takes to compute in it. OpenSSL 3 has no name for one that small.
+/// The group, with the objects for computing in it. OpenSSL 3 lacks a name for a group that small.
 @safe private struct Group: ~Copyable {
     private let prime: OpaquePointer
     private let context: OpaquePointer

@@ -12,8 +12,8 @@ package protocol BusReceiver: AnyObject, Sendable {
 }
 
 extension BusConnection {
-    /// GDBus's filter takes the calls before GDBus looks for objects. So a flood is bounded at its entry, and a vault of any
-    /// size needs no objects here. `close` ends the hearing.
+    /// GDBus's filter gets the calls before GDBus looks for objects. So a flood is limited at its entry, and a vault of
+    /// any size doesn't need objects here. `close` ends the delivery.
     func deliver(to receiver: any BusReceiver) {
         let filter = unsafe Unmanaged.passRetained(MessageFilter(connection: self, receiver: receiver))
         let number = unsafe withPointer { connection in

@@ -123,7 +123,7 @@ package import LatchkeySecrets
     /// The size in a message.
     package var byteCount: Int { unsafe withPointer { unsafe Int(g_variant_get_size($0)) } }
 
-    /// A part of a tuple or an array; an empty tuple where there is no such part.
+    /// A part of a tuple or an array; an empty tuple for a missing part.
     package subscript(_ index: Int) -> BusValue { index >= 0 && index < count ? part(index) : .none }
 
     private func part(_ index: Int) -> BusValue {

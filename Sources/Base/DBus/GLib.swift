@@ -3,7 +3,7 @@ internal import LatchkeyLog
 internal import Synchronization
 
 // GLib's main context, its cancellables and references, and the beginning and end of asynchronous calls. Their results
-// are owned, and users need no C.
+// are owned, and users don't need C.
 
 // MARK: - Running and waiting
 

@@ -1,6 +1,6 @@
 internal import LatchkeySystem
 
-/// A value's place in the text, or a member's name. Nodes stand in the order of the text.
+/// The range of a value or of a member's name. Nodes are in the order of the text.
 struct JSONNode {
     let kind: JSONValue.Kind
     /// The range in the text; for a string, without the quotation marks.

@@ -16,14 +16,14 @@ public struct JournalUnavailable: RedactedError, Hashable {
 /// Sends records with their fields to systemd's journal, in its native protocol over its datagram socket.
 ///
 /// A record has the fields `MESSAGE`, `PRIORITY` (syslog's number), `SYSLOG_IDENTIFIER`, `LATCHKEY_CATEGORY` and
-/// `LATCHKEY_LEVEL`, and one for each ``LogField``: `sign_in` becomes `LATCHKEY_SIGN_IN`. A record that is too large for
-/// a datagram is sent as a sealed file in memory. The sink never waits: if the journal is busy or gone, the sink drops and
-/// counts records, and sends the count before the next record.
+/// `LATCHKEY_LEVEL`, and one for each ``LogField``: `sign_in` becomes `LATCHKEY_SIGN_IN`. A record that is too large
+/// for a datagram is sent as a sealed file in memory. The sink never waits: if the journal is busy or gone, the sink
+/// drops and counts records, and sends the count before the next record.
 public final class JournalLogSink: LogSink {
     /// Where the journal listens (systemd-journald.service(8)).
     package static let standardSocketPath = "/run/systemd/journal/socket"
 
-    /// What every kernel's datagrams hold, in bytes: larger entries go as files at once.
+    /// The size of a datagram that every kernel supports, in bytes. Larger entries are sent as files.
     static let maximumDatagramByteCount = 131_072
 
     private let path: String
@@ -58,7 +58,7 @@ public final class JournalLogSink: LogSink {
         close(descriptor)
     }
 
-    /// How many records were lost since the last that was taken.
+    /// The number of lost records since the last delivered one.
     package var lostRecordCount: Int { lost.count }
 
     public func write(_ record: LogEntry) {

@@ -66,7 +66,7 @@ public struct LibraryFailure: RedactedError, Hashable {
         }
     }
 
-    /// The library, and what it is for.
+    /// The library with its purpose.
     private var purpose: LogMessage {
         switch library {
         case .crypto: "libcrypto, which signs and encrypts"

@@ -3,11 +3,11 @@ internal import Synchronization
 
 /// Recognizes secrets in use by keyed hashes of their pieces, without the values.
 ///
-/// The search looks at eight bytes at a time. A multiplication and two places of a table rule out most text; a keyed hash
-/// (BLAKE2b) decides the rest. The search finds a whole secret of eight bytes or more, and any fifteen bytes in a row of a
-/// secret, verbatim; `LatchkeyLeakAudit` finds encodings. Each value has separate random keys.
+/// The search looks at eight bytes at a time. A multiplication and two places of a table rule out most text; a keyed
+/// hash (BLAKE2b) decides the rest. The search finds a whole secret of eight bytes or more, and any fifteen bytes in a
+/// row of a secret, verbatim; `LatchkeyLeakAudit` finds encodings. Each value has separate random keys.
 public final class LiveSecrets: Sendable {
-    /// The shortest secret that can be told from ordinary text, in bytes.
+    /// The length of the shortest secret that differs from ordinary text, in bytes.
     package static let minimumByteCount = 8
 
     struct Digest: Hashable, Sendable {
@@ -16,8 +16,8 @@ public final class LiveSecrets: Sendable {
     }
 
     private struct State: Sendable {
-        /// How many pieces have each fingerprint; empty until there is one. What reaches 255 stays there: a place that
-        /// is never cleared costs time alone.
+        /// The number of pieces for each fingerprint; empty before the first one. A number of 255 stays, because a
+        /// place that is never cleared only costs time.
         var fingerprints: [UInt8] = []
         var digests: [Digest: Int] = [:]
         var secretCount = 0
@@ -94,8 +94,8 @@ public final class LiveSecrets: Sendable {
         isHeld(by: bytes, in: [0..<bytes.count])
     }
 
-    /// The same for a message. Only text from elsewhere is looked at (`LoggableText`): a passphrase of common words
-    /// would otherwise be told by what is withheld of the source's own words.
+    /// The same for a message. Only text from elsewhere (`LoggableText`) is searched. Otherwise withheld words of the
+    /// source would reveal a passphrase of common words.
     package func isHeld(by message: LogMessage) -> Bool {
         isHeld(by: message.text.utf8.span, in: message.foreignRanges)
     }
@@ -121,7 +121,7 @@ public final class LiveSecrets: Sendable {
         }
     }
 
-    /// How much of a secret is remembered: each eight bytes cost a hash, and a program may keep megabytes.
+    /// The limit of remembered bytes of a secret: each eight bytes cost a hash, and a secret may have megabytes.
     static let rememberedByteCount = 4096
 
     /// Watches for these bytes, `rememberedByteCount` of them at most, until so many others were remembered; one that
@@ -152,8 +152,8 @@ public final class LiveSecrets: Sendable {
         let digest: Digest
     }
 
-    /// Each eight bytes of it, and the last eight: of any fifteen in a row, eight are a piece. What the work leaves of
-    /// them on the stack is overwritten.
+    /// The pieces: each eight bytes, and the last eight. Any fifteen bytes in a row contain a piece. The function
+    /// overwrites their copies on the stack.
     private func pieces(of bytes: Span<UInt8>) -> [Piece] {
         guard bytes.count >= Self.minimumByteCount else { return [] }
         defer { DeadStack.wipe() }
@@ -211,9 +211,9 @@ public struct WatchedSecret: ~Copyable, Sendable {
 // MARK: - This process
 
 extension LiveSecrets {
-    /// The tokens, codes and passwords that this process handles. From the first use of this property on, it knows every
-    /// new ``Secret`` of such a purpose: its first 4 KiB, and after its end until a thousand others were made. A program
-    /// uses the property once at its start:
+    /// The tokens, codes and passwords that this process handles. From the first use of this property on, it knows
+    /// every new ``Secret`` of such a purpose: its first 4 KiB, and after its end until a thousand others were made. A
+    /// program uses the property once at its start:
     ///
     ///     let log = RedactedLogger("shop", sink: ScrubbingLogSink(over: TextLogSink(), secrets: .ofThisProcess))
     ///

@@ -4,11 +4,11 @@ internal import Synchronization
 
 /// How much a message matters.
 public enum LogLevel: Int, Sendable, Hashable, Comparable, CaseIterable, Loggable {
-    /// Each step, for whoever looks for a fault in the library.
+    /// Each step, for finding a fault in the library.
     case trace
-    /// What a developer of the program wants to see.
+    /// Information for a developer of the program.
     case debug
-    /// What an operator wants to see: the least that is written unless told otherwise.
+    /// Information for an operator: the lowest level that is written by default.
     case info
     /// Something went wrong and didn't stop the work.
     case warning
@@ -35,7 +35,7 @@ public enum LogLevel: Int, Sendable, Hashable, Comparable, CaseIterable, Loggabl
 /// The part of a program a message comes from, such as `latchkey.github.auth`.
 public struct LogCategory: Sendable, Loggable, ExpressibleByStringLiteral {
     package var name: String { logMessage.text }
-    /// Safe: stands in the source, or was made inert.
+    /// Safe: from the source, or escaped.
     public let logMessage: LogMessage
 
     public init(stringLiteral name: StaticString) {
@@ -58,7 +58,8 @@ public struct LogEntry: Sendable {
     public let message: LogMessage
     /// Nanoseconds since 1970-01-01T00:00:00Z (clock_gettime(2), CLOCK_REALTIME).
     public let timeNanoseconds: Int64
-    /// The fields that the logger adds to each message, in that order, then `errno` if the message shows a system's error.
+    /// The fields that the logger adds to each message, in that order, then `errno` if the message shows a system's
+    /// error.
     public let fields: [LogField]
 
     package init(

@@ -74,7 +74,7 @@ enum Timestamp {
         let date = unsafe (Int(parts.tm_year) + 1900, Int(parts.tm_mon) + 1, Int(parts.tm_mday))
         let time = unsafe (Int(parts.tm_hour), Int(parts.tm_min), Int(parts.tm_sec))
         guard nanoseconds >= 0 else { return "\(nanoseconds) ns" }
-        // A line is nothing without it, so it is put together byte by byte.
+        // Each line has a time, so speed matters: it is built byte by byte.
         return unsafe String(unsafeUninitializedCapacity: 24) { bytes in
             var end = 0
             func add(_ number: Int, _ digits: Int, _ separator: StaticString) {

@@ -8,13 +8,13 @@ public import LatchkeySecrets
 public struct LogMessage: Loggable, Sendable, Hashable {
     /// The finished text, without control characters.
     public let text: String
-    /// Where text from elsewhere stands in it (`LoggableText`), as offsets in bytes of UTF-8, in order. Only there can
-    /// a secret stand at all; the rest is what the source says.
+    /// The ranges of text from elsewhere (`LoggableText`), as offsets in bytes of UTF-8, in order. Only these can
+    /// contain a secret; the rest is from the source.
     package var foreignRanges: [Range<Int>] { foreign.map(\.range) }
     private let foreign: [Part]
-    /// Where the words of a `Recovery` stand in it, in order.
+    /// The places of the words of each `Recovery`, in order.
     private let placed: [PlacedRecovery]
-    /// What the log and JSON show beside the text: the number of a system's error, which the text has in words.
+    /// The data beside the text in the log and JSON: the number of a system's error, which the text has in words.
     package let fields: [LogField]
 
     /// A stored `Range` would have the runtime look for Int's conformance among all of the program.
@@ -59,7 +59,7 @@ public struct LogMessage: Loggable, Sendable, Hashable {
         return LogMessage(stringInterpolation: whole)
     }
 
-    /// What would help, as the message says it.
+    /// The recoveries in the message.
     package var recoveries: [Recovery] { placed.map(\.recovery) }
 
     /// The same message with another program's words for each recovery.

@@ -15,13 +15,13 @@ package import LatchkeySystem
 /// exception is ``LoggableText/init(reviewed:unredacted:)``; a checked list contains its uses. Each conformance has a
 /// comment on why it is safe.
 public protocol Loggable {
-    /// What the log shows.
+    /// The text for the log.
     var logMessage: LogMessage { get }
 }
 
 // MARK: - Standard
 
-// Numbers, durations and truth values are measurements of ours; a secret is never held as one.
+// Numbers, durations and truth values are measurements of ours. A secret never has one of these types.
 
 extension Int: Loggable { public var logMessage: LogMessage { LogMessage(verbatim: description) } }
 extension Int32: Loggable { public var logMessage: LogMessage { LogMessage(verbatim: description) } }
@@ -47,7 +47,7 @@ extension Duration: Loggable {
 // Safe: the text of a StaticString comes from the source.
 extension StaticString: Loggable { public var logMessage: LogMessage { LogMessage(verbatim: description) } }
 
-// Safe: says how memory is kept, not what is in it.
+// Safe: describes the protection of memory, not its content.
 extension MemoryProtection: Loggable {
     package var logMessage: LogMessage {
         switch self {
@@ -82,10 +82,10 @@ public struct LoggableText: Loggable, Sendable, Hashable {
     package static let maximumByteCount = 16_384
 
     let text: String
-    /// What is shown, where it is known already.
+    /// The escaped text, if it is already known.
     private let inert: LogMessage?
 
-    /// The text as it is, for output that does its own quoting, such as JSON.
+    /// The unchanged text, for output with its own quoting, such as JSON.
     package var unredacted: String { text }
 
     /// - Parameters:

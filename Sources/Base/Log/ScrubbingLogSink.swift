@@ -33,7 +33,7 @@ public final class ScrubbingLogSink: LogSink {
 }
 
 extension LogEntry {
-    /// What goes in the place of a record that holds a secret.
+    /// The replacement for a record that contains a secret.
     package static func withheld(level: LogLevel, category: LogCategory, timeNanoseconds: Int64) -> LogEntry {
         LogEntry(
             level: level, category: category, message: "withheld a record, because it contained a secret in use",

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Writes a record as one line of text: `2026-01-02T03:04:05.678Z info latchkey.store: message`.
 ///
-/// The caller never waits for a full descriptor or a slow reader. The sink drops and counts such records, and writes the
-/// count before the next record.
+/// The caller never waits for a full descriptor or a slow reader. The sink drops and counts such records, and writes
+/// the count before the next record.
 public struct TextLogSink: LogSink {
     private let descriptor: Int32
     private let channel: LineChannel
@@ -27,10 +27,10 @@ public struct TextLogSink: LogSink {
     public func write(_ record: LogEntry) { channel.write(record, to: descriptor) }
 }
 
-/// Writes lines to a descriptor, whatever becomes of it: a full disk, a reader that is gone or too slow.
+/// Writes lines to a descriptor, even with a full disk, or a closed or slow reader.
 ///
-/// A line is one write(2) where the system allows it, so that lines of several processes don't mix. A reader that takes
-/// nothing holds the caller up for a tenth of a second once; after that, lines are dropped until it reads again.
+/// A line is one write(2) if the system allows it, so that lines of several processes don't mix. A stopped reader
+/// delays the caller once by a tenth of a second. After that, lines are dropped until it reads again.
 final class LineChannel: Sendable {
     private static let timeoutMilliseconds: Int32 = 100
 
@@ -135,7 +135,7 @@ final class LostRecords: Sendable {
         if isFirst { report?(LogTrouble(number: number)) }
     }
 
-    /// What must be said before the next record, or `nil` when nothing was lost.
+    /// The note before the next record about lost ones, or `nil` for none.
     func note(before record: LogEntry) -> LogEntry? {
         let (count, number) = state.withLock { ($0.count, $0.number) }
         guard count > 0 else { return nil }
@@ -173,10 +173,10 @@ package enum PipeSafeWrite {
         let number: Int32
     }
 
-    /// One write(2), repeated while signals interrupt it; how many bytes it took.
+    /// Calls write(2), again after a signal, and returns the number of written bytes.
     ///
-    /// A pipe without a reader would raise SIGPIPE, and a file at its limit SIGXFSZ: both are held back in this thread
-    /// and taken out again, so that whoever else waits for one still gets theirs.
+    /// A pipe without a reader would raise SIGPIPE, and a file at its limit SIGXFSZ. Both are blocked in this thread
+    /// and then removed, so that other waits for these signals aren't affected.
     static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Result<Int, Failure> {
         var (held, before) = (sigset_t(), sigset_t())
         unsafe sigemptyset(&held)
@@ -200,11 +200,11 @@ package enum PipeSafeWrite {
     }
 }
 
-/// Appends lines to a file. After another program renames or removes the file (logrotate(8)), the sink makes a new file of
-/// that name, without a signal or a restart, and without losing or cutting a line.
+/// Appends lines to a file. After another program renames or removes the file (logrotate(8)), the sink makes a new file
+/// of that name, without a signal or a restart, and without losing or cutting a line.
 ///
-/// The sink creates the file with mode 0600. It refuses a link, so that another user can't redirect the log. It drops and
-/// counts lines that can't be written; see ``TextLogSink``.
+/// The sink creates the file with mode 0600. It refuses a link, so that another user can't redirect the log. It drops
+/// and counts lines that can't be written; see ``TextLogSink``.
 public final class FileLogSink: LogSink {
     private struct Open: ~Copyable {
         let descriptor: Int32
@@ -255,7 +255,7 @@ public final class FileLogSink: LogSink {
         return unsafe lstat(path, &status) == 0 && status.st_dev == device && status.st_ino == inode
     }
 
-    /// `nil`, with errno, when there is none.
+    /// Returns `nil` and sets errno on failure.
     private func openFile() -> Open? {
         let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK
         let descriptor = unsafe Glibc.open(path, flags, mode_t(0o600))

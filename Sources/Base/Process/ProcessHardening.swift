@@ -10,13 +10,14 @@ public enum ProcessHardening {
         "SSLKEYLOGFILE", "URLSessionDebugLibcurl", "CURL_TRACE", "G_DBUS_DEBUG", "G_MESSAGES_DEBUG", "MALLOC_TRACE",
     ]
 
-    /// Applies every measure and reports the refused ones. Call this before a second thread starts, because it changes the
-    /// environment.
+    /// Applies every measure and reports the refused ones. Call this before a second thread starts, because it changes
+    /// the environment.
     ///
     /// Programs started later inherit the core limit, the missing variables and `SWIFT_BACKTRACE`.
     ///
     /// - Parameter startsPrograms: whether this process ever starts other programs, such as a browser. `false` adds
-    ///   `no_new_privs`, which those programs would inherit: setuid wouldn't work, nor a browser's sandbox that needs it.
+    ///   `no_new_privs`, which those programs would inherit: setuid wouldn't work, nor a browser's sandbox that needs
+    ///   it.
     public static func apply(startsPrograms: Bool = true) -> HardeningReport {
         var report = applyCommon()
         report.note(.largeFreedMemoryOverwritten, number: latchkey_overwrite_large_freed_memory() == 1 ? nil : 0)
@@ -24,8 +25,8 @@ public enum ProcessHardening {
         return report
     }
 
-    /// The same in Latchkey's own programs, which replace free(3), bind what they call, and decide later whether they
-    /// start programs: with the errno of each, or 0.
+    /// The same for Latchkey's own programs, which replace free(3), bind functions at the start, and decide later
+    /// whether they start programs. The arguments are the errno of each, or 0.
     package static func apply(overwritingFreedMemory: Int32, bindingFunctions: Int32) -> HardeningReport {
         var report = applyCommon()
         report.note(.freedMemoryOverwritten, number: overwritingFreedMemory == 0 ? nil : overwritingFreedMemory)
@@ -66,7 +67,8 @@ public enum ProcessHardening {
         return unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) == 0 ? nil : errno
     }
 
-    /// Removes the runtime's handlers, because the runtime has read `SWIFT_BACKTRACE` already. The variable is for children.
+    /// Removes the runtime's handlers, because the runtime has read `SWIFT_BACKTRACE` already. The variable is for
+    /// children.
     private static func turnBacktracesOff() -> Int32? {
         // All zero is SIG_DFL.
         var standard = sigaction()
@@ -100,8 +102,8 @@ public struct HardeningReport: Sendable, Hashable {
         case largeFreedMemoryOverwritten
         /// free(3) overwrites the C heap. Only Latchkey's own programs have this.
         case freedMemoryOverwritten
-        /// No call is bound when it is first made, which would save registers, and what they hold, on the stack. Only
-        /// Latchkey's own programs have it; others get it from `LD_BIND_NOW=1` in their environment (ld.so(8)).
+        /// Functions are bound at the start. Binding at the first call would save registers with secrets on the stack.
+        /// Only Latchkey's own programs have this; others need `LD_BIND_NOW=1` in their environment (ld.so(8)).
         case functionsBound
         /// `no_new_privs`: no program that is started from now on gets more rights than this one has (execve(2)).
         case noNewPrivileges

@@ -38,7 +38,7 @@ public struct ProgramEnvironment: Sendable {
             {
                 variables[String(text[..<equals])] = String(text[text.utf8.index(after: equals)...])
             } else {
-                // Repaired: names of ours are ASCII, and a name that isn't is nobody's.
+                // The repaired name is enough, because our names are ASCII.
                 unsafe illegible.insert(String(String(cString: entry).prefix { $0 != "=" }))
             }
             unsafe next += 1

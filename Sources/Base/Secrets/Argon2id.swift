@@ -19,7 +19,7 @@ package enum Argon2id {
         return unsafe output.withUnsafeMutableBufferPointer { output in
             unsafe passphrase.withUnsafeBufferPointer { passphrase in
                 unsafe salt.withUnsafeBufferPointer { salt in
-                    // An empty span may have no address, and libsodium wants one.
+                    // An empty span may lack an address, and libsodium requires one.
                     let empty: [CChar] = [0]
                     return unsafe empty.withUnsafeBufferPointer { empty in
                         let text = unsafe passphrase.baseAddress.map {

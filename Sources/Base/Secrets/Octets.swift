@@ -1,7 +1,8 @@
-/// A text that is a name: two are equal if their UTF-8 is.
+/// A name, compared by its UTF-8.
 ///
-/// Swift's own `==` holds for canonically equivalent text: the Kelvin sign (U+212A) equals `K`, and a composed é equals
-/// a decomposed one. Servers, stores and other programs compare octets, so `==` could confuse two of their names.
+/// Swift's own `==` is true for canonically equivalent text: the Kelvin sign (U+212A) equals `K`, and a composed é
+/// equals a decomposed one. Servers, stores and other programs compare octets, so `==` could confuse two of their
+/// names.
 package struct Octets: Hashable, Sendable {
     package let text: String
 

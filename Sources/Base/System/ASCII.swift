@@ -1,6 +1,6 @@
 /// Classes of ASCII bytes that the grammars of RFC 3986 and RFC 6749 name.
 package enum ASCII {
-    /// Whether configurations of every syntax take it in a path as it is: shells', systemd's, D-Bus's.
+    /// Whether a path in any configuration syntax may contain the byte without quoting: shells', systemd's, D-Bus's.
     package static func isPlainInPaths(_ byte: UInt8) -> Bool {
         isLetter(byte) || isDigit(byte) || "/._-+=:".utf8.contains(byte)
     }
@@ -35,7 +35,7 @@ package enum ASCII {
     /// The upper-case hexadecimal digit of a value below 16.
     package static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x41 + value - 10 }
 
-    /// The text with the letters A to Z in lower case, and all else unchanged: a Kelvin sign, say, is no k in a host.
+    /// The text with the letters A to Z in lower case and all others unchanged: a Kelvin sign isn't a k in a host.
     package static func lowercased(_ text: some StringProtocol) -> String {
         String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
@@ -52,7 +52,7 @@ package enum ASCII {
         return false
     }
 
-    /// Whether the bytes are exactly this text, which is no secret.
+    /// Whether the bytes are exactly this text, which isn't secret.
     package static func equal(_ bytes: Span<UInt8>, _ text: String) -> Bool {
         guard bytes.count == text.utf8.count else { return false }
         var index = 0

@@ -33,8 +33,8 @@ package struct ChildProcess: Sendable {
             return settings
         }
 
-        /// For a program on its own, which may outlive this process: it has a session of its own, no descriptor of ours,
-        /// and the default effect of each signal.
+        /// For an independent program, which may outlive this process: it has a separate session, none of our
+        /// descriptors, and the default effect of each signal.
         ///
         /// - Parameter input: its standard input, none of the standard descriptors; `/dev/null` by default.
         package static func detached(input: Int32? = nil) -> Settings {
@@ -53,8 +53,8 @@ package struct ChildProcess: Sendable {
     package let processID: Int32
     private let isDetached: Bool
 
-    /// Starts a program. SIGCHLD gets its default effect, because the kernel keeps no status to wait for where a starter
-    /// has it ignored; a detached program's status may be lost, because a library can't own SIGCHLD.
+    /// Starts a program. SIGCHLD gets its default effect, because the kernel keeps no status to wait for where a
+    /// starter has it ignored; a detached program's status may be lost, because a library can't own SIGCHLD.
     ///
     /// - Parameters:
     ///   - arguments: the program's own name first.

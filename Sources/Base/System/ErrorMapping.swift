@@ -1,6 +1,6 @@
-/// Evaluates an expression, and turns what it throws into another error.
+/// Evaluates an expression, and converts its error to another one.
 ///
-/// The expression is written as it stands: `try mapError(SignInError.oauth, of: makeSigner())`.
+/// The expression is an autoclosure: `try mapError(SignInError.oauth, of: makeSigner())`.
 package func mapError<Given: Error, Mapped: Error, Value: ~Copyable>(
     _ transform: (Given) -> Mapped, of value: @autoclosure () throws(Given) -> Value
 ) throws(Mapped) -> Value {

@@ -33,7 +33,7 @@ package enum LoadableLibrary: UInt32, Sendable, Hashable, CaseIterable {
     /// From now on, every attempt to use another library throws `notPermitted`, in the whole process. Without this call
     /// all are permitted.
     ///
-    /// - Parameter libraries: those that this process may load; what they load as well is included.
+    /// - Parameter libraries: the libraries that this process may load. Their own dependencies are included.
     package static func permit(only libraries: [LoadableLibrary]) {
         latchkey_permit_libraries(libraries.reduce(0) { $0 | $1.bit | ($1.dependency?.bit ?? 0) })
     }

@@ -38,8 +38,8 @@ package enum PrivateFile {
         if fdatasync(descriptor) != 0 { throw Failure(number: errno) }
     }
 
-    /// Reads a file of at most `limit` bytes; a longer one fails with EFBIG, and one that is a pipe or a device with
-    /// EINVAL: nothing is waited for, and none is taken for empty.
+    /// Reads a file of at most `limit` bytes; a longer file fails with EFBIG, and a pipe or a device with
+    /// EINVAL. So the call never waits, and never returns an empty result for these.
     ///
     /// - Parameter followsLinks: whether the path's last part may be a symbolic link; else that fails with ELOOP.
     package static func read(_ path: String, limit: Int, followsLinks: Bool = true) throws(Failure) -> [UInt8] {
@@ -63,7 +63,8 @@ package enum PrivateFile {
     package static func replace(_ path: String, with bytes: Span<UInt8>, mode: UInt32) throws(Failure) {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         if path.hasPrefix("/") { try makeFolder(folder) }
-        // By chance, not by process id: what a killed process left would be in the way of a later one with its id.
+        // A random name instead of the process ID: a killed process's file would block a later process with the same
+        // ID.
         let temporaryFile = "\(path).new-\(Hexadecimal.encode(UInt64.random(in: 0 ... .max)))"
         let descriptor = unsafe open(temporaryFile, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
         guard descriptor >= 0 else { throw Failure(number: errno) }
@@ -84,12 +85,12 @@ package enum PrivateFile {
     }
 }
 
-/// An open-file-description lock (fcntl(2), F_OFD_SETLK) on one byte of a file: the kernel frees it when the descriptor is
-/// closed or its process dies. SQLite locks other bytes, so it is not in SQLite's way.
+/// An open-file-description lock (fcntl(2), F_OFD_SETLK) on one byte of a file: the kernel frees it when the descriptor
+/// is closed or its process dies. SQLite locks other bytes, so it is not in SQLite's way.
 package enum FileLock {
-    /// Takes the lock if it is free and returns 0, or an errno: EAGAIN or EACCES when another has it.
+    /// Takes the lock if it is free and returns 0, or an errno: EAGAIN or EACCES if another process holds it.
     ///
-    /// - Parameter offset: of the byte, which need not exist.
+    /// - Parameter offset: the offset of the byte, which may be past the file's end.
     package static func take(_ descriptor: Int32, at offset: off_t = 0) -> Int32 {
         var lock = flock()
         lock.l_type = Int16(F_WRLCK)

@@ -49,7 +49,7 @@ extension Span<UInt8> {
         }
     }
 
-    /// Text that is no secret, such as a host or a user; `nil` when it is no UTF-8.
+    /// The text of bytes that aren't secret, such as a host or a user; `nil` for invalid UTF-8.
     package func publicText() -> String? {
         String(validating: indices.map { self[$0] }, as: UTF8.self)
     }

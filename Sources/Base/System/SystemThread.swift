@@ -1,9 +1,9 @@
 internal import Glibc
 internal import Synchronization
 
-/// A thread of the system, for work that blocks: the tasks' few threads stay free.
+/// A thread of the system, for work that blocks, so that the tasks' few threads stay free.
 ///
-/// The program's signals go to its own threads. All are blocked in one of these but what a crash raises.
+/// The program's own threads get its signals. This thread blocks all except those of a crash.
 package struct SystemThread: Sendable {
     private let number: pthread_t
 
@@ -56,8 +56,8 @@ package struct SystemErrorNumber: Error, Sendable, Hashable {
     package init(_ number: Int32) { self.number = number }
 }
 
-/// Runs a call that starts threads, ours or a library's: a thread inherits the mask of the one that starts it, and signals
-/// are for the program's own threads. What a crash raises stays unblocked.
+/// Runs a call that starts threads, ours or a library's. A new thread inherits the signal mask, and only the program's
+/// own threads should get signals. The signals of a crash stay unblocked.
 package func withSignalsBlocked<Result>(_ body: () -> Result) -> Result {
     var blocked = sigset_t()
     var previous = sigset_t()

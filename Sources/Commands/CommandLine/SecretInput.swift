@@ -9,14 +9,15 @@ package enum SecretInput {
     ///
     /// Throws `input.too-long` when there are more than `limit` bytes.
     ///
-    /// - Parameter isWhole: whether what was read so far is all that will be of use, for a peer that keeps its end open.
+    /// - Parameter isWhole: whether what was read so far is all that will be of use, for a peer that keeps its end
+    ///   open.
     package static func readAll<Purpose: SecretPurpose>(
         from descriptor: Int32 = 0, as purpose: Purpose.Type, limit: Int,
         until isWhole: (Span<UInt8>) -> Bool = { _ in false }
     ) throws(CommandFailure) -> Secret<Purpose> {
         var builder = SecretBuilder(limit: limit)
         while !builder.withExposedBytes(isWhole) {
-            // Not of the purpose: a chunk is no secret that a program's last line should know.
+            // Without the purpose, so that a chunk doesn't count as a separate secret.
             let chunk = try mapError(
                 { (error: SystemErrorNumber) in
                     CommandFailure(

@@ -5,7 +5,7 @@ internal import LatchkeyProcess
 package struct TextTable: Sendable {
     private let heading: [LogMessage]
     private var rows: [[LogMessage]] = []
-    /// Of what is written already: then there is no heading any more.
+    /// The widths of the written part. It includes the heading.
     private var written: [Int]?
     /// Whether the last column's cells go on in the next line where they are too wide, rather than being cut.
     private let wraps: Bool
@@ -88,8 +88,8 @@ package struct TextTable: Sendable {
         cell.count <= width ? cell : cell.prefix(max(width - 1, 0)) + "…"
     }
 
-    /// Takes from the columns that may be dropped, then from the widest until all fit: down to eight characters, then down
-    /// to the headings and no further.
+    /// Takes from the columns that may be dropped, then from the widest until all fit: down to eight characters, then
+    /// down to the headings and no further.
     private func fitted(_ widths: [Int], _ columns: [Int], to width: Int) -> [Int] {
         var widths = widths
         var surplus = widths.reduce(2 * (widths.count - 1), +) - width

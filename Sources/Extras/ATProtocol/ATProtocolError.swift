@@ -3,13 +3,13 @@ public import LatchkeyLog
 internal import LatchkeyOAuth
 public import LatchkeySignIn
 
-/// Why an account on AT Protocol can't be found, signed in, used or signed out. It holds no secret and no one else's
-/// prose.
+/// An error of finding, signing in, using or signing out an account on AT Protocol. It contains neither secrets nor
+/// text of servers.
 public struct ATProtocolError: RedactedError, Hashable {
-    /// What went wrong. An error inside keeps its own `codeName`, cause and hint.
+    /// The kind of error. An inner error keeps its own `codeName`, cause and hint.
     public enum Code: Sendable, Hashable {
-        // MARK: Who it is
-        /// The text is no handle; see ``ATProtocolHandle``.
+        // MARK: The account
+        /// The text isn't a handle; see ``ATProtocolHandle``.
         case invalidHandle
         /// The text is no DID, or one of a method other than `plc` and `web`; see ``DID``.
         case invalidDID
@@ -19,7 +19,7 @@ public struct ATProtocolError: RedactedError, Hashable {
         case handleAmbiguous
         /// The handle leads to a DID whose document names another handle, or none.
         case handleMismatch
-        /// The directory or the host has no document of this DID.
+        /// The directory or the host lacks a document of this DID.
         case didNotFound
         /// The DID's document can't be used.
         case invalidDocument(DocumentProblem)
@@ -53,7 +53,7 @@ public struct ATProtocolError: RedactedError, Hashable {
         case subjectMismatch
         /// The server granted no `atproto` scope.
         case scopeMissing
-        /// The session's key is gone, or is another.
+        /// The session's key is missing or another one.
         case keyLost
         /// The request goes to another server than the account's own.
         case otherServer
@@ -69,43 +69,43 @@ public struct ATProtocolError: RedactedError, Hashable {
         case cancelled
     }
 
-    /// What is wrong with a DID document.
+    /// The problem of a DID document.
     public enum DocumentProblem: Sendable, Hashable, CaseIterable {
-        /// It is no valid JSON object.
+        /// It isn't a valid JSON object.
         case notJSON
-        /// It has more than ``DIDDocument/maximumByteCount`` bytes, or is nested too deep.
+        /// The document has more than ``DIDDocument/maximumByteCount`` bytes, or is nested too deeply.
         case tooLarge
         /// Its `id` is another DID.
         case notThisDID
         /// A list in it is malformed, or too long.
         case malformedList
-        /// It has no service `#atproto_pds`.
+        /// The document lacks a service `#atproto_pds`.
         case withoutPersonalServer
-        /// It has several services `#atproto_pds`.
+        /// The document has several services `#atproto_pds`.
         case repeatedPersonalServer
-        /// The account's server is no origin.
+        /// The account's server isn't an origin.
         case malformedPersonalServer
     }
 
-    /// What is wrong with a protected resource's metadata (RFC 9728).
+    /// The problem of a protected resource's metadata (RFC 9728).
     public enum ResourceProblem: Sendable, Hashable, CaseIterable {
         /// There is none at the well-known address.
         case notFound
         /// The well-known address redirects, which is not followed.
         case redirected
-        /// It is no valid JSON object.
+        /// It isn't a valid JSON object.
         case notJSON
         /// Its `resource` is another server.
         case otherResource
-        /// It names no authorization server.
+        /// The metadata lacks an authorization server.
         case withoutAuthorizationServer
         /// It names several authorization servers.
         case severalAuthorizationServers
-        /// The authorization server that it names is no origin.
+        /// The authorization server in the metadata isn't an origin.
         case malformedAuthorizationServer
     }
 
-    /// What AT Protocol's profile requires of an authorization server.
+    /// A requirement of AT Protocol's profile for an authorization server.
     public enum Requirement: Sendable, Hashable, CaseIterable {
         /// An endpoint for pushed requests (RFC 9126).
         case pushedRequests
@@ -129,13 +129,13 @@ public struct ATProtocolError: RedactedError, Hashable {
         case publicClients
     }
 
-    /// What is wrong with a client's metadata document.
+    /// The problem of a client's metadata document.
     public enum ClientProblem: Sendable, Hashable, CaseIterable {
-        /// Its address is no public HTTPS address with a path.
+        /// The client's address isn't a public HTTPS address with a path.
         case malformedAddress
         /// There is none at its address.
         case notFound
-        /// It is no valid JSON object.
+        /// It isn't a valid JSON object.
         case notJSON
         /// Its `client_id` is another address.
         case otherClient
@@ -147,17 +147,17 @@ public struct ATProtocolError: RedactedError, Hashable {
         case withoutCodeResponse
         /// `dpop_bound_access_tokens` is not true.
         case withoutBoundTokens
-        /// It is a client that proves itself with a private key, which isn't supported.
+        /// The client authenticates with a private key, which isn't supported.
         case notPublic
         /// A requested scope is not in its `scope`.
         case scopeNotRegistered
         /// The scope `atproto` is not requested.
         case withoutATProtoScope
-        /// It is a web client, and the redirect address is a native client's.
+        /// A web client with the redirect address of a native client.
         case nativeRedirectOfWebClient
     }
 
-    /// What a program decides by; cause and hint are for people.
+    /// The code for a program's decisions; cause and hint are for people.
     public let code: Code
 
     /// For an ``IdentityResolver`` of the caller's own to throw.
@@ -177,7 +177,7 @@ public struct ATProtocolError: RedactedError, Hashable {
         }
     }
 
-    /// What has a name of its own here keeps none of the other.
+    /// Errors with their own name here lose the other name.
     static func signIn(_ error: SignInError) -> ATProtocolError {
         switch error.code {
         case .cancelled: .cancelled

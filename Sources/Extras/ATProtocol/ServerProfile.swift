@@ -29,7 +29,7 @@ extension NetworkReach {
     }
 }
 
-/// What an account's own server says of itself as a protected resource (RFC 9728): which server authorizes for it.
+/// The metadata of an account's server as a protected resource (RFC 9728): the server that authorizes for it.
 struct ResourceMetadata: Sendable, Hashable {
     let authorizationServer: Issuer
 

@@ -46,7 +46,7 @@ import LatchkeyTestServer
         show("request   \(try await request(server.userInfoEndpoint, service))")
         server.expireAccessTokens()
         show("refresh   of the expired token, then \(try await request(server.userInfoEndpoint, service))")
-        // What a thief of the disk would find, while the session is there.
+        // The data on a stolen disk, while the session exists.
         try audit.capture(folder: folder)
         show("sign-out  \(await service.signOut())")
 

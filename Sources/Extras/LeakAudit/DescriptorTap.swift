@@ -53,7 +53,7 @@ public struct DescriptorTap: ~Copyable, Sendable {
     /// A child process that still holds the pipe keeps this waiting until it ends.
     public consuming func finish(into audit: LeakAudit, allowing allowed: AllowedLeak? = nil) {
         let (name, reader) = (name, reader)
-        // Ends here, before the bytes are taken.
+        // Ends the tap before its bytes are read.
         _ = consume self
         audit.capture(reader.bytes, as: name, allowing: allowed)
     }

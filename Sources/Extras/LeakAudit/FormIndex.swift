@@ -31,7 +31,7 @@ struct FormIndex: ~Copyable {
         let slotCount = 1 << (Int.bitWidth - (count * 2).leadingZeroBitCount)
         slots = Array(repeating: 0, count: slotCount)
         slotShift = UInt64(64 - slotCount.trailingZeroBitCount)
-        // So large that ordinary text is seldom stopped at, and no larger than 128 KiB.
+        // Large enough to skip most ordinary text, and at most 128 KiB.
         let bitCount = max(12, min(20, slotCount.trailingZeroBitCount + 3))
         bits = Array(repeating: 0, count: 1 << (bitCount - 6))
         bitShift = UInt64(64 - bitCount)
@@ -108,8 +108,8 @@ struct FormIndex: ~Copyable {
         }
     }
 
-    /// The first place, from `start` to `end`, whose eight bytes may be a window. Read by pointer: it is the audit's inner
-    /// loop.
+    /// The first place, from `start` to `end`, whose eight bytes may be a window. Read by pointer: it is the audit's
+    /// inner loop.
     private func nextCandidate(in text: [UInt8], from start: Int, to end: Int) -> Int? {
         unsafe text.withUnsafeBytes { text in
             unsafe bits.withUnsafeBufferPointer { bits in

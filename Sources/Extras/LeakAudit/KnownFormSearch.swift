@@ -66,7 +66,7 @@ package struct KnownFormSearch: Sendable {
     /// By the first byte.
     private let rulesByFirst: [[Rule]]
     private let alphabets: [UInt8]
-    /// By two bytes, the first one lowest: 1 where a form begins with them, 2 where they come second.
+    /// Indexed by two bytes, the first one lowest: 1 if a form begins with them, 2 if they come second.
     private let pairs: [UInt8]
     /// The first three bytes of each form.
     private let starts: [UInt32]
@@ -200,8 +200,8 @@ package struct KnownFormSearch: Sendable {
 
 /// The forms of well-known services' tokens, which an audit finds although they weren't planted.
 ///
-/// A form consists of the prefix, alphabet and length that the service documents. The audit doesn't guess at randomness,
-/// so ordinary logs cause no findings.
+/// A form consists of the prefix, alphabet and length that the service documents. The audit doesn't guess at
+/// randomness, so ordinary logs cause no findings.
 public enum KnownForm: Sendable, Hashable, CaseIterable {
     /// `ghp_`, `gho_`, `ghu_`, `ghs_` or `ghr_` and 36 letters and digits, or `github_pat_` and 82 more characters.
     case gitHubToken

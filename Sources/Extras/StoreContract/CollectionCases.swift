@@ -1,7 +1,7 @@
 internal import LatchkeyCredentials
 
 extension ContractCase {
-    /// What holds where collections can be made, and are as large as the Secret Service has them.
+    /// The statements for stores that can create collections of the Secret Service's size.
     package static let collections: [ContractCase] = [
         ContractCase(collections: "a new collection has its own name and items") { store in
             let made = try await store.createCollection(label: "My keys!", alias: nil, deadline: .standard)

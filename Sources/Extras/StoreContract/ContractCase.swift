@@ -28,7 +28,7 @@ public struct ContractCase: Sendable, Identifiable, Hashable, CustomStringConver
         self.body = body
     }
 
-    /// Of a store of items, which is new and empty.
+    /// A statement about a new and empty store of items.
     init(items statement: String, _ body: @escaping @Sendable (any ItemStore) async throws -> Void) {
         self.init(statement) { context in try await body(required(context.store.items)) }
     }
@@ -58,13 +58,13 @@ public struct ContractCase: Sendable, Identifiable, Hashable, CustomStringConver
         case long
     }
 
-    /// Checks the statement, and throws ``ContractViolation`` when it doesn't hold.
+    /// Checks the statement, and throws ``ContractViolation`` if it is false.
     ///
     /// - Parameters:
-    ///   - leases: a directory for this case alone, or for all cases on the same store.
-    ///   - effort: how often it repeats what it repeats.
-    ///   - open: returns the store under test. It is called again for a second look at the same place, as another
-    ///     process would have it; a store that is not persistent is opened once.
+    ///   - leases: a directory for this case, or for all cases on the same store.
+    ///   - effort: the number of repetitions.
+    ///   - open: returns the store under test. It is called again to open the same place a second time, as another
+    ///     process would. A store that isn't persistent is opened once.
     public func check(
         leases: LeaseDirectory, effort: Effort = .standard,
         open: @escaping @Sendable () async throws -> any CredentialStore
@@ -91,7 +91,7 @@ public struct ContractCase: Sendable, Identifiable, Hashable, CustomStringConver
 public struct ContractViolation: Error, Hashable, Sendable, CustomStringConvertible {
     /// The sentence that doesn't hold.
     public internal(set) var statement = ""
-    /// What was seen instead.
+    /// The actual result.
     public let detail: String
     /// The place in the suite, such as `Extras/StoreContract/SavingCases.swift:20`.
     public let place: String

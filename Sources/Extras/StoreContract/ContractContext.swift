@@ -2,7 +2,7 @@ internal import LatchkeyCredentials
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// What a case works with: the store, names of its own, and checks that say what they saw.
+/// The tools of a case: the store, separate names, and checks that report the actual result.
 struct ContractContext: Sendable {
     let store: any CredentialStore
     let leases: LeaseDirectory
@@ -23,7 +23,7 @@ struct ContractContext: Sendable {
         service = "contract-" + String(UInt64.random(in: .min ... .max), radix: 36)
     }
 
-    /// `count` as it is, or ten times that for a night.
+    /// `count`, or ten times that for a long run.
     func times(_ count: Int) -> Int { effort == .long ? count * 10 : count }
 
     /// Long enough for any store that works, so that one that hangs fails rather than blocks the suite.

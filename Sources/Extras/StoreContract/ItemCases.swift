@@ -2,7 +2,8 @@ internal import LatchkeyCredentials
 internal import LatchkeySecrets
 
 extension ContractCase {
-    /// What holds of each store of items, also where its collections belong to others, as in the desktop's keyring.
+    /// The statements for each store of items, even if its collections belong to other programs, as in the desktop's
+    /// keyring.
     package static let items: [ContractCase] = [
         ContractCase(items: "an item is found by its attributes, and read with its secret") { store in
             let all = attributes(["server": "example.org", "user": "ada", "port": "8443"])

@@ -57,7 +57,7 @@ extension AuthorizationService {
         return .valid(request)
     }
 
-    /// What the consent page posts: the request's number and a decision.
+    /// Handles the consent page's form: the request's number and a decision.
     func consent(_ input: Input) -> LoopbackResponse {
         guard let form = input.form, let number = form.secret("request") else {
             return ConsentPage.refusal(status: 400)
@@ -210,7 +210,7 @@ extension AuthorizationService {
         }
     }
 
-    /// The request that a reference stands for, once.
+    /// Returns the request of a reference, once.
     func takePushed(_ reference: KeptSecret, clientID: String?) -> AuthorizationRequest? {
         let digest = index.digest(reference)
         guard let pushed = state.withLock({ $0.pushed.removeValue(forKey: digest) }), pushed.expiry > .now,

@@ -4,7 +4,7 @@ internal import LatchkeyLoopback
 internal import LatchkeySecrets
 internal import Synchronization
 
-/// Responds to the server's requests: finds the endpoint, keeps the record, and does wrong what a test asked for.
+/// Responds to requests: finds the endpoint, updates the record, and simulates the faults of a test.
 final class AuthorizationService: Sendable {
     let configuration: AuthorizationServerConfiguration
     let index = SecretIndex()
@@ -60,7 +60,7 @@ final class AuthorizationService: Sendable {
         return response
     }
 
-    /// Until the fault is switched off, or the server stops.
+    /// Waits until the fault is switched off, or the server stops.
     private func wait(while fault: AuthorizationServerFault) async {
         while has(fault) {
             do {

@@ -4,8 +4,9 @@ public import LatchkeySecrets
 public final class RegisteredClient: Sendable {
     /// Its `client_id`.
     public let identifier: String
-    /// Compared exactly; one with `http://127.0.0.1`, `http://[::1]` or `http://localhost` and no port fits any port
-    /// (RFC 8252 section 7.3), and one with a path that ends in `/*` any path below it.
+    /// The client's redirect URIs, compared exactly. A URI with `http://127.0.0.1`, `http://[::1]` or
+    /// `http://localhost` without a port matches any port (RFC 8252 section 7.3), and a path that ends in `/*` any path
+    /// below it.
     public let redirectURIs: [String]
     /// `nil` for a public client.
     let secret: Secret<ClientSecret>?
@@ -25,7 +26,7 @@ public final class RegisteredClient: Sendable {
         }
     }
 
-    /// The URI without its port, or `nil` when it is no loopback URI with one.
+    /// The URI without its port, or `nil` unless it is a loopback URI with one.
     private static func withoutLoopbackPort(_ uri: String) -> String? {
         for prefix in ["http://127.0.0.1:", "http://[::1]:", "http://localhost:"] where uri.hasPrefix(prefix) {
             let rest = uri.dropFirst(prefix.count)
@@ -39,7 +40,7 @@ public final class RegisteredClient: Sendable {
 
 /// How an in-process authorization server behaves.
 public struct AuthorizationServerConfiguration: Sendable {
-    /// Who says yes on the consent page.
+    /// The decision on the consent page.
     public enum Consent: Sendable, Hashable {
         /// A person: the page has two buttons.
         case page
@@ -49,7 +50,7 @@ public struct AuthorizationServerConfiguration: Sendable {
 
     /// Whether authorization requests are pushed (RFC 9126).
     public enum PushedRequests: Sendable, Hashable {
-        /// There is no endpoint for it.
+        /// The server lacks the endpoint.
         case none
         /// There is an endpoint, which clients may use.
         case offered
@@ -59,11 +60,11 @@ public struct AuthorizationServerConfiguration: Sendable {
 
     /// The clients that the server knows from the start.
     public var clients: [RegisteredClient]
-    /// Who says yes; `automatic` unless told otherwise.
+    /// The decision on the consent page; by default `automatic`.
     public var consent: Consent
     /// The one account that signs in.
     public var login: String
-    /// What stands behind the origin in the issuer, such as `/tenant`; empty for none.
+    /// The path of the issuer, such as `/tenant`; may be empty.
     public var issuerPath: String
     /// Whether GitHub's token endpoint gives refresh tokens and expiry, as GitHub Apps do.
     public var gitHubTokensExpire: Bool
@@ -73,7 +74,7 @@ public struct AuthorizationServerConfiguration: Sendable {
     public var requiresDPoP: Bool
     /// Whether authorization requests can, or must, be pushed (RFC 9126).
     public var pushedRequests: PushedRequests
-    /// Whether people may sign in on another device (RFC 8628), and what it says there.
+    /// Whether the device grant is available (RFC 8628), and in the metadata.
     public var offersDeviceGrant: Bool
     /// How long a code for another device is good; ten minutes unless told otherwise.
     public var deviceCodeLifetime: Duration
@@ -81,7 +82,8 @@ public struct AuthorizationServerConfiguration: Sendable {
     public var deviceIntervalSeconds: Int
     /// Whether anyone may register a client (RFC 7591).
     public var allowsRegistration: Bool
-    /// Whose tokens it gives, where it follows AT Protocol's profile, and refuses what that forbids.
+    /// The account of the tokens, for a server with AT Protocol's profile. It refuses requests that the profile
+    /// forbids.
     public var atProtocolAccount: String?
     /// How long an access token is good; an hour unless told otherwise.
     public var accessTokenLifetime: Duration
@@ -89,7 +91,7 @@ public struct AuthorizationServerConfiguration: Sendable {
     public var codeLifetime: Duration
     /// Which loopback address the server listens on.
     public var family: AddressFamily
-    /// 0 stands for any free port.
+    /// The port; 0 means any free port.
     public var port: UInt16
     /// With which certificate it speaks TLS; `nil`: plain HTTP.
     public var tls: TLS?

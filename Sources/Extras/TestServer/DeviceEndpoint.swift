@@ -44,7 +44,7 @@ extension AuthorizationService {
         }
     }
 
-    /// Two groups of four letters that nobody takes for others (RFC 8628 section 6.1).
+    /// Two groups of four unambiguous letters (RFC 8628 section 6.1).
     private static func userCode() -> Secret<MessageBody> {
         let letters = Array("BCDFGHJKLMNPQRSTVWXZ".utf8)
         let random = Secret<MessageBody>.ofRandomOctets(byteCount: 8)

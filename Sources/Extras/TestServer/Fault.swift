@@ -1,4 +1,4 @@
-/// The places of the server that a fault can sit at, and that the record counts.
+/// The endpoints of the server, for faults and for the counts of the record.
 public enum AuthorizationServerEndpoint: Sendable, Hashable, CaseIterable {
     /// The metadata (RFC 8414, OpenID Connect Discovery).
     case metadata
@@ -39,7 +39,7 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     case denied
 
     // MARK: In the metadata
-    /// `issuer` is another than the one that was asked (RFC 8414 section 3.3).
+    /// `issuer` differs from the requested issuer (RFC 8414 section 3.3).
     case metadataNamesAnotherIssuer
     /// PKCE with `plain` alone.
     case metadataWithoutS256
@@ -57,7 +57,7 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     case slow(Duration, AuthorizationServerEndpoint)
     /// No response, and nothing is done for the request, before this is switched off.
     case held(AuthorizationServerEndpoint)
-    /// What was requested is done, and no response comes before this is switched off.
+    /// The server completes the request, but responds only after the fault is switched off.
     case heldResponse(AuthorizationServerEndpoint)
     /// Half of the JSON, with the right length: well-formed HTTP.
     case truncatedJSON(AuthorizationServerEndpoint)
@@ -77,11 +77,11 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     case wrongSubject
     /// AT Protocol's tokens come without `sub`.
     case missingSubject
-    /// The person grants the first of the requested scopes, and no other.
+    /// The person only grants the first requested scope.
     case grantsOneScope
     /// Tokens without the scope `atproto`.
     case withoutATProtoScope
-    /// The access token stands in `scope` once more, where clients expect ordinary text.
+    /// `scope` contains the access token, where clients expect ordinary text.
     case accessTokenInScope
     /// The person is called what the access token is.
     case accessTokenAsName
@@ -99,7 +99,7 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     case foreignIDToken
     /// The ID token is signed with a key that isn't in the key set.
     case forgedIDToken
-    /// The ID token says that it is signed with HS256, for which a public key might be taken for a secret.
+    /// The ID token's header has HS256, so that a client might use a public key as a secret.
     case symmetricIDToken
     /// Each request of a device gets `slow_down`.
     case slowDown
@@ -119,7 +119,7 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     }
 }
 
-/// What the server saw, without any secret: counts and findings.
+/// The server's observations, without secrets: counts and findings.
 public struct AuthorizationServerRecord: Sendable, Hashable {
     /// Requests by endpoint, refused ones included.
     public internal(set) var requests: [AuthorizationServerEndpoint: Int] = [:]

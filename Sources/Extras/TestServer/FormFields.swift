@@ -38,7 +38,7 @@ struct FormFields: Sendable {
     /// A value that stays in guarded memory.
     func secret(_ name: String) -> KeptSecret? { values[name] }
 
-    /// A value that is no secret, such as `client_id`.
+    /// A value that isn't secret, such as `client_id`.
     func text(_ name: String) -> String? { values[name]?.publicText() }
 
     // MARK: - Decoding
@@ -79,7 +79,7 @@ struct BasicCredentials {
 }
 
 extension KeptSecret {
-    /// What stands behind an authentication scheme and a space, such as the token behind `Bearer `.
+    /// The value after an authentication scheme and a space, such as the token after `Bearer `.
     func behind(scheme: String) -> KeptSecret? {
         let start = Array(scheme.lowercased().utf8) + [0x20]
         return value.withExposedBytes { bytes in

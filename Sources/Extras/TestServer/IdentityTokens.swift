@@ -35,7 +35,7 @@ final class IdentityTokens: Sendable {
 
     private var key: Key { keys.withLock { $0[$0.count - 1] } }
 
-    /// Signs with a new key from now on. The old one isn't in the set any more.
+    /// Signs with a new key from now on. The set loses the old one.
     func rotate() {
         // The first key has loaded what makes another.
         guard let key = try? Key(number: keys.withLock { $0.count } + 1) else { return }

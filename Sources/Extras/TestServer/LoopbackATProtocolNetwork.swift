@@ -4,18 +4,18 @@ internal import LatchkeySystem
 internal import Synchronization
 
 /// A small AT Protocol network inside the process, on loopback addresses: the account's own server, the server that
-/// authorizes for it, and the directory of did:plc, each at an origin of its own. For tests and demonstrations.
+/// authorizes for it, and the directory of did:plc, each at a separate origin. For tests and demonstrations.
 ///
-/// It has one account. The authorization server follows the profile and refuses what that forbids: requests that are
-/// not pushed, that carry no proof, that don't ask for `atproto`. What its other servers say can be changed for a test.
+/// It has one account. The authorization server follows the profile and refuses requests that are not pushed, lack a
+/// proof, or lack the scope `atproto`. A test can change the responses of the other servers.
 public final class LoopbackATProtocolNetwork: Sendable {
-    /// What the servers beside the authorization server say.
+    /// The responses of the servers other than the authorization server.
     public struct Contents: Sendable {
         /// Documents by DID, JSON; a DID without one is unknown.
         public var documents: [String: String] = [:]
         /// The response at `/.well-known/atproto-did`, or `nil` for 404.
         public var servedDID: String?
-        /// What the account's server says of itself as a resource (RFC 9728), or `nil` for 404.
+        /// The metadata of the account's server as a resource (RFC 9728), or `nil` for 404.
         public var resourceMetadata: String?
         /// The document at `/client-metadata.json`, or `nil` for 404.
         public var clientMetadata: String?
@@ -136,7 +136,7 @@ public final class LoopbackATProtocolNetwork: Sendable {
         ])
     }
 
-    /// What the account's server says of itself.
+    /// The metadata of the account's server.
     public func resourceMetadata(resource: String? = nil, servers: [String]? = nil) -> String {
         JSONText.object([
             ("resource", JSONText.quote(resource ?? personalServer.origin)),
@@ -145,7 +145,7 @@ public final class LoopbackATProtocolNetwork: Sendable {
         ])
     }
 
-    /// How often each path of the account's server was asked for; the directory counts as `directory`.
+    /// The number of requests for each path of the account's server; the directory counts as `directory`.
     public var requests: [String: Int] { shared.requests.withLock { $0 } }
 
     // MARK: - Responses
@@ -191,7 +191,7 @@ extension LoopbackATProtocolNetwork.Shared {
 }
 
 extension AuthorizationService {
-    /// What a token that is bound to a key opens at the account's own server, which has nonces of its own.
+    /// The resource at the account's server, for a token that is bound to a key. The server has separate nonces.
     func resource(_ input: Input, publicText text: String) -> LoopbackResponse {
         var response = resourceResponse(input, text)
         addNonce(to: &response, at: .resource)

@@ -6,9 +6,9 @@ internal import Synchronization
 
 /// A whole authorization server inside the process, on a loopback address: for tests and demonstrations.
 ///
-/// It has the authorization code flow with PKCE (S256, always checked), pushed requests, the device grant, refresh with
-/// rotation, revocation, DPoP, registration, user information and metadata; and beside them GitHub's endpoints under
-/// GitHub's paths. Tests switch faults on. It keeps its tokens in guarded memory, and ends with the value.
+/// It supports the authorization code flow with PKCE (S256, always checked), pushed requests, the device grant, refresh
+/// with rotation, revocation, DPoP, registration, user information and metadata, and GitHub's endpoints under GitHub's
+/// paths. Tests switch faults on. Tokens are in guarded memory. The server stops when the value is released.
 ///
 /// ```swift
 /// let server = try LoopbackAuthorizationServer()
@@ -25,7 +25,7 @@ public final class LoopbackAuthorizationServer: Sendable {
 
     /// Starts the server.
     ///
-    /// Throws when its port is in use, the machine has no such address, key and certificate don't fit, or libmicrohttpd
+    /// Throws if the port is in use, the machine lacks the address, key and certificate don't match, or libmicrohttpd
     /// or libcrypto can't be loaded.
     public init(
         _ configuration: AuthorizationServerConfiguration = AuthorizationServerConfiguration()
@@ -64,7 +64,7 @@ public final class LoopbackAuthorizationServer: Sendable {
     public var tokenEndpoint: String { origin + "/token" }
     /// Where tokens are revoked (RFC 7009).
     public var revocationEndpoint: String { origin + "/revoke" }
-    /// Who signed in (OpenID Connect Core section 5.3).
+    /// The endpoint for the account that signed in (OpenID Connect Core section 5.3).
     public var userInfoEndpoint: String { origin + "/userinfo" }
     /// Where GitHub's web flow begins.
     public var gitHubAuthorizationEndpoint: String { origin + "/login/oauth/authorize" }
@@ -118,10 +118,10 @@ public final class LoopbackAuthorizationServer: Sendable {
     /// Counts and findings so far, without any secret.
     public var record: AuthorizationServerRecord { service.state.withLock { $0.record } }
 
-    /// Lends each secret that came in or went out, with its parameter's name: codes, tokens, states, verifiers, nonces,
-    /// client secrets. It is for audits that search output for them; the bytes stay in guarded memory.
+    /// Lends each received or sent secret, with its parameter's name: codes, tokens, states, verifiers, nonces, client
+    /// secrets. Audits search output for them. The bytes stay in guarded memory.
     ///
-    /// Throws what `body` throws.
+    /// Throws only the error of `body`.
     public func withEachSecret<Failure: Error>(
         _ body: (_ name: String, borrowing Secret<MessageBody>) throws(Failure) -> Void
     ) throws(Failure) {
@@ -131,7 +131,8 @@ public final class LoopbackAuthorizationServer: Sendable {
 }
 
 extension LoopbackAuthorizationServer {
-    /// Why a server can't start: its port is in use, the machine has no such address, or key and certificate don't fit.
+    /// The reason why a server can't start: its port is in use, the machine lacks the address, or key and certificate
+    /// don't match.
     public struct StartError: RedactedError, Hashable {
         let error: LoopbackError
 

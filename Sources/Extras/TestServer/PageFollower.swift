@@ -4,13 +4,13 @@ internal import LatchkeySystem
 public import LatchkeySignIn
 
 extension UserAgent {
-    /// The person of a test, who consents: follows redirects and presses the first button of the first form.
+    /// A simulated person who consents: follows redirects and presses the first button of the first form.
     ///
-    /// Like a browser, it keeps addresses in ordinary memory. Throws `.unavailable(.pageFailed)` when a page can't be
-    /// fetched or says that something is wrong, or the way is longer than twelve pages.
+    /// Like a browser, it keeps addresses in ordinary memory. Throws `.unavailable(.pageFailed)` if a page can't be
+    /// fetched or shows an error, and after twelve pages.
     ///
-    /// At the page that a response with another state gets, they give up, too: the sign-in ends with `.stateMismatch`.
-    /// With a real browser it waits on, since whoever sent that response may be somebody else.
+    /// It also gives up at the page for a response with another state, so the sign-in ends with `.stateMismatch`. With
+    /// a real browser the sign-in would continue, because another person may have sent that response.
     public static func consenting() -> UserAgent { UserAgent(following: .consent) }
 
     /// The person of a test, who presses the form's last button and so refuses. There must be a form: the server's
@@ -28,7 +28,7 @@ extension UserAgent {
 ///
 /// Like a browser, it keeps addresses in ordinary memory.
 package struct PageFollower: Sendable {
-    /// What the person does with the consent page.
+    /// The person's action on the consent page.
     package enum Decision: Sendable, Hashable {
         /// Presses the first button.
         case consent
@@ -59,7 +59,7 @@ package struct PageFollower: Sendable {
                 continue
             }
             guard let page = response.body.withExposedBytes({ $0.publicText() }).flatMap(ConsentForm.init) else {
-                // A person would see it and stop; to the sign-in nobody would come any more.
+                // A person would stop here, and the sign-in would never get a response.
                 if response.status >= 400 { throw .unavailable(.pageFailed) }
                 return
             }

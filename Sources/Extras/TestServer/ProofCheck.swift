@@ -4,11 +4,11 @@ internal import LatchkeyLoopback
 internal import LatchkeySecrets
 internal import Synchronization
 
-/// What is wrong with a DPoP proof (RFC 9449 section 4.3).
+/// The problem of a DPoP proof (RFC 9449 section 4.3).
 public enum DPoPProofProblem: Sendable, Hashable, CaseIterable {
     /// None, or more than one field.
     case count
-    /// It is no JSON Web Token, or lacks a claim.
+    /// Not a JSON Web Token, or one without a required claim.
     case malformed
     /// Its `typ` is not `dpop+jwt`.
     case type
@@ -30,13 +30,13 @@ public enum DPoPProofProblem: Sendable, Hashable, CaseIterable {
     case time
     /// Its `ath` isn't the hash of the token in the request.
     case tokenHash
-    /// Not the nonce that was given out.
+    /// Another nonce than the server's.
     case nonce
     /// Another key than the one that code or token are bound to.
     case otherKey
 }
 
-/// Where a proof is shown: an account's own server has another origin, and nonces of its own.
+/// The server that gets a proof: an account's own server has another origin and separate nonces.
 enum Door: Sendable { case authorization, resource }
 
 /// A proof that is refused, or missing.

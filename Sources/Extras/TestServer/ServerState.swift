@@ -2,11 +2,11 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
-/// What the server remembers. Secrets are looked up by their keyed hashes.
+/// The server's data. Secrets are looked up by their keyed hashes.
 struct ServerState: Sendable {
     /// Set once the port is known.
     var origin = ""
-    /// Of the account's own server, where there is one.
+    /// The origin of the account's own server, if there is one.
     var resourceOrigin = ""
     var faults: Set<AuthorizationServerFault> = []
     var record = AuthorizationServerRecord()
@@ -20,7 +20,7 @@ struct ServerState: Sendable {
     var registered: [RegisteredClient] = []
     var codes: [[UInt8]: CodeGrant] = [:]
     var tokens: [[UInt8]: TokenGrant] = [:]
-    /// The identifiers of all proofs so far, and the nonces that are good, oldest first.
+    /// The identifiers of all proofs so far. Then the valid nonces, oldest first.
     var proofIdentifiers: Set<String> = []
     var dpopNonces: [Door: [String]] = [:]
     private var familyCount = 0
@@ -52,7 +52,7 @@ struct AuthorizationRequest: Sendable {
     var keyThumbprint: String?
 }
 
-/// What a code stands for. It stays after its use, so that a second use is noticed.
+/// The grant of a code. It stays after its use, so that a second use is noticed.
 struct CodeGrant: Sendable {
     let request: AuthorizationRequest
     let family: Int
@@ -60,7 +60,7 @@ struct CodeGrant: Sendable {
     var isUsed = false
 }
 
-/// What a token stands for. It stays after rotation, so that a replay is noticed.
+/// The grant of a token. It stays after rotation, so that a replay is noticed.
 struct TokenGrant: Sendable {
     enum Kind: Sendable { case access, refresh }
 
@@ -79,7 +79,7 @@ struct TokenGrant: Sendable {
 
 /// A secret that several places of the server refer to.
 final class KeptSecret: Sendable {
-    /// What it is, such as "access_token".
+    /// The kind of secret, such as "access_token".
     let name: String
     let value: Secret<MessageBody>
 
@@ -88,7 +88,7 @@ final class KeptSecret: Sendable {
         self.value = value
     }
 
-    /// The bytes as text, for values that are no secret.
+    /// The bytes as text, for values that aren't secret.
     func publicText() -> String? { value.withExposedBytes { $0.publicText() } }
 
     /// Whether it is 1 to 256 of RFC 3986's unreserved characters.
@@ -107,7 +107,7 @@ final class KeptSecret: Sendable {
     }
 }
 
-/// What a secret is looked up by: its keyed hash, so that tables hold no secrets and lookups leak no timing.
+/// The key for looking up a secret: its keyed hash, so that tables don't contain secrets and lookups don't leak timing.
 struct SecretIndex: Sendable {
     private let key = KeptSecret.random("index")
 
@@ -133,12 +133,12 @@ struct SecretText: ~Copyable {
 
     init() {}
 
-    /// Text that is no secret, as it is.
+    /// Adds text that isn't secret, unchanged.
     mutating func add(_ text: String) {
         must { (builder) throws(SecretBuilder.LimitExceeded) in try builder.append(publicText: text) }
     }
 
-    /// A secret as it is: for ours, which are base64url.
+    /// Adds a secret unchanged: ours are base64url.
     mutating func add(_ secret: KeptSecret) {
         must { (builder) throws(SecretBuilder.LimitExceeded) in try builder.append(secret.value) }
     }
@@ -175,7 +175,7 @@ struct SecretText: ~Copyable {
     }
 }
 
-/// JSON that holds no secret.
+/// JSON without secrets.
 extension JSONText {
     static func list(_ items: [String]) -> String { "[" + items.map(quote).joined(separator: ",") + "]" }
 

@@ -25,8 +25,8 @@ package struct ChildProgram: ~Copyable {
 
     // MARK: - Variables and files
 
-    /// Takes variables, with stored secrets from a view of the stores. Throws what is wrong with the first that can't be
-    /// had.
+    /// Takes variables, with stored secrets from a view of the stores. Throws what is wrong with the first that can't
+    /// be had.
     package mutating func take(
         _ variables: [ChildVariable], from view: StoreView?, _ context: CommandContext
     ) async throws {
@@ -142,7 +142,7 @@ package struct ChildProgram: ~Copyable {
     private borrowing func becomeProgram() -> Int32 {
         let words = unsafe request.arguments.map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
-        // Threads of the concurrency runtime hold signals back, and the program would inherit that.
+        // Threads of the concurrency runtime block signals, and the program would inherit that.
         var none = sigset_t()
         unsafe sigemptyset(&none)
         unsafe pthread_sigmask(SIG_SETMASK, &none, nil)

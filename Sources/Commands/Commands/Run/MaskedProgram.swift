@@ -170,7 +170,7 @@ struct MaskedProgram: ~Copyable {
             let signals = typed.compactMap { start.terminal?.signal(of: $0, to: program) }
             for number in Set(signals) { RelayedSignals.sendToJob(number) }
         } else if count == 0 || errno != EINTR {
-            // The terminal is gone.
+            // The terminal was closed.
             keyboard = nil
         }
     }
@@ -196,10 +196,11 @@ enum RelayedSignals {
     /// Those that are the program's, as if it were in our place.
     static let forwarded = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2]
 
-    /// Programs that are started have the signals' own effects. Returns the pipe's reading end, or `nil` when there are no descriptors left. To be called once.
+    /// Returns the pipe's reading end, or `nil` without a free descriptor. Started programs have the signals' default
+    /// effects.. To be called once.
     ///
-    /// - Parameter hasTerminal: whether the program has a terminal of its own. Otherwise it is in our process group, so
-    ///   that what is typed reaches it anyway, and Ctrl-Z stops both.
+    /// - Parameter hasTerminal: whether the program has a separate terminal. Otherwise it is in our process group, so
+    ///   that it gets the keyboard's input anyway, and Ctrl-Z stops both.
     static func open(hasTerminal: Bool) -> Int32? {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }
@@ -235,13 +236,13 @@ enum RelayedSignals {
         return numbers.prefix(max(0, count)).map { Int32($0) }
     }
 
-    /// Stops this process and all of its job, as Ctrl-Z would, and returns when it is continued. Where nobody could
-    /// continue it, the kernel stops nothing.
+    /// Stops this process with its whole job, like Ctrl-Z, and returns when it is continued. If no process could
+    /// continue it, the kernel doesn't stop it.
     static func stopJob() {
         sendToJob(SIGTSTP)
         var former = sigaction()
         unsafe sigaction(SIGTSTP, nil, &former)
-        // Any thread of ours might have taken the job's signal, a moment later: this thread takes one of its own.
+        // Another thread might get the job's signal later, so this thread gets a separate one.
         signal(SIGTSTP, SIG_DFL)
         raise(SIGTSTP)
         unsafe sigaction(SIGTSTP, &former, nil)

@@ -6,8 +6,8 @@ internal import LatchkeyCommandLine
 
 /// A program that its monitor started, with the source of its output.
 ///
-/// If the person's terminal is both input and output, the program has a separate terminal. Otherwise the program stays in
-/// this job, as in a pipeline, with this process's standard input. Only its output goes through this process: by a
+/// If the person's terminal is both input and output, the program has a separate terminal. Otherwise the program stays
+/// in this job, as in a pipeline, with this process's standard input. Only its output goes through this process: by a
 /// terminal if standard output is one, otherwise by a pipe.
 struct MaskedStart: ~Copyable {
     /// Whether the program has a terminal of its own, for input too.
@@ -29,7 +29,7 @@ struct MaskedStart: ~Copyable {
         }
         var settings = ChildProcess.Settings()
         settings.leadsSession = Self.leadsSession
-        // Threads of the concurrency runtime hold signals back, and the program would inherit that.
+        // Threads of the concurrency runtime block signals, and the program would inherit that.
         settings.blockedSignals = []
         // The first terminal that a session's leader opens becomes the session's.
         if Self.leadsSession, let terminal {

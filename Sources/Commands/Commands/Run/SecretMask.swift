@@ -3,8 +3,8 @@ package import LatchkeySecrets
 /// The texts to replace in a program's output: each line of a secret verbatim, and each line and the whole secret in
 /// the encodings of `SecretEncoding` and `Base64Form`.
 ///
-/// A mask holds each secret once, in guarded memory. It compares a text with the secret while it decodes the text, so an
-/// encoding needs no memory, and no secret is too long for one.
+/// A mask holds each secret once, in guarded memory. It compares a text with the secret while it decodes the text, so
+/// an encoding needs no memory, and no secret is too long for one.
 package struct SecretMask: ~Copyable {
     /// The shortest line that is replaced: a shorter one is part of other words.
     package static let minimumByteCount = 4
@@ -32,7 +32,7 @@ package struct SecretMask: ~Copyable {
                 let hasReturn = end > start && bytes[end - 1] == 0x0D
                 let line = start..<(hasReturn ? end - 1 : end)
                 if line.count >= Self.minimumByteCount { lines.insert(line) }
-                // Of a secret that ends with a line end, this is what comes before that.
+                // If the secret ends with a line end, this is the part before it.
                 if end == bytes.count - 1 || (end == bytes.count && start < end) { lastEnd = line.upperBound }
                 start = end + 1
             }

@@ -49,7 +49,7 @@ enum SecretGenerator {
         }
     }
 
-    /// Lends a builder, and a function that chooses one of up to 256.
+    /// Lends a builder, with a function that chooses one of up to 256.
     private static func make(
         _ body: (inout SecretBuilder, (Int) throws(RandomSourceError) -> Int) throws(RandomSourceError) -> Void
     ) throws(CommandFailure) -> Secret<Password> {

@@ -9,8 +9,8 @@ internal import LatchkeySystem
 extension ATProtocolClient {
     /// Begins an authorization that `resumeAuthorization` ends, in this process or in another one with the same store.
     ///
-    /// Returns the address to send the person to. The key that the tokens will be bound to is stored, and then the
-    /// attempt itself, for `configuration.timeout`. Throws `.authorizationInProgress` while there is another one.
+    /// Returns the address for the person. The store keeps the key for the tokens, and then the attempt itself, for
+    /// `configuration.timeout`. Throws `.authorizationInProgress` during another authorization.
     ///
     /// - Parameter handle: a handle or a DID.
     public func beginAuthorization(handle: String) async throws(ATProtocolError) -> AuthorizationURL {
@@ -40,11 +40,11 @@ extension ATProtocolClient {
         return begun.url.duplicate()
     }
 
-    /// Ends an authorization that has begun, maybe in another process: validates the response, exchanges it, keeps the
+    /// Ends an authorization, which may have begun in another process: validates the response, exchanges it, stores the
     /// session, and makes its account the current one.
     ///
-    /// A response with another state changes nothing: it throws `.stateMismatch`, and the right one may still come.
-    /// With the right state the authorization is over, whether the response is good or not. Throws
+    /// A response with another state has no effect: it throws `.stateMismatch`, and the right one may still arrive. A
+    /// response with the right state ends the authorization, even if the response is invalid. Throws
     /// `.noAuthorizationPending`, `.authorizationExpired`.
     @discardableResult
     public func resumeAuthorization(
@@ -85,7 +85,7 @@ extension ATProtocolClient {
         guard let record = try await pendingRecord() else { return false }
         let version = record.version
         guard let document = try? Self.document(of: record.takeSecret()), let kept = try? Self.kept(in: document) else {
-            // What can't be read can be deleted all the same.
+            // An unreadable item can be deleted too.
             try await take(version)
             return true
         }
@@ -174,7 +174,7 @@ extension ATProtocolClient {
         try await end(kept, version)
     }
 
-    /// Deletes the item, once: whoever comes second finds none.
+    /// Deletes the item, once. A second caller doesn't find it.
     private func take(_ version: CredentialVersion) async throws(ATProtocolError) {
         let isDeleted = try await mappingError({ (error: StoreError) in
             error.code == .conflict ? ATProtocolError(.noAuthorizationPending) : .signIn(.store(error))
@@ -208,7 +208,7 @@ extension ATProtocolClient {
 /// An authorization that has begun: what another process needs to go on with it, one item in the store.
 struct KeptAuthorization: Sendable {
     let did: String
-    /// The name that the session will be kept under.
+    /// The name of the new session.
     let account: String
     /// The origin of the account's own server.
     let resource: String
@@ -276,7 +276,7 @@ struct KeptAuthorization: Sendable {
         expiry = UnixTime(seconds: try document.integer(end))
     }
 
-    /// The item that it is kept under: one for each provider's name, since one authorization goes on at a time.
+    /// The key of the attempt's item: one for each provider's name, because only one authorization runs at a time.
     static func key(in sessions: SessionStore) throws(StoreError) -> CredentialKey {
         guard let kind = CredentialKind("authorization") else {
             preconditionFailure("a kind in the source is malformed")

@@ -14,12 +14,12 @@ internal import LatchkeySystem
 ///         handle: "alice.example.org", presenting: browser, deadline: deadline)
 ///     let response = try await client.send(GuardedRequest(.get, url))
 ///
-/// Each account has its own server, and that one names the server that authorizes; both are found anew at each sign-in,
-/// from the handle or the DID, and verified in both directions. Sessions are as a `SignInService` keeps them: refreshed
-/// before they end, once among all tasks and processes, stored before they are used. Every error is an
-/// ``ATProtocolError``, which holds no secret.
+/// Each account has a server, which refers to the server that authorizes. Each sign-in looks up both from the handle or
+/// the DID, and verifies them in both directions. Sessions work as those of a `SignInService`: refreshed before they
+/// end, once among all tasks and processes, and stored before they are used. Every error is an ``ATProtocolError``,
+/// which doesn't contain a secret.
 public actor ATProtocolClient {
-    /// What it was made with.
+    /// The configuration of the initialiser.
     public nonisolated let configuration: ATProtocolConfiguration
     package nonisolated let sessions: SessionStore
     nonisolated let store: any CredentialStore
@@ -30,14 +30,14 @@ public actor ATProtocolClient {
     /// Whether `authenticate` is going on.
     var isAuthenticating = false
 
-    /// Sends and reads nothing yet, and checks nothing: what doesn't fit is an error of the first sign-in.
+    /// Makes the client, without a request or a check. An invalid configuration is an error of the first sign-in.
     ///
     /// - Parameters:
-    ///   - configuration: who we are, and where responses go.
-    ///   - store: keeps sessions, and the keys that their tokens are bound to.
-    ///   - context: the world that it runs in. Its transport connects to the addresses that `configuration.reach`
-    ///     permits, as far as it can tell them apart: a `CurlTransport` does.
-    ///   - resolver: finds accounts; by default a ``NetworkIdentityResolver`` over the context's transport.
+    ///   - configuration: our client, and the address for responses.
+    ///   - store: the store for sessions and the keys of their tokens.
+    ///   - context: the transport, clock and other parts. The transport has to limit its connections to the addresses
+    ///     that `configuration.reach` permits: a `CurlTransport` does.
+    ///   - resolver: the lookup of accounts; by default a ``NetworkIdentityResolver`` over the context's transport.
     public init(
         configuration: ATProtocolConfiguration, store: any CredentialStore, context: SignInContext,
         resolver: (any IdentityResolver)? = nil
@@ -90,7 +90,7 @@ public actor ATProtocolClient {
         }
     }
 
-    /// Revokes an account's tokens, and deletes its session and its key even when the server is gone.
+    /// Revokes an account's tokens, and deletes its session and its key even if the server can't be reached.
     @discardableResult
     public func signOut(_ account: String? = nil) async -> SignOutReport {
         do throws(ATProtocolError) {
@@ -184,16 +184,15 @@ public actor ATProtocolClient {
 extension ATProtocolClient {
     // MARK: - In one call
 
-    /// Signs an account in, keeps its session, and makes it the current one.
+    /// Signs an account in, stores its session, and makes it the current one.
     ///
-    /// The session is kept under the handle, or under the DID when that was given. Throws
-    /// `.authorizationInProgress` while another authorization goes on, and `.presenterFailed` when the caller's own
-    /// user interface did.
+    /// The session has the name of the handle, or of the DID if that was passed. Throws `.authorizationInProgress`
+    /// during another authorization, and `.presenterFailed` if the caller's own user interface failed.
     ///
     /// - Parameters:
     ///   - handle: a handle or a DID.
-    ///   - agent: what the person signs in with.
-    ///   - deadline: when to stop waiting for the person.
+    ///   - agent: the user agent to sign in with.
+    ///   - deadline: the time limit for the person.
     @discardableResult
     public func authenticate(
         handle: String, presenting agent: UserAgent, deadline: Deadline
@@ -239,12 +238,11 @@ extension ATProtocolClient {
 // MARK: - Callers requests
 
 extension ATProtocolClient {
-    /// Signs a request that an HTTP client of the caller's own will send: sets `authorization` and `proof`.
+    /// Signs a request for the caller's own HTTP client: sets `authorization` and `proof`.
     ///
-    /// Both are secrets, and leave through a sink alone, such as `CallersOwnHTTPClientFieldSink`, into the fields
-    /// `Authorization` and `DPoP`. The proof is for this method and address, and good once and for a short while. The
-    /// response is to be shown to `learn(from:ofResponseAt:)`; after a 401 with a new nonce the request is signed once
-    /// more.
+    /// Both are secrets. Only a sink, such as `CallersOwnHTTPClientFieldSink`, can put them into the fields
+    /// `Authorization` and `DPoP`. The proof is for this method and address, and valid once for a short time. Pass the
+    /// response to `learn(from:ofResponseAt:)`; after a 401 with a new nonce, sign the request once more.
     ///
     /// Throws `.otherServer` for a request to another server than the account's own, `.keyLost`, `.signIn`.
     public func authenticateResourceRequest(
@@ -258,15 +256,14 @@ extension ATProtocolClient {
         }
     }
 
-    /// Takes the nonce and the time that the account's server wants next from a response that another client got.
+    /// Reads the nonce and the time for the next proof from a response that another client received.
     ///
-    /// Throws `.signIn` when the account has no session or its store can't be read. Fields that say nothing are no
-    /// error.
+    /// Throws `.signIn` if the account has no session, or if its store can't be read. Missing fields aren't an error.
     ///
     /// - Parameters:
     ///   - fields: the response's `DPoP-Nonce` and `Date`; others are ignored.
     ///   - url: the address of the request.
-    ///   - account: whose request it was; by default the current account's.
+    ///   - account: the account of the request; by default the current one.
     public func learn(
         from fields: [HeaderField], ofResponseAt url: HTTPURL, account: String? = nil
     ) async throws(ATProtocolError) {
@@ -282,7 +279,7 @@ extension ATProtocolClient {
     /// Everything that is known before an account signs in.
     struct Destination: Sendable {
         let did: DID
-        /// The name that the session will be kept under.
+        /// The name of the new session.
         let account: String
         let resource: String
         let server: AuthorizationServerMetadata

@@ -6,11 +6,11 @@ public import LatchkeySecrets
 public import LatchkeySignIn
 internal import LatchkeySystem
 
-/// A client's metadata, as it stands at the address that is its client id. It holds no secret.
+/// A client's metadata, from the address that is its client ID. It doesn't contain a secret.
 public struct ClientDocument: Sendable, Hashable {
     /// The document's own address.
     public let clientID: String
-    /// `redirect_uris`, as they stand there.
+    /// `redirect_uris`, unchanged.
     public let redirects: [String]
     /// `scope`: what may be requested.
     public let scopes: ScopeList
@@ -111,13 +111,14 @@ public struct ClientDocument: Sendable, Hashable {
     }
 }
 
-/// Who we are on AT Protocol, and where responses go.
+/// Our client on AT Protocol, and the address for responses.
 public struct ATProtocolConfiguration: Sendable {
     /// How authorization servers get to know the client.
     public enum Client: Sendable, Hashable {
         /// By its id alone: for command lines and for development.
         case loopback
-        /// By the document at this address, which is its id; it is loaded and checked before each sign-in.
+        /// A client with its document at this address, which is its ID. Each sign-in loads and checks the document
+        /// first.
         case document(HTTPURL)
         /// By a document that was loaded before.
         case loaded(ClientDocument)
@@ -127,9 +128,9 @@ public struct ATProtocolConfiguration: Sendable {
     public var client: Client
     /// One of the document's; a loopback address may leave its port open.
     public var redirect: RedirectURI
-    /// What is requested; `atproto` must be among them.
+    /// The scopes to request, which must include `atproto`.
     public var scopes: ScopeList
-    /// The name under which sessions are kept.
+    /// The provider's name for sessions in the store.
     public var provider: ProviderName
     /// Which servers requests may go to.
     public var reach: NetworkReach

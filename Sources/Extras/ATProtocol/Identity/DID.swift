@@ -7,11 +7,11 @@ public struct DID: Sendable, Hashable, Loggable {
     public enum Method: Sendable, Hashable {
         /// In the directory of did:plc.
         case plc
-        /// On a host: its name, with a port for `localhost` alone (development).
+        /// A DID on a host: the host's name, with a port only for `localhost` (development).
         case web(host: String, port: UInt16?)
     }
 
-    /// As it was given: `did:plc:…` or `did:web:…`.
+    /// The unchanged text: `did:plc:…` or `did:web:…`.
     public let text: String
     /// Where its document is.
     public let method: Method
@@ -20,7 +20,7 @@ public struct DID: Sendable, Hashable, Loggable {
     public static let maximumByteCount = 512
 
     /// Throws `.invalidDID` unless the text is `did:plc:` with 24 characters of lower-case base 32, or `did:web:` with
-    /// a host's name in lower case: no path, and no port but for `localhost`, written as `localhost%3A8080`.
+    /// a host's name in lower case, without a path. Only `localhost` may have a port, written as `localhost%3A8080`.
     public init(_ text: String) throws(ATProtocolError) {
         guard text.utf8.count <= Self.maximumByteCount, let method = Self.method(of: text) else {
             throw ATProtocolError(.invalidDID)
@@ -43,7 +43,7 @@ public struct DID: Sendable, Hashable, Loggable {
             guard let port = UInt16(digits), port > 0, String(port) == digits else { return nil }
             return .web(host: "localhost", port: port)
         }
-        // Otherwise a host is named as a handle is.
+        // Otherwise a host's name has the form of a handle.
         guard let host = try? ATProtocolHandle(String(rest)), host.text == rest else { return nil }
         return .web(host: host.text, port: nil)
     }
@@ -54,7 +54,7 @@ public struct DID: Sendable, Hashable, Loggable {
     }
 }
 
-/// Who is to sign in: a handle, or a DID.
+/// The account to sign in: a handle, or a DID.
 package enum AccountIdentifier: Sendable, Hashable, Loggable {
     case handle(ATProtocolHandle)
     case did(DID)
@@ -64,7 +64,7 @@ package enum AccountIdentifier: Sendable, Hashable, Loggable {
         self = text.hasPrefix("did:") ? .did(try DID(text)) : .handle(try ATProtocolHandle(text))
     }
 
-    /// The name that its session is kept under.
+    /// The name of the account's session.
     package var accountName: String {
         switch self {
         case .handle(let handle): handle.text
@@ -83,14 +83,14 @@ package enum AccountIdentifier: Sendable, Hashable, Loggable {
 
 /// An account's name on AT Protocol: a domain name, such as `alice.example.org`.
 ///
-/// It is kept in lower case, since handles are compared without regard to case.
+/// It is converted to lower case, because the comparison of handles ignores case.
 public struct ATProtocolHandle: Sendable, Hashable, Loggable {
-    /// In lower case, without an `@`.
+    /// The handle in lower case, without an `@`.
     public let text: String
 
     /// The longest handle, in bytes.
     public static let maximumByteCount = 253
-    /// Names at the end of a domain name that belong to nobody on the internet.
+    /// Top-level names that aren't used on the internet.
     private static let reserved: Set<Substring> = [
         "alt", "arpa", "example", "internal", "invalid", "local", "localhost", "onion",
     ]

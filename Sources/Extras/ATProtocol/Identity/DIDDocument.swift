@@ -3,7 +3,7 @@ public import LatchkeyHTTP
 public import LatchkeySecrets
 internal import LatchkeySystem
 
-/// What a DID's document says that a sign-in needs. It holds no secret.
+/// The part of a DID's document that a sign-in needs. It doesn't contain a secret.
 public struct DIDDocument: Sendable, Hashable {
     /// The DID that the document is of.
     public let did: DID
@@ -13,15 +13,15 @@ public struct DIDDocument: Sendable, Hashable {
     /// The account's own server: the origin behind `#atproto_pds`.
     public let personalServer: HTTPURL
 
-    /// What is taken of a document, in bytes.
+    /// The limit of a document, in bytes.
     public static let maximumByteCount = 64 << 10
     static let maximumListCount = 64
 
     /// Reads a document.
     ///
-    /// Throws `.invalidDocument`: no JSON object, too large or too deep, another `id` than `did`, lists that are none
-    /// or are too long, no `#atproto_pds` of the type `AtprotoPersonalDataServer`, or more than one, or one whose
-    /// endpoint is no origin.
+    /// Throws `.invalidDocument` for invalid JSON, a document that is too large or nested too deeply, another `id` than
+    /// `did`, invalid or overlong lists, and unless there is exactly one `#atproto_pds` of the type
+    /// `AtprotoPersonalDataServer` with an origin as its endpoint.
     public init(parsing body: borrowing Secret<MessageBody>, of did: DID) throws(ATProtocolError) {
         let reader = try DocumentReader(body)
         guard try reader.text("id", .notThisDID).hasSameOctets(as: did.text) else { throw .document(.notThisDID) }

@@ -14,7 +14,7 @@ public protocol IdentityResolver: Sendable {
 /// An account whose handle and DID were found to name each other.
 package struct ResolvedIdentity: Sendable, Hashable {
     package let did: DID
-    /// `nil` when the account was named by its DID: then no handle was looked up.
+    /// The handle, or `nil` if the DID was passed, because then the handle isn't looked up.
     package let handle: ATProtocolHandle?
     package let personalServer: HTTPURL
 }
@@ -63,15 +63,15 @@ public struct NetworkIdentityResolver: IdentityResolver {
         return url
     }
 
-    /// Sends nothing yet.
+    /// Makes the resolver, without a request.
     ///
     /// - Parameters:
-    ///   - http: sends the requests, to the addresses that `reach` permits as far as it can tell them apart: a
+    ///   - http: the transport, which has to limit its connections to the addresses that `reach` permits: a
     ///     `CurlTransport` does.
-    ///   - names: looks up handles in the DNS; by default as the system does.
+    ///   - names: the lookup of handles in the DNS; by default the system's.
     ///   - directory: the origin of the did:plc directory.
-    ///   - reach: which servers requests may go to.
-    ///   - log: gets a line for each request, and what the DNS said.
+    ///   - reach: the servers that may get requests.
+    ///   - log: gets a line for each request and each DNS response.
     public init(
         http: any HTTPTransport, names: any TextRecordLookup = SystemTextRecordLookup(),
         directory: HTTPURL = NetworkIdentityResolver.standardDirectory, reach: NetworkReach = .publicInternet,
@@ -95,7 +95,7 @@ public struct NetworkIdentityResolver: IdentityResolver {
     }
 
     private func recordedDID(of handle: ATProtocolHandle) async throws(ATProtocolError) -> DID? {
-        // A name that is too long with the label in front has no record.
+        // A name that is too long with its prefix can't have a record.
         guard handle.text.utf8.count + 9 <= ATProtocolHandle.maximumByteCount else { return nil }
         let texts: [String]
         do throws(NameLookupError) {
@@ -118,7 +118,7 @@ public struct NetworkIdentityResolver: IdentityResolver {
         do throws(ATProtocolError) {
             response = try await fetch(url, limit: 2048)
         } catch {
-            // Most hosts of the web are no one's handle: a host that isn't there is a handle that leads nowhere.
+            // A missing host means a handle without an account, not a network error.
             guard case .network(let cause) = error.code, cause.code == .cannotResolveHost else { throw error }
             throw ATProtocolError(.handleNotFound)
         }
@@ -184,8 +184,7 @@ public enum NetworkReach: Sendable, Hashable {
     /// The same, and loopback addresses, in the clear too: for tests and for servers under development.
     case development
 
-    /// What its connections may be made to. A name that was public when it was looked up may lead elsewhere a moment
-    /// later.
+    /// The addresses for connections. A name with a public address at its lookup may have another one a moment later.
     var addresses: AddressReach {
         switch self {
         case .publicInternet: .publicInternet

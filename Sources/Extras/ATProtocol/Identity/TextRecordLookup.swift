@@ -6,15 +6,15 @@ internal import Synchronization
 
 /// Looks up TXT records in the DNS (RFC 1035 section 3.3.14).
 public protocol TextRecordLookup: Sendable {
-    /// Returns the texts of a name, each record's pieces joined; none when there is no such name or no such record.
+    /// Returns the texts of a name, with each record's pieces joined; an empty list for a missing name or record.
     ///
-    /// Throws when the DNS gave no response.
+    /// Throws without a response from the DNS.
     func texts(of name: String) async throws(NameLookupError) -> [String]
 }
 
 /// Why the DNS gave no response.
 public struct NameLookupError: RedactedError, Hashable {
-    /// Why there is none. A name without records is no error: its list of texts is empty.
+    /// The reason for the failure. A name without records isn't an error: its list of texts is empty.
     public enum Code: Sendable, Hashable, CaseIterable {
         /// No name server responded, or one that responded could not tell.
         case tryAgain
@@ -26,7 +26,7 @@ public struct NameLookupError: RedactedError, Hashable {
         case cancelled
     }
 
-    /// What a program decides by.
+    /// The code for a program's decisions.
     public let code: Code
 
     /// For a ``TextRecordLookup`` of the caller's own to throw.
@@ -83,7 +83,7 @@ public struct SystemTextRecordLookup: TextRecordLookup {
 
     private typealias Outcome = Result<[UInt8]?, NameLookupError>
 
-    /// One question, and whoever waits for its response.
+    /// One question, with the task that waits for its response.
     private final class Question: Sendable {
         private let name: String
         private let server: (address: String, port: UInt16)?

@@ -9,7 +9,7 @@ extension OAuthAuthenticator {
     public struct Configuration: Sendable {
         /// Whether the authenticator may ask a person by itself.
         public enum Mode: Sendable, Hashable {
-            /// A request that needs a sign-in starts it, by the user authenticator that was given and by no other.
+            /// A request that needs a sign-in starts it, only with the configured user authenticator.
             case automatic
             /// Only ``authenticate()`` asks; a request without a login throws `.loginRequired`.
             case manualOnly
@@ -41,8 +41,8 @@ extension OAuthAuthenticator {
         /// The transport to the authorization server, randomness, clock, leases and log.
         public var context: SignInContext
 
-        /// Other properties keep their defaults: a sign-in may take ten minutes, and the token only goes to the provider's
-        /// origins.
+        /// Other properties keep their defaults: a sign-in may take ten minutes, and the token only goes to the
+        /// provider's origins.
         public init(
             provider: OAuthProvider, userAuthenticator: UserAgent, storage: Storage = .untilDiscarded,
             tokens: TokenHandling = TokenHandling(), mode: Mode = .automatic, context: SignInContext
@@ -66,12 +66,12 @@ extension OAuthAuthenticator {
 extension OAuthAuthenticator {
     /// The origins that a token may be sent to. A request to another is `Failure.otherOrigin`, and nothing is sent.
     public enum Origins: Sendable, Hashable {
-        /// Those that the provider itself names: its issuer or endpoints, the resource that says who signed in, and the
-        /// server that the account's tokens are for.
+        /// The provider's own origins: its issuer or endpoints, its account resource, and the server that the account's
+        /// tokens are for.
         case ofProvider
-        /// These, such as `https://api.example.org`, and no other.
+        /// Only these, such as `https://api.example.org`.
         case these(Set<String>)
-        /// Wherever a request goes: whoever writes the request's address gets the token.
+        /// Any address of a request: the author of the address gets the token.
         case whereverTheCallerAsks
 
         func permit(_ origin: String, of provider: OAuthProvider) -> Bool {

@@ -7,13 +7,13 @@ extension OAuthAuthenticator {
     public struct Failure: RedactedError, Hashable {
         /// The failure. An inner error keeps its code, cause and hint.
         public enum Code: Sendable, Hashable {
-            /// A person has to sign in, and this authenticator asks nobody by itself.
+            /// A person has to sign in, but this authenticator doesn't start a sign-in by itself.
             case loginRequired
-            /// A person has to sign in, and no way to ask them was given.
+            /// A person has to sign in, but the configuration lacks a user authenticator.
             case noUserAuthenticator
             /// The request goes to an origin that the configuration doesn't name; nothing was sent.
             case otherOrigin
-            /// The request can't be sent as it is; nothing was sent.
+            /// The request is unsupported, and wasn't sent.
             case unsupportedRequest(RequestProblem)
             /// A file that is sent or received can't be used; the number is the errno.
             case fileFailed(number: Int32)

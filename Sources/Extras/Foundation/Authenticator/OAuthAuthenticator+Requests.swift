@@ -8,11 +8,12 @@ internal import LatchkeySystem
 extension OAuthAuthenticator {
     // MARK: - Sending
 
-    /// Sends a request with the login's token, and a proof of its key where it is bound to one.
+    /// Sends a request with the login's token, and a proof of its key if it is bound to one.
     ///
     /// In automatic mode a person signs in first if there is no login; otherwise the call throws `.loginRequired` and
-    /// sends nothing. The response-status provider decides what a response means for the login. A request is sent at most
-    /// twice. The response is returned whatever its status. Redirects aren't followed, so the token goes nowhere else.
+    /// sends nothing. The response-status provider decides what a response means for the login. A request is sent at
+    /// most twice. The response is returned whatever its status. Redirects aren't followed, so the token goes nowhere
+    /// else.
     public func response(
         for request: consuming GuardedRequest, limits: TransferLimits = TransferLimits()
     ) async throws(Failure) -> GuardedResponse {
@@ -65,7 +66,7 @@ extension OAuthAuthenticator {
         }
         guard action != .refresh else { return false }
         if try await hasOtherToken(than: session) { return true }
-        // A login that is still there is of no use; but without a person the response is returned as it is.
+        // The existing login is useless, but without a person the response is returned unchanged.
         guard configuration.mode == .automatic || hasEnded else { return false }
         try await authenticateUnasked()
         return true
@@ -104,8 +105,8 @@ extension OAuthAuthenticator {
 
     // MARK: - For a client of the caller's own
 
-    /// Signs a request that an HTTP client of the caller's own will send: sets `authorization`, and `proof` where the
-    /// token is bound to a key.
+    /// Signs a request for the caller's own HTTP client: sets `authorization`, and `proof` if the token is bound to a
+    /// key.
     ///
     /// Both are secrets. Only a sink, such as `CallersOwnHTTPClientFieldSink`, can put them into the fields
     /// `Authorization` and `DPoP`. A proof is for this method and address, and valid once for a short time. Pass the

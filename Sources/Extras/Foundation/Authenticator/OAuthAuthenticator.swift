@@ -3,16 +3,16 @@ internal import LatchkeyLog
 public import LatchkeySignIn
 internal import LatchkeySystem
 
-/// Sends requests with a login's token, and sees to the login: gets it when there is none, refreshes it before it ends,
-/// and does both when a server refuses it.
+/// Sends requests with a login's token, and manages the login: signs in if necessary, refreshes the login before it
+/// ends, and does both if a server refuses it.
 ///
 ///     let authenticator = try OAuthAuthenticator(config: configuration)
 ///     let response = try await authenticator.response(for: GuardedRequest(.get, url))
 ///
-/// For `URLRequest` see the product `LatchkeyFoundation`. Many tasks that need a sign-in share one, and a person is
-/// asked once; the sign-in ends when no task waits for it any more. Everything else is `SignInService`'s: a refresh
+/// For `URLRequest` see the product `LatchkeyFoundation`. Tasks that need a sign-in share one, so the person gets one
+/// question. The sign-in ends with the last waiting task. Everything else works as in `SignInService`: a refresh
 /// happens once among all tasks and processes and is stored before it is used. Every error is an
-/// ``OAuthAuthenticator/Failure``, which holds no secret.
+/// ``OAuthAuthenticator/Failure``, which doesn't contain a secret.
 public actor OAuthAuthenticator {
     /// The settings.
     public nonisolated let configuration: Configuration
@@ -48,7 +48,7 @@ public actor OAuthAuthenticator {
         }
     }
 
-    /// Revokes the tokens, and deletes the login even when the server is gone.
+    /// Revokes the tokens, and deletes the login even if the server can't be reached.
     @discardableResult
     public func signOut() async -> SignOutReport { await service.signOut(configuration.account) }
 
@@ -57,15 +57,15 @@ public actor OAuthAuthenticator {
 
     func account() async throws(SignInError) -> String { try await service.resolve(configuration.account) }
 
-    /// The session and its key, refreshed first when it is about to end. Nobody is asked.
+    /// The session and its key, refreshed first if it ends soon. Doesn't ask a person.
     func freshSession() async throws(SignInError) -> StoredSession {
         let session = try await service.freshSession(try await account())
-        // A session whose key is gone is of no use.
+        // A session without its key is useless.
         _ = try await service.signer(of: session)
         return session
     }
 
-    /// The same; a person signs in first when they have to and may be asked.
+    /// The same; the person signs in first if necessary and permitted.
     func usableSession() async throws(Failure) -> StoredSession {
         do throws(SignInError) {
             return try await freshSession()
@@ -86,10 +86,10 @@ public actor OAuthAuthenticator {
 
     // MARK: - Signing in
 
-    /// Signs the person in now, in either mode, and returns what can be shown of the login.
+    /// Signs the person in now, in either mode, and returns the public part of the login.
     ///
-    /// A sign-in that goes on already is joined. Throws `.noUserAuthenticator`, `.signIn`, or `.cancelled`: when the
-    /// task is cancelled and no other task waits, the person is no longer asked.
+    /// Joins a running sign-in. Throws `.noUserAuthenticator`, `.signIn`, or `.cancelled`. The sign-in ends if the task
+    /// is cancelled and no other task waits.
     @discardableResult
     public func authenticate() async throws(Failure) -> SessionSummary {
         let attempt = runningAttempt()

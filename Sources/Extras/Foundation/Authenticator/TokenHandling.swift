@@ -4,8 +4,8 @@ public import LatchkeySecrets
 internal import LatchkeySignIn
 
 extension OAuthAuthenticator {
-    /// The steps that get and use tokens. Every step has a safe default. State, code verifier with S256 and the checks of a
-    /// response belong to every sign-in and can't be replaced.
+    /// The steps that get and use tokens. Every step has a safe default. State, code verifier with S256 and the checks
+    /// of a response belong to every sign-in and can't be replaced.
     public struct TokenHandling: Sendable {
         /// Makes the address that the person is sent to, for an attempt that is lent to it.
         ///
@@ -17,7 +17,8 @@ extension OAuthAuthenticator {
 
         /// Exchanges the code for tokens. It gets a validated callback, never a raw response.
         ///
-        /// The token endpoint and the client's proof are what the built-in way uses: `endpoint.exchange(callback, …)`.
+        /// The arguments are the token endpoint and the client's authentication, for `endpoint.exchange(callback, …)`,
+        /// which is the built-in way.
         ///
         /// Errors other than `OAuthError` and `CancellationError` become `.stepFailed(.login)`.
         public typealias LoginProvider =
@@ -25,7 +26,7 @@ extension OAuthAuthenticator {
             -> TokenResponse
 
         /// Refreshes the login: `endpoint.refresh(token, …)` is the built-in way. It throws `OAuthError(.sessionEnded)`
-        /// for a token that is no longer accepted, which deletes the login.
+        /// for an invalid token, which deletes the login.
         public typealias RefreshProvider =
             @Sendable (borrowing Secret<RefreshToken>, TokenEndpoint, borrowing ClientAuthentication) async throws
             -> TokenResponse
@@ -89,7 +90,7 @@ extension OAuthAuthenticator {
             return steps
         }
 
-        /// Our own errors as they are; of anybody else's nothing is repeated.
+        /// Returns our own errors unchanged, and others without their text.
         private static func told(_ error: any Error, _ step: SignInError.Step) -> SignInError {
             switch error {
             case let error as SignInError: error
@@ -106,11 +107,11 @@ extension OAuthAuthenticator {
     public struct ResponseRule: Sendable {
         /// The reaction to a response.
         public enum Action: Sendable, Hashable, CaseIterable {
-            /// It is returned.
+            /// Returns the response.
             case accept
-            /// The token is refreshed, and the request sent once more.
+            /// Refreshes the token, and sends the request once more.
             case refresh
-            /// The person signs in again, where the authenticator may ask, and the request is sent once more.
+            /// Signs the person in again, if the authenticator may ask, and sends the request once more.
             case authorize
             /// The token is refreshed; when that is refused or there is nothing to refresh it with, the person signs in
             /// again, where the authenticator may ask. Then the request is sent once more.
@@ -125,7 +126,8 @@ extension OAuthAuthenticator {
             /// one.
             public let challengeError: ServerErrorCode?
 
-            /// Whether the status is 401 and the problem isn't the proof of a key (RFC 9449), which a refresh wouldn't fix.
+            /// Whether the status is 401 and the problem isn't the proof of a key (RFC 9449), which a refresh wouldn't
+            /// fix.
             public var refusesToken: Bool {
                 status == 401 && challengeError != .useDPoPNonce && challengeError != .invalidDPoPProof
             }

@@ -3,8 +3,7 @@ internal import Glibc
 internal import LatchkeySystem
 internal import Synchronization
 
-/// A file that a response is written to, beside the one that it will be, for its owner alone. What isn't finished is
-/// removed.
+/// A temporary file for a response beside the final one, accessible only to its owner. An unfinished file is removed.
 final class DownloadedFile: Sendable {
     private struct State: Sendable {
         var descriptor: Int32

@@ -5,11 +5,10 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 
 extension GuardedRequest {
-    /// The request of Foundation's as one of ours.
+    /// Converts a request of Foundation.
     ///
-    /// Throws `.unsupportedRequest` for what ours don't have: another address than an http or https URL without a
-    /// fragment, another method, a field that is not the caller's to set such as `Authorization` or `Cookie`, a stream
-    /// as body.
+    /// Throws `.unsupportedRequest` for an address other than an http or https URL without a fragment, for another
+    /// method, for a field that callers can't set, such as `Authorization` or `Cookie`, and for a stream as body.
     init(_ request: URLRequest) throws(OAuthAuthenticator.Failure) {
         guard let address = request.url?.absoluteString, let url = try? HTTPURL(address) else {
             throw OAuthAuthenticator.Failure(.unsupportedRequest(.address))
@@ -56,7 +55,7 @@ extension GuardedRequest {
 }
 
 extension GuardedResponse {
-    /// A response of Foundation's as one of ours. Returns `nil` for one that isn't HTTP's, or has too many fields.
+    /// Converts a response of Foundation. Returns `nil` for one of another protocol, or with too many fields.
     init?(_ response: URLResponse, body: consuming Secret<MessageBody>) {
         guard let response = response as? HTTPURLResponse, let fields = response.boundedFields else { return nil }
         self.init(status: response.statusCode, fields: fields, body: body)
@@ -66,7 +65,7 @@ extension GuardedResponse {
     borrowing func foundationResponse(of address: URL) -> URLResponse {
         var lines: [String: String] = [:]
         for field in fields {
-            // What Foundation does with a field that comes more than once (RFC 9110 section 5.3).
+            // Foundation's form of a repeated field (RFC 9110 section 5.3).
             lines[field.name] = lines[field.name].map { $0 + ", " + field.value } ?? field.value
         }
         let response = HTTPURLResponse(
@@ -116,7 +115,7 @@ extension HTTPURL {
 // MARK: - Urlerror
 
 extension TransportError {
-    /// The error of ours that says what one of Foundation's means; its words are dropped.
+    /// Converts an error of Foundation, without its text.
     init(_ error: any Error, origin: LoggableText) {
         switch error {
         case let error as TransportError: self = error
@@ -153,7 +152,7 @@ extension TransportError.Code {
 
 /// The sink through which a request's fields and body reach Foundation, and a response's body the caller.
 ///
-/// Foundation knows no guarded memory: from here on it is ordinary data, in Foundation's copies as well.
+/// Foundation doesn't support guarded memory: from here on the bytes are ordinary data, also in Foundation's copies.
 struct FoundationMessageSink: SecretSink {
     static var reason: StaticString { "Foundation takes and gives messages as ordinary text and data" }
 
@@ -163,6 +162,6 @@ struct FoundationMessageSink: SecretSink {
         unsafe bytes.withUnsafeBytes { unsafe data.append(contentsOf: $0) }
     }
 
-    /// Of a field's value, which is ASCII.
+    /// The text of a field's value, which is ASCII.
     var text: String { String(decoding: data, as: UTF8.self) }
 }

@@ -9,8 +9,8 @@ extension OAuthAuthenticator {
 
     /// Sends a request of Foundation's with the login's token; otherwise as `response(for: GuardedRequest)`.
     ///
-    /// Uses the configuration's response provider, otherwise a separate URLSession. The request's `timeoutInterval` is the
-    /// time limit. The response is in ordinary memory.
+    /// Uses the configuration's response provider, otherwise a separate URLSession. The request's `timeoutInterval` is
+    /// the time limit. The response is in ordinary memory.
     ///
     /// - Parameters:
     ///   - request: the request. A body stream or an `Authorization` field is refused.
@@ -23,7 +23,7 @@ extension OAuthAuthenticator {
             over: configuration.responses ?? URLSessionTransport.standard)
     }
 
-    /// Sends a file as the request's body, piece by piece; otherwise as `response(for:)`. It is read again when the
+    /// Sends a file as the request's body, piece by piece; otherwise as `response(for:)`. The file is read again if the
     /// request is sent once more.
     public func upload(
         for request: URLRequest, fromFile file: URL, maximumByteCount: Int = 16 << 20
@@ -39,8 +39,8 @@ extension OAuthAuthenticator {
 
     /// Writes the body of a 2xx response to a file, piece by piece; otherwise as `response(for:)`.
     ///
-    /// The file has mode 0600, and replaces a file of that name when it is complete. For another response the call returns
-    /// the body and writes no file.
+    /// The file has mode 0600, and replaces a file of that name when it is complete. For another response the call
+    /// returns the body and writes no file.
     ///
     /// - Parameters:
     ///   - request: the request.
@@ -89,9 +89,8 @@ extension OAuthAuthenticator {
 
     // MARK: - For a client of the caller's own
 
-    /// Returns the request with the login's token, and a proof of its key where it is bound to one: secrets, as
-    /// ordinary text in the fields `Authorization` and `DPoP`, for an HTTP client of the caller's own; see
-    /// ``authenticated(_:)``.
+    /// Returns the request with the login's token, and a proof of its key if it is bound to one, for the caller's own
+    /// HTTP client. Both secrets are ordinary text in the fields `Authorization` and `DPoP`; see ``authenticated(_:)``.
     ///
     /// Don't log or store the request, and don't follow a redirect to another server. Pass the response to
     /// ``learn(from:)``.

@@ -124,7 +124,7 @@ final class URLSessionTransfer: Sendable {
         return false
     }
 
-    /// A file may be larger than what is kept in memory.
+    /// The limit of a response. A file may be larger than a response in memory.
     private func limit(for status: Int) -> Int {
         if let target, (200...299).contains(status) { return target.maximumByteCount }
         return limits.maximumBodyByteCount

@@ -69,14 +69,14 @@ public final class URLSessionTransport: HTTPTransport {
             transfer.end(TransportError(.cancelled, origin: origin))
         }
         alarm.cancel()
-        // Whatever ended it, Foundation has nothing more to do.
+        // Foundation has no more work after any end.
         task.cancel()
         transfers.remove(task)
         return try transfer.takeResponse()
     }
 }
 
-/// One transfer to or from a file, for whom a client is all that there is.
+/// One transfer to or from a file.
 struct FileTransfer: HTTPTransport {
     let client: URLSessionTransport
     var source: URL?
@@ -85,7 +85,7 @@ struct FileTransfer: HTTPTransport {
     func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
         -> GuardedResponse
     {
-        // What a response before this one left is not part of the file.
+        // Removes the bytes of an earlier response.
         guard target?.restart() ?? true else { throw TransportError(.other, origin: request.url.loggableOrigin) }
         return try await client.send(request, limits: limits, from: source, into: target)
     }

@@ -113,7 +113,8 @@ package struct HelpText: Sendable {
             parts += [.space, .columns(command.operands.map { ($0.name.description, $0.help.description) })]
         }
         if !command.options.isEmpty {
-            parts += [.space, .title("options"), .columns(command.options.map { ($0.usage.description, $0.help.text) })]
+            let options = command.options.map { ($0.usage.description, $0.help.text) }
+            parts += [.space, .title("options"), .columns(options)]
         }
         let examples = command.examples
         if !examples.isEmpty { parts += [.space, .title("examples"), .examples(examples)] }

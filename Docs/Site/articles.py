@@ -91,13 +91,13 @@ def manual(page: pathlib.Path) -> str:
 
 
 def plain(text: str) -> str:
-    """A text of --help: what isn't between backquotes means itself."""
-    parts = re.split(r"(`[^`]+`)", text)
+    """A text of --help: what isn't between backquotes means itself, and an option's hyphens stay two."""
+    parts = re.split(r"(`[^`]+`)", re.sub(r"`[^`]+`|(?<!\S)--[a-z][a-z-]*", lambda m: f"`{m[0].strip('`')}`", text))
     return "".join(part if part.startswith("`") else re.sub(r"([\\*_<>|\[\]])", r"\\\1", part) for part in parts)
 
 
 def table(rows: list[tuple[str, str]], heading: str) -> str:
-    lines = [f"| {heading} | |", "|---|---|"]
+    lines = [f"| {heading} | Meaning |", "|---|---|"]
     lines += ["| `{}` | {} |".format(name.replace("|", "\\|"), plain(meaning)) for name, meaning in rows]
     return "\n".join(lines)
 

@@ -70,6 +70,8 @@ extension RealBrowser {
                     String(text.filter { $0.isLetter || $0.isNumber })
                 }
                 let found = letters(shown)
+                // An option's two hyphens would be a dash in prose.
+                #expect(!shown.contains(/–\w/), "\(command)")
                 let lines = said.split(separator: "\n").dropFirst().filter { !$0.hasSuffix(":") }
                 #expect(lines.count > 2)
                 for line in lines {

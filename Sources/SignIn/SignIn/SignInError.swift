@@ -36,6 +36,8 @@ public struct SignInError: RedactedError, Hashable {
         /// The server's name for the user is one of the tokens that it issued, and the name would be stored in plain
         /// text.
         case tokenInAccount
+        /// The session has no valid ID token: the server gave none, or none at the last refresh.
+        case noIDToken
         /// The server gave tokens without a scope that they are of no use without.
         case scopeMissing
         /// The request goes to an origin that the provider doesn't name.
@@ -139,6 +141,10 @@ public struct SignInError: RedactedError, Hashable {
                 .protocolError, "sign-in.token-in-account",
                 "the server's name for the account is a token, which is a secret",
                 hint: "don't use this server until its operator has fixed that")
+        case .noIDToken:
+            .init(
+                .refused, "sign-in.no-id-token", "the session has no valid ID token",
+                hint: "sign in with the scope openid")
         case .scopeMissing:
             .init(
                 .protocolError, "sign-in.scope-missing",

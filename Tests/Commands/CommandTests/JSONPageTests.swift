@@ -103,6 +103,7 @@ import TestServices
         try await run(["accounts"], ["--all-stores"], statuses: [0, 69])
         try await run(["sign-in"], ["work", "--account", "second"])
         try await run(["use"], ["work", "second"])
+        try await run(["token"], ["work"])
         try await run(["sign-out"], ["work"])
         try await run(["provider", "list"])
         try await run(["provider", "add"], ["other", "--service", "github", "--client-id", "me"])

@@ -176,6 +176,49 @@ import TestServices
         #expect(nobody.errorText == "latchkey: no account is signed in at nowhere; latchkey sign-in nowhere\n")
     }
 
+    @Test func `kubectl gets the ID token where it is told to, and a program of agents a header`() async throws {
+        let id = try await run(["token", "work", "--id"]).successful("token --id").outputText
+        #expect(id.split(separator: ".").count == 3)
+        let kubectl = try await scene.helper("latchkey", "helper", "kubectl", "work", "--id")
+        #expect(kubectl.outputText.contains("\"token\":\"\(id)\",\"expirationTimestamp\":\"2"), "\(kubectl.errorText)")
+        let headers = try await scene.helper("latchkey", "helper", "headers", "work")
+        #expect(headers.outputText == "{\"Authorization\":\"Bearer \(try await token())\"}", "\(headers.errorText)")
+        let nobody = try await scene.helper("latchkey", "helper", "headers", "nowhere")
+        #expect(nobody.status == 1 && nobody.output.isEmpty)
+        let badName = try await scene.helper("latchkey", "helper", "headers", "No Where")
+        #expect(badName.status == 64 && badName.output.isEmpty)
+        try await expireStoredToken()
+        let before = try await scene.helper("latchkey", "helper", "headers", "work")
+        #expect(before.status == 0 && before.outputText != headers.outputText && server.record.refreshes == 1)
+    }
+
+    @Test func `a token in JSON has its type, its end and its scopes`() async throws {
+        struct Answer: Decodable, Equatable {
+            let token: String
+            let type: String
+            let expires: String
+            let scopes: [String]
+        }
+        let access = try await run(["token", "work", "--json"]).successful("token --json")
+        let answer = try JSONDecoder().decode(Answer.self, from: Data(access.output))
+        let token = try await token()
+        #expect(answer.token == token && answer.type == "Bearer" && answer.scopes == ["openid"])
+        #expect(answer.expires.wholeMatch(of: /20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/) != nil)
+        let id = try await run(["token", "work", "--id", "--json"]).successful("token --id --json")
+        #expect(try JSONDecoder().decode(Answer.self, from: Data(id.output)).type == "ID token")
+    }
+
+    @Test func `who asks for an ID token that there is none of is told which scope brings one`() async throws {
+        let path = scene.directory / "browser"
+        try await run(["sign-in", "work", "--account", "octocat", "--scope", "read"], ["BROWSER": path])
+            .successful("sign-in")
+        for arguments in [["token", "work", "--id"], ["helper", "kubectl", "work", "--id"]] {
+            let run = try await run(arguments)
+            #expect(
+                run.status == 77 && run.output.isEmpty && run.errorText.contains("--scope openid"), "\(run.errorText)")
+        }
+    }
+
     private static let judges = TestData.package
         .appendingPathComponent(".build/judges/python/bin").path
 

@@ -94,3 +94,78 @@ struct RefreshedIdentityTests {
         }
     }
 }
+
+/// The ID token is kept with the session, for servers that take it as a token.
+struct KeptIDTokenTests {
+    private func scene(_ scopes: ScopeList = ["openid", "read"]) throws -> SignInScene {
+        try SignInScene { server in
+            try .issuer(Issuer(server.issuer), name: "test", clientID: "latchkey", scopes: scopes)
+        }
+    }
+
+    private func idToken(_ service: SignInService) async throws(SignInError) -> String? {
+        try await service.freshSession("octocat", with: .id).bearer(.id)?.testText
+    }
+
+    @Test func `it is handed out until it ends, and refreshed with the session then`() async throws {
+        let scene = try scene()
+        try await scene.signIn()
+        let first = try await idToken(scene.service)
+        #expect(try await idToken(scene.otherService()) == first && first?.split(separator: ".").count == 3)
+        #expect(scene.server.record.refreshes == 0)
+        // The server's ID tokens end after ten minutes, and its access tokens after an hour.
+        scene.clock.advance(seconds: 700)
+        let access = try await scene.token()
+        #expect(scene.server.record.refreshes == 0)
+        let second = try await idToken(scene.otherService())
+        #expect(second != nil && second != first)
+        #expect(try await scene.otherService().accessToken().testText != access)
+        #expect(scene.server.record.refreshes == 1)
+        #expect(try scene.findings() == [])
+    }
+
+    @Test func `24 that ask for it at its end make one refresh`() async throws {
+        let scene = try scene()
+        try await scene.signIn()
+        scene.clock.advance(seconds: 700)
+        let services = (0..<24).map { _ in scene.otherService() }
+        let tokens = try await withThrowingTaskGroup(of: String?.self) { group in
+            for service in services { group.addTask { try await idToken(service) } }
+            return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
+        }
+        #expect(tokens.count == 1 && scene.server.record.refreshes == 1)
+    }
+
+    @Test func `a refresh that brings none leaves the old one until it ends, and no more refreshes are made for it`()
+        async throws
+    {
+        let scene = try scene()
+        try await scene.signIn()
+        let first = try await idToken(scene.service)
+        scene.server.switchOn(.missingIDToken)
+        // About to end.
+        scene.clock.advance(seconds: 580)
+        #expect(try await idToken(scene.otherService()) == first)
+        scene.clock.advance(seconds: 30)
+        for _ in 0..<2 {
+            await #expect(throws: SignInError(.noIDToken)) { _ = try await idToken(scene.otherService()) }
+        }
+        #expect(scene.server.record.refreshes == 2)
+        #expect(try await scene.token().isEmpty == false)
+    }
+
+    @Test func `without the scope openid there is none, and no request is made for it`() async throws {
+        let scene = try scene(["read"])
+        try await scene.signIn(account: "octocat")
+        await #expect(throws: SignInError(.noIDToken)) { _ = try await idToken(scene.service) }
+        #expect(scene.server.record.refreshes == 0)
+    }
+
+    @Test func `its end is counted by this machine's clock, which may be an hour off`() async throws {
+        let scene = try scene()
+        scene.clock.advance(seconds: 3600)
+        try await scene.signIn()
+        _ = try await idToken(scene.otherService())
+        #expect(scene.server.record.refreshes == 0)
+    }
+}

@@ -62,7 +62,7 @@ enum DockerHelper {
             return try answer(registry.text, found.metadata.key.account, found.secret, context)
         }
         if let session = try await context.session(at: registry.origin, user: nil, view) {
-            return try answer(registry.text, HostSession.user, session.accessToken, context)
+            return try answer(registry.text, HostSession.user, session.token, context)
         }
         let others = try await view.foreign(having: [shape], deadline: context.deadline)
         let found = try await others.credential(services: services, account: nil, deadline: context.deadline)

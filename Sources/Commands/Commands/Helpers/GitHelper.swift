@@ -92,7 +92,7 @@ enum GitHelper {
             publicText: isBearer
                 ? "capability[]=authtype\nauthtype=Bearer\nephemeral=1\ncredential="
                 : "username=\(request.user ?? HostSession.user)\npassword=")
-        try answer.append(session.accessToken)
+        try answer.append(session.token)
         if let expiry = session.expiry { try answer.append(publicText: "\npassword_expiry_utc=\(expiry.seconds)") }
         try answer.append(publicText: "\n")
         try context.output.write(secret: answer.finish(as: MessageBody.self))
@@ -127,7 +127,7 @@ enum GitHelper {
     ) async throws -> ProviderName? {
         guard let session = try? await context.session(at: request.origin, user: request.user, view) else { return nil }
         switch request.password {
-        case .some(let password): return password.matches(session.accessToken) ? session.provider : nil
+        case .some(let password): return password.matches(session.token) ? session.provider : nil
         case .none: return nil
         }
     }

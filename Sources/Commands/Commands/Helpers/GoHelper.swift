@@ -26,7 +26,7 @@ enum GoHelper {
             let user = GitExchange.user(ofAccount: record.metadata.key.account)
             try answer(String(place), user, secret.password, context)
         } else if let session = try await context.session(at: origin, user: nil, view) {
-            try answer(origin, HostSession.user, session.accessToken, context)
+            try answer(origin, HostSession.user, session.token, context)
         }
         return .success
     }

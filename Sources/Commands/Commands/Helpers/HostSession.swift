@@ -6,17 +6,23 @@ internal import LatchkeySignIn
 internal import LatchkeyStoreSelection
 internal import LatchkeySystem
 
-/// A sign-in whose access token may go to the host that a tool asks for.
+/// A sign-in whose token may go to the host that a tool asks for.
 struct HostSession: ~Copyable {
     let provider: ProviderName
-    let accessToken: Secret<AccessToken>
-    /// When the access token ends; `nil` when the server didn't say.
+    /// The access token, or the ID token where the tool sends that one instead.
+    let token: Secret<AccessToken>
+    /// When the token ends; `nil` when the server didn't say.
     let expiry: UnixTime?
 
-    fileprivate init(_ session: borrowing StoredSession, at provider: ProviderName) {
+    fileprivate init(
+        _ session: borrowing StoredSession, at provider: ProviderName, _ kind: StoredSession.Token
+    ) throws {
+        guard let token = session.bearer(kind) else {
+            throw CommandFailure(noIDTokenAt: provider, SignInError(.noIDToken))
+        }
         self.provider = provider
-        accessToken = session.accessToken.duplicate()
-        expiry = session.expiry
+        self.token = token
+        expiry = session.end(of: kind)
     }
 
     /// Whether servers accept this user name for any owner of a token: see GitLab's and GitHub's documentation.
@@ -52,22 +58,40 @@ extension CommandContext {
         return try await session(at: configuration, user: user, view)
     }
 
+    /// Returns the session that a helper's operand PROVIDER names. Throws if there is none.
+    func session(_ arguments: ParsedArguments, with token: StoredSession.Token = .access) async throws -> HostSession {
+        let name = try ProviderName(checking: arguments.operand("PROVIDER"))
+        if let configuration = try providers.read(name),
+            let session = try await session(
+                at: configuration, user: arguments.value(SignInOptions.account), openView(), token)
+        {
+            return session
+        }
+        throw CommandFailure(
+            .notFound, "sign-in.not-signed-in", "no account is signed in at \(name)",
+            hint: "latchkey sign-in \(name)")
+    }
+
     private func session(
-        at configuration: ProviderConfiguration, user: String?, _ view: StoreView
+        at configuration: ProviderConfiguration, user: String?, _ view: StoreView,
+        _ token: StoredSession.Token = .access
     ) async throws -> HostSession? {
         let sessions = SessionStore(
             store: try await store(of: configuration, in: view), provider: configuration.name.text, leases: .standard)
         guard let account = try await account(user, sessions),
             let kept = try await bearerSession(of: account, at: configuration, sessions)
         else { return nil }
-        if kept.isFresh(at: .now()) { return HostSession(kept, at: configuration.name) }
+        if token == .id, kept.idToken == nil {
+            throw CommandFailure(noIDTokenAt: configuration.name, SignInError(.noIDToken))
+        }
+        if kept.isFresh(at: .now(), token) { return try HostSession(kept, at: configuration.name, token) }
         guard kept.isRefreshable else { throw Self.ended(configuration.name) }
-        try refresh(configuration.name, account)
+        try refresh(configuration.name, account, token)
         // The session that the worker or another process has stored.
         guard let renewed = try await bearerSession(of: account, at: configuration, sessions),
-            renewed.isFresh(at: .now())
+            renewed.isFresh(at: .now(), token)
         else { throw Self.ended(configuration.name) }
-        return HostSession(renewed, at: configuration.name)
+        return try HostSession(renewed, at: configuration.name, token)
     }
 
     /// The account of that name, else the current account, else the only one.
@@ -94,9 +118,9 @@ extension CommandContext {
     }
 
     /// Has a worker refresh a session, which outlives this process.
-    private func refresh(_ provider: ProviderName, _ account: String) throws {
+    private func refresh(_ provider: ProviderName, _ account: String, _ token: StoredSession.Token) throws {
         let status = try WorkerProcess.runQuietly(
-            ["token", provider.text, "--account=" + account] + storeArguments)
+            ["token", provider.text, "--account=" + account] + (token == .id ? ["--id"] : []) + storeArguments)
         switch status {
         case ExitStatus.success.rawValue: return
         case ExitStatus.refused.rawValue, ExitStatus.notFound.rawValue: throw Self.ended(provider)

@@ -81,7 +81,7 @@ enum KeyringHelper {
         guard let origin = index.origin, let session = try await context.session(at: origin, user: user, view) else {
             return false
         }
-        try answer(user ?? HostSession.user, session.accessToken, wantsLogin, wantsJSON, context)
+        try answer(user ?? HostSession.user, session.token, wantsLogin, wantsJSON, context)
         return true
     }
 

@@ -8,26 +8,18 @@ internal import LatchkeyCommandLine
 /// session's token.
 enum KubectlHelper {
     static let command = Command(
-        "helper", "kubectl", summary: "answer kubectl with a session's token",
-        operands: [.required("PROVIDER", help: "provider's name from latchkey provider list")],
-        options: [SignInOptions.account],
+        "helper", "kubectl", summary: "answer kubectl with a session's token", operands: [SignInOptions.provider],
+        options: [SignInOptions.account, TokenCommand.id],
         details: """
             A client.authentication.k8s.io plugin, for the exec section of a user in a kubeconfig. Run `latchkey setup kubectl` to
-            configure it. The cluster must accept the access tokens of PROVIDER.
+            configure it. The cluster must accept the access tokens of PROVIDER. A cluster that is set up for OpenID Connect takes ID
+            tokens instead: add --id.
             """,
-        examples: ["latchkey helper kubectl work"], reportsError: reportInOneLine
+        examples: ["latchkey helper kubectl work", "latchkey helper kubectl work --id"], reportsError: reportInOneLine
     ) { arguments, context in
-        let name = arguments.operand("PROVIDER")
-        let view = try await context.openView()
-        let account = arguments.value(SignInOptions.account)
-        guard let session = try await context.session(ofProvider: name, user: account, view) else {
-            let shown = LoggableText(reviewed: "a provider's name appears in listings", unredacted: name)
-            throw CommandFailure(
-                .notFound, "sign-in.not-signed-in", "no account is signed in at \(shown)",
-                hint: "latchkey sign-in \(shown)")
-        }
+        let session = try await context.session(arguments, with: TokenCommand.kind(arguments))
         var status = JSONWriter()
-        try status.member("token", secret: session.accessToken)
+        try status.member("token", secret: session.token)
         if let expiry = session.expiry {
             try status.member("expirationTimestamp", publicText: Moment(expiry).text)
         }

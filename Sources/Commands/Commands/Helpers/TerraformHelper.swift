@@ -47,7 +47,7 @@ enum TerraformHelper {
             services: [key.service], account: key.account, deadline: context.deadline)
         if let stored { return try answer(stored.secret.withoutLineBreak(), context) }
         if let session = try await context.session(at: "https://" + host, user: nil, view) {
-            return try answer(session.accessToken, context)
+            return try answer(session.token, context)
         }
         try context.output.write("{}")
     }

@@ -23,7 +23,7 @@ struct KubectlSetup {
         self.provider = provider
         self.context = context
         file = ConfigurationFile(path: named.map(String.init) ?? context.environment.home + "/.kube/config")
-        let given = ["helper", "kubectl", provider] + options
+        let given = ["helper", "kubectl", provider] + (arguments.has(TokenCommand.id) ? ["--id"] : []) + options
         words =
             ["set-credentials", provider, "--exec-api-version=client.authentication.k8s.io/v1"]
             + ["--exec-command=" + program, "--exec-interactive-mode=Never"] + given.map { "--exec-arg=" + $0 }

@@ -16,7 +16,7 @@ enum SetupCommand {
             .optional("TOOL", help: "git, docker, podman, cargo, pip, uv, kubectl, aws or go (default: list all)"),
             .optional("NAME", help: "profile for aws (default: default), or provider for kubectl"),
         ],
-        options: [.yes, undo, printing],
+        options: [.yes, undo, printing, TokenCommand.id],
         details: """
             setup shows the change to the tool's configuration and asks before it writes. Existing settings are kept. docker's credsStore
             is replaced; --undo restores it. If another setting conflicts, setup writes nothing; --print shows what to write by hand.
@@ -26,13 +26,15 @@ enum SetupCommand {
 
             Without TOOL, setup lists the tools that use Latchkey, and files that contain secrets in plain text. Helpers never ask a
             question: if the store is locked, their error says how to unlock it.
+
+            --id is for kubectl, and for clusters that take ID tokens (OpenID Connect).
             """,
         examples: [
             "latchkey setup", "latchkey setup git", "latchkey setup podman --print", "latchkey setup git --undo",
         ]
     ) { arguments, context in
         guard let word = arguments.optionalOperand("TOOL") else {
-            for option in [CommandOption.yes, undo, printing]
+            for option in [CommandOption.yes, undo, printing, TokenCommand.id]
             where arguments.has(option) {
                 throw CommandFailure(
                     .usage, "usage.missing-operand", "\(option.name) needs TOOL",
@@ -46,6 +48,10 @@ enum SetupCommand {
             throw CommandFailure(
                 .usage, "setup.unknown-tool", "unknown tool",
                 hint: "choose one of the tools: \(LogMessage.joined(ToolSetup.all.map { "\($0.tool)" })), kubectl")
+        }
+        guard !arguments.has(TokenCommand.id) else {
+            throw CommandFailure(
+                .usage, "setup.no-id-token", "only kubectl takes ID tokens", hint: "remove --id")
         }
         let run = try SetupRun(setup, arguments, context)
         let printsOnly = arguments.has(printing)

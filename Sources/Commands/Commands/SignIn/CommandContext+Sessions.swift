@@ -38,6 +38,7 @@ extension CommandContext {
                 error,
                 "your session at \(name) has probably ended: the server refused to refresh it (status 400)",
                 hint: "run `latchkey sign-in \(name)`")
+        case .noIDToken: return CommandFailure(noIDTokenAt: name, error)
         case .notSignedIn: return await absence(error, configuration, account)
         case .noCurrentAccount:
             return CommandFailure(
@@ -93,6 +94,12 @@ extension SignInError {
 }
 
 extension CommandFailure {
+    init(noIDTokenAt provider: ProviderName, _ error: SignInError) {
+        self.init(
+            error, "your session at \(provider) has no valid ID token",
+            hint: "sign in with the scope openid: latchkey sign-in \(provider) --scope openid --scope …")
+    }
+
     /// - Parameter account: the one that the command line names, which the next sign-in is to be for as well.
     fileprivate init(
         ended configuration: ProviderConfiguration, _ account: String?, _ error: SignInError, _ why: LogMessage

@@ -8,11 +8,15 @@ internal import LatchkeySecrets
 struct IDTokenClaims: ~Copyable {
     private let payload: JSONDocument
     let subject: String
+    /// When the token ends, by the server's clock.
+    let expiry: UnixTime
 
     /// How far the server's clock may be behind the one that is checked against, in seconds.
     static let toleratedSkew: Int64 = 300
     /// How far ahead it may be: our own clock may be a day off, where the server doesn't say what its is.
     static let toleratedFuture: Int64 = 2 * 86_400
+    /// In seconds since 1970: what ends later never ends.
+    private static let latestExpiry = 1e15
 
     init(_ token: borrowing Secret<IDToken>) throws(OAuthError) {
         let malformed = OAuthError(.invalidResponse(.malformedIDToken))
@@ -25,6 +29,8 @@ struct IDTokenClaims: ~Copyable {
             !subject.isEmpty
         else { throw malformed }
         self.subject = subject
+        let expiry = payload.member("exp").flatMap { try? payload.double($0) } ?? 0
+        self.expiry = UnixTime(seconds: Int64(min(max(expiry, 0), Self.latestExpiry)))
         self.payload = payload
     }
 
@@ -52,9 +58,9 @@ struct IDTokenClaims: ~Copyable {
             issuer.map({ $0.text.hasSameOctets(as: text) }) ?? true
         else { throw OAuthError(.invalidResponse(.idTokenIssuer)) }
         guard isAddressed(to: clientID) else { throw OAuthError(.invalidResponse(.idTokenAudience)) }
-        guard let expiry = payload.member("exp"), let seconds = try? payload.double(expiry),
-            seconds > Double(now.advanced(bySeconds: -Self.toleratedSkew).seconds)
-        else { throw OAuthError(.invalidResponse(.idTokenExpired)) }
+        guard expiry > now.advanced(bySeconds: -Self.toleratedSkew) else {
+            throw OAuthError(.invalidResponse(.idTokenExpired))
+        }
         // Item 10 and RFC 7519 section 4.1.5: a token from the future may be one that was made in stock.
         let latest = Double(now.advanced(bySeconds: Self.toleratedFuture).seconds)
         for moment in [payload.member("iat"), payload.member("nbf")].compactMap(\.self) {

@@ -24,6 +24,8 @@ public struct TokenResponse: ~Copyable, Sendable {
     package let subject: String?
     /// How long the access token lives from the response on, in seconds; `nil` when the server doesn't say.
     package let expiresInSeconds: Int64?
+    /// How long the ID token lives from the response on, in seconds; `nil` without one.
+    package internal(set) var idTokenExpiresInSeconds: Int64?
     /// How long the refresh token lives, in seconds; GitHub says so.
     package let refreshTokenExpiresInSeconds: Int64?
     /// The granted scopes; `nil` if the server doesn't report them, which means the requested ones (RFC 6749 section
@@ -89,7 +91,7 @@ struct TokenResponseReader {
         let refreshToken = try Self.token("refresh_token", in: document, as: RefreshToken.self)
         switch nonce {
         case .none:
-            return try response(document, refreshToken: refreshToken, idToken: nil, subject: nil)
+            return try response(document, refreshToken: refreshToken)
         case .some(let nonce):
             guard let idToken = try Self.token("id_token", in: document, as: IDToken.self) else {
                 throw OAuthError(.invalidResponse(.missingIDToken))
@@ -97,7 +99,7 @@ struct TokenResponseReader {
             let claims = try IDTokenClaims(idToken)
             try claims.check(issuer: server.issuer, clientID: clientID, now: now)
             try claims.check(nonce: nonce)
-            return try response(document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject)
+            return try response(document, refreshToken: refreshToken, idToken, claims)
         }
     }
 
@@ -105,11 +107,11 @@ struct TokenResponseReader {
     func deviceTokens(in document: borrowing JSONDocument, openID: Bool) throws(OAuthError) -> TokenResponse {
         let refreshToken = try Self.token("refresh_token", in: document, as: RefreshToken.self)
         guard openID, let idToken = try Self.token("id_token", in: document, as: IDToken.self) else {
-            return try response(document, refreshToken: refreshToken, idToken: nil, subject: nil)
+            return try response(document, refreshToken: refreshToken)
         }
         let claims = try IDTokenClaims(idToken)
         try claims.check(issuer: server.issuer, clientID: clientID, now: now)
-        return try response(document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject)
+        return try response(document, refreshToken: refreshToken, idToken, claims)
     }
 
     /// Reads the response to a refresh token. An ID token may come, and must be for the same person then (OpenID
@@ -119,7 +121,7 @@ struct TokenResponseReader {
     ) throws(OAuthError) -> TokenResponse {
         let refreshToken = try Self.token("refresh_token", in: document, as: RefreshToken.self) ?? old.duplicate()
         guard openID, let idToken = try Self.token("id_token", in: document, as: IDToken.self) else {
-            return try response(document, refreshToken: refreshToken, idToken: nil, subject: subject)
+            return try response(document, refreshToken: refreshToken, subject: subject)
         }
         let claims = try IDTokenClaims(idToken)
         try claims.check(issuer: server.issuer, clientID: clientID, now: now)
@@ -129,14 +131,25 @@ struct TokenResponseReader {
         // Checks the parts that don't need the server's keys: requesting the keys must wait until the tokens are
         // stored.
         if server.keySetEndpoint != nil { _ = try IDTokenSignature(idToken, by: server.idTokenAlgorithms) }
-        return try response(document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject)
+        return try response(document, refreshToken: refreshToken, idToken, claims)
     }
 
     // MARK: - Members
 
     private func response(
         _ document: borrowing JSONDocument, refreshToken: consuming Secret<RefreshToken>?,
-        idToken: consuming Secret<IDToken>?, subject: String?
+        _ idToken: consuming Secret<IDToken>, _ claims: borrowing IDTokenClaims
+    ) throws(OAuthError) -> TokenResponse {
+        var response = try response(
+            document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject)
+        // By the server's clock, which wrote the token's end.
+        response.idTokenExpiresInSeconds = min(claims.expiry.seconds(since: now), Self.maximumLifetimeSeconds)
+        return response
+    }
+
+    private func response(
+        _ document: borrowing JSONDocument, refreshToken: consuming Secret<RefreshToken>?,
+        idToken: consuming Secret<IDToken>? = nil, subject: String? = nil
     ) throws(OAuthError) -> TokenResponse {
         guard let accessToken = try Self.token("access_token", in: document, as: AccessToken.self) else {
             throw OAuthError(.invalidResponse(.missingAccessToken))

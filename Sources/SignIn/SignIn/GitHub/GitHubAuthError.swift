@@ -54,9 +54,8 @@ public enum GitHubAuthError: RedactedError, Hashable {
         case .notSignedIn: self = .notSignedIn
         case .noCurrentAccount: self = .noCurrentAccount
         case .sessionEnded, .refreshLost, .otherAuthority, .keyLost: self = .sessionEnded
-        case .accountNameNeeded, .accountMismatch, .otherPerson, .tokenInAccount, .scopeMissing,
-            .otherResource,
-            .stepFailed:
+        case .accountNameNeeded, .accountMismatch, .otherPerson, .tokenInAccount, .scopeMissing, .noIDToken,
+            .otherResource, .stepFailed:
             self = .invalidResponse
         case .otherOrigin: self = .otherOrigin
         case .clientSecretMissing: self = .configuration(OAuthError(.invalidConfiguration(.clientSecret)))

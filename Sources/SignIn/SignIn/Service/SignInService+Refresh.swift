@@ -22,26 +22,32 @@ extension SignInService {
         try await freshSession(try await resolve(account), deadline: deadline).accessToken.duplicate()
     }
 
-    /// Returns an account's session, refreshed first when it is about to end; see `accessToken`.
+    /// Returns an account's session, refreshed first when the wanted token is about to end; see `accessToken`.
+    ///
+    /// Throws `.noIDToken` if that token is wanted and the server gives none.
     package func freshSession(
-        _ name: String, deadline: Deadline = .standard
+        _ name: String, with token: StoredSession.Token = .access, deadline: Deadline = .standard
     ) async throws(SignInError) -> StoredSession {
         let session = try await sessionOrMemory(of: name, deadline: deadline)
         let now = context.now()
-        if session.isFresh(at: now) { return session }
-        let isUsable = session.expiry.map { now < $0 } ?? true
+        if session.isFresh(at: now, token) { return session }
+        guard token == .access || session.idToken != nil else { throw SignInError(.noIDToken) }
+        let isUsable = session.isUsable(at: now, token)
         guard session.refreshToken != nil else {
             if isUsable { return session }
             throw SignInError(.sessionEnded)
         }
         if let error = await failure(
-            SignInError.self, awaiting: try await refresh(name, refused: nil, deadline: deadline))
+            SignInError.self, awaiting: try await refresh(name, refused: nil, for: token, deadline: deadline))
         {
             guard isUsable, Self.leavesSession(error) else { throw error }
             log.info("can't refresh the session yet; its token is still valid: \(error)")
             return session
         }
-        return try await sessionOrMemory(of: name, deadline: deadline)
+        let refreshed = try await sessionOrMemory(of: name, deadline: deadline)
+        // A refresh may bring no ID token, and then the last one is all there is.
+        guard refreshed.isUsable(at: context.now(), token) else { throw SignInError(.noIDToken) }
+        return refreshed
     }
 
     /// Whether what went wrong may be over the next time: the network's trouble, or a store that could not take the
@@ -61,8 +67,10 @@ extension SignInService {
     ///
     /// - Parameter refused: the access token that a server refused: refresh although the token hasn't ended, unless
     ///   another process or task has refreshed it since.
+    /// - Parameter token: the token that is about to end, if none was refused.
     package func refresh(
-        _ account: String, refused: Box<Secret<AccessToken>>?, deadline: Deadline
+        _ account: String, refused: Box<Secret<AccessToken>>?, for token: StoredSession.Token = .access,
+        deadline: Deadline
     ) async throws(SignInError) {
         let refresh: FirstValue<SignInError?>
         if let running = refreshes[Octets(account)] {
@@ -72,7 +80,8 @@ extension SignInService {
             refreshes[Octets(account)] = refresh
             Task {
                 let failure = await failure(
-                    SignInError.self, awaiting: try await refreshAlone(account, refused: refused, deadline: deadline))
+                    SignInError.self,
+                    awaiting: try await refreshAlone(account, refused: refused, token, deadline: deadline))
                 refreshes[Octets(account)] = nil
                 refresh.give(failure)
             }
@@ -89,12 +98,14 @@ extension SignInService {
 
     /// Under the lease, which excludes other processes: reads again, refreshes, stores.
     private func refreshAlone(
-        _ account: String, refused: Box<Secret<AccessToken>>?, deadline: Deadline
+        _ account: String, refused: Box<Secret<AccessToken>>?, _ token: StoredSession.Token, deadline: Deadline
     ) async throws(SignInError) {
         let lease = try await mapError(SignInError.store, awaiting: await sessions.lease(account, deadline: deadline))
         let session = try await session(of: account, deadline: deadline)
         let isStale =
-            if let refused { session.accessToken.matches(refused.value) } else { !session.isFresh(at: context.now()) }
+            if let refused { session.accessToken.matches(refused.value) } else {
+                !session.isFresh(at: context.now(), token)
+            }
         guard isStale else {
             log.debug("another process or task has refreshed the session")
             return

@@ -334,13 +334,3 @@ extension StoreError.Code {
     /// The store gave no answer, which a refusal would be.
     fileprivate var isAbsenceOfStore: Bool { self == .unavailable || self == .timedOut || self == .busy }
 }
-
-extension StoredSession {
-    fileprivate var withoutRefreshToken: StoredSession {
-        StoredSession(
-            authority: authority, clientID: clientID, account: account, subject: subject, scopes: scopes,
-            issued: issued, expiry: expiry, refreshExpiry: refreshExpiry, basicForm: basicForm,
-            keyThumbprint: keyThumbprint, resource: resource, refreshBegan: refreshBegan,
-            accessToken: accessToken.duplicate(), refreshToken: nil)
-    }
-}

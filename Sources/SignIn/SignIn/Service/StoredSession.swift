@@ -20,6 +20,8 @@ package struct StoredSession: ~Copyable, Sendable {
     package let issued: UnixTime
     /// When the access token ends; `nil` when the server didn't say.
     package let expiry: UnixTime?
+    /// When the ID token ends; `nil` without one.
+    package let idTokenExpiry: UnixTime?
     /// When the refresh token ends; `nil` when the server didn't say.
     package let refreshExpiry: UnixTime?
     /// How the server took the client's Basic credentials at the sign-in, so that a refresh doesn't have to try.
@@ -34,12 +36,15 @@ package struct StoredSession: ~Copyable, Sendable {
     package let refreshBegan: UnixTime?
     package let accessToken: Secret<AccessToken>
     package let refreshToken: Secret<RefreshToken>?
+    /// The last ID token (OpenID Connect Core section 2); `nil` without the scope `openid`.
+    package let idToken: Secret<IDToken>?
 
     package init(
         authority: String, clientID: String, account: String, subject: String?, scopes: ScopeList, issued: UnixTime,
-        expiry: UnixTime?, refreshExpiry: UnixTime?, basicForm: ClientAuthentication.BasicForm? = nil,
-        keyThumbprint: String? = nil, resource: String? = nil, refreshBegan: UnixTime? = nil,
-        accessToken: consuming Secret<AccessToken>, refreshToken: consuming Secret<RefreshToken>?
+        expiry: UnixTime?, idTokenExpiry: UnixTime? = nil, refreshExpiry: UnixTime?,
+        basicForm: ClientAuthentication.BasicForm? = nil, keyThumbprint: String? = nil, resource: String? = nil,
+        refreshBegan: UnixTime? = nil, accessToken: consuming Secret<AccessToken>,
+        refreshToken: consuming Secret<RefreshToken>?, idToken: consuming Secret<IDToken>? = nil
     ) {
         self.refreshBegan = refreshBegan
         self.authority = authority
@@ -49,16 +54,39 @@ package struct StoredSession: ~Copyable, Sendable {
         self.scopes = scopes
         self.issued = issued
         self.expiry = expiry
+        self.idTokenExpiry = idTokenExpiry
         self.refreshExpiry = refreshExpiry
         self.basicForm = basicForm
         self.keyThumbprint = keyThumbprint
         self.resource = resource
         self.accessToken = accessToken
         self.refreshToken = refreshToken
+        self.idToken = idToken
     }
 
-    /// Whether the access token is good for a while longer.
-    package func isFresh(at now: UnixTime) -> Bool { expiry.map { now < $0.refreshTime(issued: issued) } ?? true }
+    /// A session's token for other servers.
+    package enum Token: Sendable { case access, id }
+
+    /// The token, whichever it is, for servers that take it as a bearer token; `nil` for an ID token that isn't there.
+    package borrowing func bearer(_ token: Token) -> Secret<AccessToken>? {
+        switch token {
+        case .access: accessToken.duplicate()
+        case .id: idToken?.duplicate(as: AccessToken.self)
+        }
+    }
+
+    /// When the token ends; `nil` when the server didn't say.
+    package func end(of token: Token) -> UnixTime? { token == .access ? expiry : idTokenExpiry }
+
+    /// Whether the token is good for a while longer.
+    package func isFresh(at now: UnixTime, _ token: Token = .access) -> Bool {
+        end(of: token).map { now < $0.refreshTime(issued: issued) } ?? (token == .access)
+    }
+
+    /// Whether the token is good at the moment.
+    func isUsable(at now: UnixTime, _ token: Token) -> Bool {
+        end(of: token).map { now < $0 } ?? (token == .access)
+    }
 
     /// Whether it can be renewed without the person.
     package var isRefreshable: Bool { refreshToken != nil }
@@ -135,13 +163,15 @@ extension StoredSession {
         )
         self.init(
             authority: authority, clientID: clientID, account: account, subject: subject,
-            scopes: scopes, issued: now, expiry: expiry, refreshExpiry: refreshExpiry,
-            basicForm: tokens.acceptedBasicForm, keyThumbprint: keyThumbprint, resource: resource,
-            accessToken: tokens.accessToken.duplicate(),
-            refreshToken: tokens.refreshToken?.duplicate())
+            scopes: scopes, issued: now, expiry: expiry,
+            idTokenExpiry: Self.end(of: tokens.idTokenExpiresInSeconds, now),
+            refreshExpiry: refreshExpiry, basicForm: tokens.acceptedBasicForm, keyThumbprint: keyThumbprint,
+            resource: resource, accessToken: tokens.accessToken.duplicate(),
+            refreshToken: tokens.refreshToken?.duplicate(), idToken: tokens.idToken?.duplicate())
     }
 
-    /// The session after a refresh. The refresh token's end stays what it was unless the response names one.
+    /// The session after a refresh. The refresh token's end stays what it was unless the response names one, and the
+    /// ID token stays until it ends unless there is a new one (OpenID Connect Core section 12.2).
     ///
     /// - Parameter granted: the scopes, where the response names them; they too stay what they were.
     borrowing func refreshed(
@@ -153,22 +183,33 @@ extension StoredSession {
             case .some(let token): token.duplicate()
             case .none: refreshToken?.duplicate()
             }
+        let newEnd = Self.end(of: tokens.idTokenExpiresInSeconds, now)
+        let keepsIDToken = newEnd == nil && isUsable(at: now, .id)
         return StoredSession(
             authority: authority, clientID: clientID, account: account, subject: subject,
             scopes: granted ?? scopes, issued: now, expiry: Self.end(of: tokens.expiresInSeconds, now),
+            idTokenExpiry: newEnd ?? (keepsIDToken ? idTokenExpiry : nil),
             refreshExpiry: Self.end(of: tokens.refreshTokenExpiresInSeconds, now) ?? refreshExpiry,
             basicForm: tokens.acceptedBasicForm ?? basicForm, keyThumbprint: keyThumbprint, resource: resource,
-            accessToken: tokens.accessToken.duplicate(), refreshToken: refreshToken)
+            accessToken: tokens.accessToken.duplicate(), refreshToken: refreshToken,
+            idToken: keepsIDToken ? idToken?.duplicate() : tokens.idToken?.duplicate())
     }
 
     /// The same session, with or without the mark that a refresh was begun.
-    borrowing func marked(_ began: UnixTime?) -> StoredSession {
+    borrowing func marked(_ began: UnixTime?) -> StoredSession { copy(refreshBegan: began, refreshToken) }
+
+    /// The same session, without the token that only a refresh needs.
+    var withoutRefreshToken: StoredSession { copy(refreshBegan: refreshBegan, nil) }
+
+    private borrowing func copy(
+        refreshBegan: UnixTime?, _ refreshToken: borrowing Secret<RefreshToken>?
+    ) -> StoredSession {
         StoredSession(
             authority: authority, clientID: clientID, account: account, subject: subject, scopes: scopes,
-            issued: issued,
-            expiry: expiry, refreshExpiry: refreshExpiry, basicForm: basicForm, keyThumbprint: keyThumbprint,
-            resource: resource, refreshBegan: began, accessToken: accessToken.duplicate(),
-            refreshToken: refreshToken?.duplicate())
+            issued: issued, expiry: expiry, idTokenExpiry: idTokenExpiry, refreshExpiry: refreshExpiry,
+            basicForm: basicForm, keyThumbprint: keyThumbprint, resource: resource, refreshBegan: refreshBegan,
+            accessToken: accessToken.duplicate(), refreshToken: refreshToken?.duplicate(),
+            idToken: idToken?.duplicate())
     }
 
     private static func end(of seconds: Int64?, _ now: UnixTime) -> UnixTime? {
@@ -182,7 +223,7 @@ extension StoredSession {
 
 extension StoredSession {
     static let format: Int64 = 1
-    /// Two tokens of the greatest length, escaped, and everything else.
+    /// Three tokens of the greatest length, escaped, and everything else.
     static let maximumByteCount = 512 << 10
     private static let maximumTextByteCount = 8192
     /// By how much a session that is being refreshed is larger in the store than it must be: for the new tokens.
@@ -201,6 +242,7 @@ extension StoredSession {
         try json.member("scopes", publicTexts: scopes.scopes)
         try json.member("issued_at", integer: issued.seconds)
         if let expiry { try json.member("expires_at", integer: expiry.seconds) }
+        if let idTokenExpiry { try json.member("id_token_expires_at", integer: idTokenExpiry.seconds) }
         if let refreshExpiry { try json.member("refresh_expires_at", integer: refreshExpiry.seconds) }
         if let refreshBegan {
             try json.member("refresh_began_at", integer: refreshBegan.seconds)
@@ -210,6 +252,10 @@ extension StoredSession {
         try json.member("access_token", secret: accessToken)
         switch refreshToken {
         case .some(let token): try json.member("refresh_token", secret: token)
+        case .none: break
+        }
+        switch idToken {
+        case .some(let token): try json.member("id_token", secret: token)
         case .none: break
         }
         return try json.finish(as: StoredLogin.self)
@@ -229,12 +275,13 @@ extension StoredSession {
             account: try reader.required("account"), subject: try reader.text("subject"),
             scopes: try reader.scopes("scopes"), issued: UnixTime(seconds: try reader.integer("issued_at") ?? 0),
             expiry: try reader.integer("expires_at").map(UnixTime.init(seconds:)),
+            idTokenExpiry: try reader.integer("id_token_expires_at").map(UnixTime.init(seconds:)),
             refreshExpiry: try reader.integer("refresh_expires_at").map(UnixTime.init(seconds:)),
             basicForm: try reader.text("basic_form").flatMap(ClientAuthentication.BasicForm.init(rawValue:)),
             keyThumbprint: keyThumbprint, resource: try reader.text("resource"),
             refreshBegan: try reader.integer("refresh_began_at").map(UnixTime.init(seconds:)),
             accessToken: try reader.requiredSecret("access_token"),
-            refreshToken: try reader.secret("refresh_token"))
+            refreshToken: try reader.secret("refresh_token"), idToken: try reader.secret("id_token"))
     }
 
     /// Reads members of a session; what is missing is `nil`, what has another type is an error.

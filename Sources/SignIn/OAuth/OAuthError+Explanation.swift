@@ -202,7 +202,8 @@ extension OAuthError.ConfigurationProblem {
         case .redirect: "use an address such as http://127.0.0.1/callback or com.example.app:/callback"
         case .redirectScheme:
             "use a reverse-domain scheme such as com.example.app:/callback, or allow this scheme explicitly"
-        case .redirectLocalhost: "use 127.0.0.1 or [::1]"
+        case .reservedParameter: "use the option or the property for it, such as the scopes or the resource"
+        case .parameter: "write NAME=VALUE, such as login_hint=ada@example.org"
         default: nil
         }
     }
@@ -216,7 +217,6 @@ extension OAuthError.ConfigurationProblem {
         case .issuer: "the issuer isn't an HTTPS or loopback URL without query and fragment"
         case .redirect: "the redirect address is not valid"
         case .redirectScheme: "the redirect address has a scheme that is not a reverse domain name"
-        case .redirectLocalhost: "the redirect address names localhost instead of a loopback IP address"
         case .redirectPort: "the redirect URI lacks a port"
         case .reservedParameter: "an extra parameter has a name that only Latchkey may set"
         case .parameter: "an extra parameter is empty, too long or has forbidden characters"

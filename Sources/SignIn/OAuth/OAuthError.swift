@@ -156,8 +156,6 @@ public struct OAuthError: RedactedError, Hashable {
         case redirect
         /// The redirect address has a private-use scheme without a dot (RFC 8252 section 7.1).
         case redirectScheme
-        /// The redirect address names `localhost` in place of a loopback address (RFC 8252 section 8.3).
-        case redirectLocalhost
         /// The redirect address lacks a port.
         case redirectPort
         /// An extra parameter has a name that is the flow's own.

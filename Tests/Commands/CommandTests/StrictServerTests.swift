@@ -1,4 +1,5 @@
 internal import Foundation
+internal import LatchkeyTestServer
 internal import Testing
 internal import TestServices
 
@@ -78,6 +79,54 @@ internal import TestServices
             "issued tokens", "refreshed", "issued tokens", "revoked a token", "revoked a token", "issued tokens",
         ]
         #expect(server.events == events)
+    }
+
+    // MARK: - Parameters and redirects
+
+    @Test func `parameters of the person's are sent, kept with the provider, and replaced for one sign-in`()
+        async throws
+    {
+        let server = try await Server("{}")
+        try await run(
+            "provider", "add", "work", "--issuer", server.issuer, "--client-id", "me", "--parameter", "login_hint=ada",
+            "--parameter", "prompt=login"
+        ).successful("provider add")
+        try await signIn().successful("sign-in")
+        try await signIn(options: ["--parameter", "login_hint=grace = x"]).successful("sign-in")
+        try await signIn().successful("sign-in")
+        #expect(
+            server.events.filter { $0 != "issued tokens" && $0 != "revoked a token" } == [
+                "was told that ada signs in", "had another prompt", "was told that grace = x signs in",
+                "was told that ada signs in", "had another prompt",
+            ])
+    }
+
+    @Test(arguments: ["state=x", "resource=https://a.example", "=x", "login_hint=", "login_hint", "a b=c"])
+    func `a parameter that is ours, empty or malformed is refused`(parameter: String) async throws {
+        let run = try await run(
+            "provider", "add", "work", "--issuer", "http://127.0.0.1:9", "--client-id", "me", "--parameter", parameter)
+        #expect(run.status == 64 && run.errorText.contains("hint:"), "\(run.errorText)")
+        let twice = try await self.run(
+            "provider", "add", "work", "--issuer", "http://127.0.0.1:9", "--client-id", "me", "--parameter", "a=b",
+            "--parameter", "a=c")
+        #expect(twice.status == 64 && twice.errorText.contains("[provider.parameter-twice]"), "\(twice.errorText)")
+    }
+
+    /// Many clients are registered with that name and nothing else.
+    @Test func `a client that is registered with localhost and a port signs in there`() async throws {
+        let listener = try LoopbackAuthorizationServer()
+        let port = try #require(URL(string: listener.issuer)?.port)
+        let redirect = "http://localhost:\(port)/cb"
+        let server = try await Server(#"{"redirects": ["\#(redirect)"]}"#)
+        try await run(
+            "provider", "add", "work", "--issuer", server.issuer, "--client-id", "me", "--redirect", redirect
+        ).successful("provider add")
+        let taken = try await signIn()
+        #expect(
+            taken.status == 69 && taken.errorText.contains("another process uses port \(port)"), "\(taken.errorText)")
+        listener.stop()
+        try await signIn().successful("sign-in")
+        #expect(server.events == ["issued tokens"])
     }
 
     // MARK: - Refresh tokens

@@ -261,6 +261,8 @@ class Server(http.server.BaseHTTPRequestHandler):
                 return self.respond(400, b"<h1>This request is not valid</h1>", kind="text/html")
         code = encoded(os.urandom(16))
         codes[code] = request
+        if "login_hint" in request:
+            say(f"was told that {request['login_hint']} signs in")
         if "prompt" in request:
             say("asked for consent" if request["prompt"] == "consent" else "had another prompt")
         response = {"code": code, "state": request["state"], "iss": issuer}

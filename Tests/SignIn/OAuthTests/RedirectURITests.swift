@@ -36,14 +36,23 @@ import Testing
         #expect(page.withPort(1).text == page.text)
     }
 
-    @Test(arguments: ["http://localhost:80/cb", "http://LOCALHOST/cb"])
-    func `localhost is refused`(text: String) {
-        let error = failure { () throws(OAuthError) in try RedirectURI(text) }
-        #expect(error == OAuthError(.invalidConfiguration(.redirectLocalhost)))
+    @Test(arguments: [
+        ("http://localhost:80/cb", "http://localhost:7/cb"), ("http://localhost/cb", "http://localhost:7/cb"),
+        ("http://localhost", "http://localhost:7"), ("http://localhost:80", "http://localhost:7"),
+        ("http://localhost/", "http://localhost:7/"),
+    ])
+    func `localhost is taken where somebody names it, and stays as it was registered`(text: String, other: String)
+        throws
+    {
+        let redirect = try RedirectURI(text)
+        #expect(redirect.text == text && redirect.loopbackAddress == .localhost)
+        #expect(redirect.withPort(7).text == other)
+        #expect(try RedirectURI.loopback(path: "/cb").loopbackAddress == .ipv4)
     }
 
     @Test(arguments: [
-        "", "callback", ":", "http:", "http://", "http://127.0.0.2/cb", "http://10.0.0.1/cb", "http://evil.example/cb",
+        "", "callback", "http://LOCALHOST/cb", "http://localhost.:80/cb", "http://a.localhost/cb", ":", "http:",
+        "http://", "http://127.0.0.2/cb", "http://10.0.0.1/cb", "http://evil.example/cb",
         "http://127.0.0.1.evil.example/cb", "http://127.0.0.1@evil.example/cb", "http://user@127.0.0.1/cb",
         "http://127.0.0.1:0/cb", "http://127.0.0.1:65536/cb", "http://127.0.0.1:x/cb", "http://[::2]/cb",
         "http://[::ffff:127.0.0.1]/cb", "http://2130706433/cb", "http://127.1/cb", "http://127.0.0.1/cb?x=1",

@@ -46,6 +46,27 @@ struct LoopbackReceiverTests {
         await #expect(throws: (any Error).self) { try await Fetched.get(receiver.startLink) }
     }
 
+    @Test func `the name localhost is listened for on both addresses, and a port that another program has is refused`()
+        async throws
+    {
+        let receiver = try Self.attempt(.localhost)
+        let port = try #require(receiver.redirect.port)
+        for host in ["127.0.0.1", "[::1]"] {
+            #expect(try await Fetched.get("http://\(host):\(port)/nothing").status == 404)
+        }
+        await receiver.finish(.signedIn)
+        for family in [LoopbackServer.Family.ipv4, .ipv6] {
+            let other = try LoopbackServer(LoopbackServer.Configuration(family: family)) { _ in
+                LoopbackResponse(status: 200, contentType: "text/plain", publicText: "theirs")
+            }
+            let error = #expect(throws: UserAgentError.self) { try Self.attempt(.localhost, port: other.port) }
+            #expect(error?.logMessage.text.contains("another process uses port") == true)
+            // The other address is free again.
+            _ = try Self.attempt(family == .ipv4 ? .ipv6 : .ipv4, port: other.port)
+            other.stop()
+        }
+    }
+
     @Test func `the start link works once, and a question by HEAD doesn't use it up`() async throws {
         let server = try ScriptedServer()
         let receiver = try Self.attempt()

@@ -95,10 +95,12 @@ import Testing
             "a short scheme needs to be allowed explicitly"),
         Rule(
             "RFC 8252 7.3", "a loopback address is an IP literal, with whichever port is free",
-            "localhost is refused", "a loopback address has a port, or gets one", "both loopback addresses work"),
+            "a loopback address has a port, or gets one", "both loopback addresses work"),
         Rule(
             "RFC 8252 8.3", "the listener is on loopback alone, and takes the true answer alone",
             "only loopback addresses can be listened on",
+            "localhost is taken where somebody names it, and stays as it was registered",
+            "the name localhost is listened for on both addresses, and a port that another program has is refused",
             "forged answers, favicons and other requests change nothing, and the true answer still wins"),
         Rule(
             "RFC 8252 8.5", "a client that is installed is a public one unless it is told a secret",

@@ -35,17 +35,17 @@ enum ProviderAddCommand {
         options: [
             SignInOptions.issuer, service, SignInOptions.host, SignInOptions.clientID, register,
             SignInOptions.clientSecret, SignInOptions.clientAuthentication,
-            SignInOptions.scope, SignInOptions.origin, forHost, dpop, par, SignInOptions.redirect,
-            SignInOptions.anyScheme,
-            development, SignInOptions.certificateAuthority, force,
+            SignInOptions.scope, SignInOptions.origin, forHost, dpop, par, SignInOptions.parameter,
+            SignInOptions.redirect, SignInOptions.anyScheme, development, SignInOptions.certificateAuthority, force,
         ],
         details: """
             Built in are bluesky, codeberg (also other hosts with Forgejo or Gitea), github (also Enterprise hosts), gitlab
             (also self-hosted), google, mastodon (at --host), microsoft and spotify. For any other server, add --issuer.
 
             Register a client at the server with the redirect URI that provider add prints. No other provider shares that URI
-            (RFC 9700 section 4.4.2.2), and each sign-in adds a port. --redirect sets another URI. github, google and mastodon
-            give the client a secret.
+            (RFC 9700 section 4.4.2.2), and each sign-in adds a port. --redirect sets another URI, such as
+            http://localhost:8080/callback if the client is registered with that one. github, google and mastodon give the
+            client a secret.
 
             With --register, Latchkey registers the client itself (RFC 7591), with a fixed port.
 
@@ -166,6 +166,7 @@ enum ProviderAddCommand {
         configuration.scopes = arguments.all(SignInOptions.scope)
         configuration.origins =
             try ProviderConfiguration.origins(arguments) + ProviderConfiguration.originsOfHosts(arguments)
+        configuration.parameters = try ProviderConfiguration.parameters(arguments)
         configuration.usesDPoP = arguments.has(dpop)
         configuration.requiresPushedRequests = arguments.has(par)
         if configuration.usesDPoP || configuration.requiresPushedRequests, case .builtIn = server {

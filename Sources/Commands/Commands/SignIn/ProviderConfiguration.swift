@@ -4,6 +4,7 @@ internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySignIn
+internal import LatchkeySystem
 internal import LatchkeyCommandLine
 
 /// A provider's file: its server and the client there, without secrets.
@@ -21,6 +22,8 @@ struct ProviderConfiguration: Sendable {
     var scopes: [String]
     /// Origins that the token may be sent to, beside the provider's own.
     var origins: [String] = []
+    /// Further parameters of the authorization request, as `NAME=VALUE`.
+    var parameters: [String] = []
     /// The redirect URI, if it isn't a loopback address with any port.
     var redirect: String?
     /// How the client's secret is sent, when it has one. `Method.none` doesn't send even a stored secret.
@@ -49,6 +52,11 @@ struct ProviderConfiguration: Sendable {
     func provider() throws -> OAuthProvider {
         var provider = try described()
         provider.apiOrigins.formUnion(origins)
+        for text in parameters {
+            let parameter = try Self.parameter(text)
+            provider.parameters.removeAll { $0.name == parameter.name }
+            provider.parameters.append(parameter)
+        }
         provider.triesOtherAuthentication = !hasOneMethod
         if secretMethod == ClientAuthentication.Method.none { provider.proof = .none }
         return provider
@@ -61,6 +69,26 @@ struct ProviderConfiguration: Sendable {
         } catch let error as OAuthError {
             throw CommandFailure(error, .usage)
         }
+    }
+
+    /// The parameters that `--parameter` names.
+    static func parameters(_ arguments: ParsedArguments) throws -> [String] {
+        let texts = arguments.all(SignInOptions.parameter)
+        let names = try texts.map { text in
+            try mapError({ (error: OAuthError) in CommandFailure(error, .usage) }, of: parameter(text)).name
+        }
+        guard Set(names).count == names.count else {
+            throw CommandFailure(
+                .usage, "provider.parameter-twice", "--parameter sets the same parameter twice",
+                hint: "remove one of the two")
+        }
+        return texts
+    }
+
+    private static func parameter(_ text: String) throws(OAuthError) -> AuthorizationParameter {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { throw OAuthError(.invalidConfiguration(.parameter)) }
+        return try AuthorizationParameter(String(parts[0]), String(parts[1]))
     }
 
     /// The origins that `--origin` names.
@@ -131,6 +159,9 @@ struct ProviderConfiguration: Sendable {
         members.append(("client_id", .text(Self.shown(clientID))))
         members.append(("scopes", .array(scopes.map { .text(Self.shown($0)) })))
         if !origins.isEmpty { members.append(("origins", .array(origins.map { .text(Self.shown($0)) }))) }
+        if !parameters.isEmpty {
+            members.append(("parameters", .array(parameters.map { .text(Self.shown($0)) })))
+        }
         if let redirect { members.append(("redirect", .text(Self.shown(redirect)))) }
         if let secretMethod { members.append(("client_authentication", .text(Self.shown(secretMethod.rawValue)))) }
         if let certificateFile { members.append(("ca_file", .text(Self.shown(certificateFile)))) }
@@ -176,6 +207,8 @@ struct ProviderConfiguration: Sendable {
             guard let origin = Self.origin(text) else { throw JSONError(.wrongType) }
             return origin
         }
+        parameters = try texts("parameters")
+        guard parameters.allSatisfy({ (try? Self.parameter($0)) != nil }) else { throw JSONError(.wrongType) }
         redirect = try text("redirect")
         certificateFile = try text("ca_file")
         if let flag = document.member("dpop") { usesDPoP = try document.boolean(flag) }

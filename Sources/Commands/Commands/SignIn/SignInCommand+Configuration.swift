@@ -53,6 +53,8 @@ extension SignInCommand {
         }
         let scopes = arguments.all(SignInOptions.scope)
         if !scopes.isEmpty { configuration.scopes = scopes }
+        let parameters = try ProviderConfiguration.parameters(arguments)
+        if !parameters.isEmpty { configuration.parameters = parameters }
         if let method = try ProviderAddCommand.secretMethod(arguments) {
             configuration.secretMethod = method
             configuration.hasOneMethod = true

@@ -30,8 +30,8 @@ enum SignInCommand {
         options: [
             SignInOptions.account, SignInOptions.issuer, SignInOptions.clientID, SignInOptions.clientSecret,
             SignInOptions.clientAuthentication, SignInOptions.host,
-            SignInOptions.scope, browser, scheme, ephemeral, paste, device, SignInOptions.redirect,
-            SignInOptions.anyScheme,
+            SignInOptions.scope, browser, scheme, ephemeral, paste, device, SignInOptions.parameter,
+            SignInOptions.redirect, SignInOptions.anyScheme,
             SignInOptions.certificateAuthority,
         ],
         details: """

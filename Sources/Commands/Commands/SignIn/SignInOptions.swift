@@ -12,6 +12,9 @@ enum SignInOptions {
         "--any-scheme", help: "allow a scheme without a dot, such as relay, which other programs may claim too")
     static let redirect = CommandOption.value(
         "--redirect", "URI", help: "redirect URI, for servers that compare the port")
+    static let parameter = CommandOption.value(
+        "--parameter", "NAME=VALUE", repeats: true,
+        help: "parameter to add to the authorization request, such as login_hint=ada@example.org")
     static let issuer = CommandOption.value("--issuer", "URL", help: "issuer of a server that isn't built in")
     static let host = CommandOption.value(
         "--host", "HOST",

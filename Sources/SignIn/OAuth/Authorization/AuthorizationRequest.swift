@@ -75,14 +75,15 @@ public struct AuthorizationParameter: Sendable, Hashable {
     /// The names that only we set.
     static let reserved: Set<String> = [
         "client_id", "client_secret", "code", "code_challenge", "code_challenge_method", "code_verifier", "dpop_jkt",
-        "nonce", "redirect_uri", "request", "request_uri", "response_mode", "response_type", "scope", "state",
+        "nonce", "redirect_uri", "request", "request_uri", "resource", "response_mode", "response_type", "scope",
+        "state",
     ]
 
     /// Throws `.invalidConfiguration(.reservedParameter)` for a name that is ours to set, `.parameter` for an empty
-    /// name, control characters, or more than 2,048 bytes.
+    /// name or value (RFC 6749 section 3.1), control characters, or more than 2,048 bytes.
     public init(_ name: String, _ value: String) throws(OAuthError) {
         guard !Self.reserved.contains(name) else { throw OAuthError(.invalidConfiguration(.reservedParameter)) }
-        guard (1...128).contains(name.utf8.count), value.utf8.count <= 2048,
+        guard (1...128).contains(name.utf8.count), (1...2048).contains(value.utf8.count),
             name.utf8.allSatisfy({ ASCII.isUnreserved($0) }),
             value.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
         else { throw OAuthError(.invalidConfiguration(.parameter)) }

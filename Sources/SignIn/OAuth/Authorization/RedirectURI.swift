@@ -8,7 +8,7 @@ internal import LatchkeySystem
 /// Servers compare the address byte by byte, so it stays unchanged. It must not contain a query or a fragment.
 public struct RedirectURI: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        /// `http://127.0.0.1:PORT/…` or `http://[::1]:PORT/…`: our listener.
+        /// `http://127.0.0.1:PORT/…`, `http://[::1]:PORT/…` or `http://localhost:PORT/…`: our listener.
         case loopback
         /// `com.example.app:/callback`: a desktop entry hands it over.
         case privateUse
@@ -16,12 +16,15 @@ public struct RedirectURI: Sendable, Hashable {
         case https
     }
 
-    /// The raw value is the URI's host. `localhost` is none of them (RFC 8252 section 8.3).
+    /// The raw value is the URI's host.
     public enum LoopbackAddress: String, Sendable, Hashable, CaseIterable {
         /// 127.0.0.1
         case ipv4 = "127.0.0.1"
         /// ::1, in brackets as in a URI.
         case ipv6 = "[::1]"
+        /// Both, for clients that are registered with the name. RFC 8252 section 8.3 advises against it: a browser
+        /// chooses one of the two addresses, so both ports must be this program's.
+        case localhost
     }
 
     package let kind: Kind
@@ -56,8 +59,7 @@ public struct RedirectURI: Sendable, Hashable {
 
     /// Reads an address as registered with the server.
     ///
-    /// Throws `.invalidConfiguration`: `.redirectLocalhost` for `localhost`, which may resolve to another address
-    /// (RFC 8252 section 8.3); `.redirectScheme` for a private-use scheme without a dot unless
+    /// Throws `.invalidConfiguration`: `.redirectScheme` for a private-use scheme without a dot unless
     /// `allowingAnyPrivateScheme` (such as `relay://oauth/callback`: another program could claim a short name);
     /// `.redirect` for everything else that is wrong.
     public init(_ text: String, allowingAnyPrivateScheme: Bool = false) throws(OAuthError) {
@@ -80,7 +82,6 @@ public struct RedirectURI: Sendable, Hashable {
     private static func web(_ text: String) throws(OAuthError) -> (Kind, LoopbackAddress?, UInt16?, String) {
         let url = try mapError({ (_: InvalidValue) in OAuthError(.invalidConfiguration(.redirect)) }, of: HTTPURL(text))
         if url.scheme == .https { return (.https, nil, url.port, url.path) }
-        guard url.host != "localhost" else { throw OAuthError(.invalidConfiguration(.redirectLocalhost)) }
         guard let address = LoopbackAddress(rawValue: url.host),
             text.hasPrefix("http://\(address.rawValue)"),
             url.path.utf8.allSatisfy({ ASCII.isUnreserved($0) || $0 == UInt8(ascii: "/") })
@@ -119,7 +120,7 @@ public struct RedirectURI: Sendable, Hashable {
     /// Returns the same loopback address with the listener's port. Any other address is returned unchanged.
     package func withPort(_ port: UInt16) -> RedirectURI {
         guard kind == .loopback, let loopbackAddress else { return self }
-        return RedirectURI(loopbackAddress, port: port, path: path)
+        return RedirectURI(loopbackAddress, port: port, path: path, isBare: !text.hasSuffix(path))
     }
 
     /// Whether responses to both come to the same listener, page or program; the port of a loopback address doesn't
@@ -129,9 +130,10 @@ public struct RedirectURI: Sendable, Hashable {
         return path.hasSameOctets(as: other.path)
     }
 
-    private init(_ address: LoopbackAddress, port: UInt16, path: String) {
+    /// - Parameter isBare: whether the text ends with the port: servers compare the slash too.
+    private init(_ address: LoopbackAddress, port: UInt16, path: String, isBare: Bool) {
         (kind, scheme, loopbackAddress, self.port, self.path) = (.loopback, "http", address, port, path)
-        text = "http://\(address.rawValue):\(port)\(path)"
+        text = "http://\(address.rawValue):\(port)\(isBare ? "" : path)"
     }
 }
 

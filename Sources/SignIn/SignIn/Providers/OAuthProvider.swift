@@ -78,7 +78,7 @@ public struct OAuthProvider: Sendable, Hashable {
     /// Where responses come to; a loopback address may leave its port open. Unless told otherwise, one of this
     /// authority's own (``RedirectURI/loopback(_:port:authority:)``).
     public var redirect: RedirectURI
-    package let parameters: [AuthorizationParameter]
+    package var parameters: [AuthorizationParameter]
     package var proof: ClientProof
     /// Whether a server that refuses the client gets the secret once more by the other method.
     package var triesOtherAuthentication = true

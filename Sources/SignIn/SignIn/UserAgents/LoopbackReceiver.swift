@@ -13,16 +13,17 @@ final class LoopbackReceiver: Sendable {
     /// The link for the browser. It leads to the authorization page once, and contains no secret of the sign-in.
     let startLink: String
     let handler: RedirectHandler
-    private let server: LoopbackServer
+    /// One, or one on each address.
+    private let servers: [LoopbackServer]
 
     /// How long a browser may take to fetch the last page once it has requested it.
     private static let fetchingTime = Duration.seconds(5)
 
-    private init(redirect: RedirectURI, startLink: String, handler: RedirectHandler, server: LoopbackServer) {
+    private init(redirect: RedirectURI, startLink: String, handler: RedirectHandler, servers: [LoopbackServer]) {
         self.redirect = redirect
         self.startLink = startLink
         self.handler = handler
-        self.server = server
+        self.servers = servers
     }
 
     /// Starts listening at the redirect's port, or at any when it leaves that open.
@@ -33,23 +34,52 @@ final class LoopbackReceiver: Sendable {
         // The server responds in separate tasks, which belong to the sign-in too.
         let handler = RedirectHandler(
             callbackPath: redirect.path, once: (start: try once(), done: try once()), log: log.keepingContext())
-        let configuration = LoopbackServer.Configuration(
-            family: address == .ipv4 ? .ipv4 : .ipv6, port: redirect.port ?? 0, methods: [.get, .head],
-            peers: .sameUser, maximumBodyByteCount: 1024, maximumConnectionCount: 32)
-        let server = try mapError(
+        let servers = try mapError(
             { (error: LoopbackError) in
                 UserAgentError.unavailable(.cannotListen(UserAgentError.ListeningProblem(error: error)))
-            }, of: LoopbackServer(configuration) { request in await handler.respond(to: request) })
-        let here = redirect.withPort(server.port)
+            }, of: servers(on: address, port: redirect.port ?? 0, for: handler))
+        let here = redirect.withPort(servers[0].port)
         log.debug("listening for the response on \(here)")
         return LoopbackReceiver(
-            redirect: here, startLink: server.origin + handler.startPath, handler: handler, server: server)
+            redirect: here, startLink: servers[0].origin + handler.startPath, handler: handler, servers: servers)
+    }
+
+    /// How often a free port is looked for that is free on both addresses.
+    private static let maximumTries = 20
+
+    private static func servers(
+        on address: RedirectURI.LoopbackAddress, port: UInt16, for handler: RedirectHandler
+    ) throws(LoopbackError) -> [LoopbackServer] {
+        func server(_ family: LoopbackServer.Family, _ port: UInt16) throws(LoopbackError) -> LoopbackServer {
+            let configuration = LoopbackServer.Configuration(
+                family: family, port: port, methods: [.get, .head], peers: .sameUser, maximumBodyByteCount: 1024,
+                maximumConnectionCount: 32)
+            return try LoopbackServer(configuration) { request in await handler.respond(to: request) }
+        }
+        switch address {
+        case .ipv4: return [try server(.ipv4, port)]
+        case .ipv6: return [try server(.ipv6, port)]
+        case .localhost:
+            var triesLeft = maximumTries
+            while true {
+                let first = try server(.ipv4, port)
+                switch Result(catching: { () throws(LoopbackError) in try server(.ipv6, first.port) }) {
+                case .success(let second): return [first, second]
+                case .failure(let error):
+                    // Without IPv6 no other program can be there.
+                    if error.code == .noSuchAddress { return [first] }
+                    first.stop()
+                    triesLeft -= 1
+                    guard port == 0, error.code == .portInUse, triesLeft > 0 else { throw error }
+                }
+            }
+        }
     }
 
     deinit {
         // A page must not wait for the outcome for ever.
         handler.outcome.give(.failed(UserAgentError.cancelled))
-        server.stop()
+        for server in servers { server.stop() }
     }
 
     /// Waits for a response that the gate admits. Throws `.onlyForeignResponses` instead of `.timedOut` if there
@@ -90,7 +120,7 @@ final class LoopbackReceiver: Sendable {
                 _ = await handler.shown.wait(atMost: Self.fetchingTime)
             }
         }
-        server.stop()
+        for server in servers { server.stop() }
     }
 
     private static func once() throws(UserAgentError) -> String {

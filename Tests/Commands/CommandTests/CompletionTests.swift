@@ -59,7 +59,7 @@ import TestServices
         #expect(try await candidates("get", "") == ["example.org", "git:https://host.example", "my service"])
         #expect(try await candidates("get", "my service", "") == ["carol x"])
         #expect(try await candidates("delete", "example.org", "b").isEmpty)
-        #expect(try await candidates("sign-in", "g") == ["github", "gitlab", "google"])
+        #expect(try await candidates("sign-in", "g") == ["github", "gitlab", "gmail", "google"])
         #expect(try await candidates("token", "").isEmpty)
         let scene = try await RefreshScene()
         func offered(_ words: String...) async throws -> [String] {

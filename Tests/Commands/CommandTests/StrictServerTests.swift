@@ -129,6 +129,62 @@ internal import TestServices
         #expect(server.events == ["issued tokens"])
     }
 
+    // MARK: - Who signed in
+
+    /// A mail server's token is refused where OpenID's user information is, and the sign-in was good all the same.
+    @Test(arguments: [
+        (#"{"tells": true, "claims": {"email": "ada@example.org"}, "userinfo": null}"#, "ada@example.org", 0),
+        (#"{"tells": true, "claims": {"email": "ada@example.org", "preferred_username": "ada"}}"#, "ada", 0),
+        (#"{"tells": true}"#, "ada", 1), (#"{"tells": true, "userinfo": null}"#, "1", 1),
+    ])
+    func `the ID token says who signed in, then the user information does`(
+        settings: String, account: String, questions: Int
+    ) async throws {
+        let server = try await Server(settings)
+        try await run(
+            "provider", "add", "work", "--issuer", server.issuer, "--client-id", "me", "--for-host",
+            "smtp://mail.example.org:587", "--for-host", "imap://mail.example.org:993"
+        ).successful("provider add")
+        let signedIn = try await signIn().successful("sign-in")
+        #expect(signedIn.errorText.contains("as \(account)\n"), "\(signedIn.errorText)")
+        #expect(server.events.count { $0 == "was asked who signed in" } == questions)
+        let token = try await run("token", "work").successful("token").outputText
+        for host in ["smtp\nhost=mail.example.org:587", "imap\nhost=mail.example.org:993"] {
+            let answer = try await run("helper", "git", "get", input: "protocol=\(host)\n\n")
+            #expect(answer.outputText.hasPrefix("username=\(account)\npassword=\(token)\n"), "\(answer.errorText)")
+        }
+        for host in ["smtp\nhost=mail.example.org:25", "https\nhost=mail.example.org:587"] {
+            #expect(try await run("helper", "git", "get", input: "protocol=\(host)\n\n").output.isEmpty)
+        }
+    }
+
+    @Test(arguments: ["smtp://mail.example.org", "smtp://mail.example.org:587/x", "ftp://mail.example.org:21"])
+    func `a mail server is named with its port and nothing else`(host: String) async throws {
+        let run = try await run(
+            "provider", "add", "work", "--issuer", "http://127.0.0.1:9", "--client-id", "me", "--for-host", host)
+        #expect(run.status == 64 && run.errorText.contains("[provider.host]"), "\(run.errorText)")
+    }
+
+    @Test func `a person is asked for a name that no server says, and an empty answer takes the provider's`()
+        async throws
+    {
+        let server = try await Server(#"{"openid": false}"#)
+        try await run(
+            "provider", "add", "work", "--issuer", server.issuer, "--client-id", "me", "--scope", "read"
+        ).successful("provider add")
+        for (typed, account) in [("ada at home\n", "ada at home"), ("\n", "work")] {
+            let terminal = try PseudoTerminal()
+            let program = try BuiltProducts.latchkey().start(
+                ["sign-in", "work", "--browser"], environment: environment, terminal: terminal)
+            try await terminal.waitUntilShown("Name for the account")
+            terminal.type(typed)
+            let run = try await program.finish()
+            #expect(run.status == 0)
+            let accounts = try await self.run("accounts").outputText
+            #expect(accounts.contains(account), "\(accounts)")
+        }
+    }
+
     // MARK: - Refresh tokens
 
     /// The scope was requested and the consent wasn't: the session ended with its first token, and nothing said so.

@@ -304,6 +304,7 @@ class Server(http.server.BaseHTTPRequestHandler):
         if settings["openid"] and "openid" in scopes and grant != "refresh_token":
             now = int(time.time())
             claims = {"iss": issuer, "sub": "1", "aud": name, "iat": now, "exp": now + 600}
+            claims |= settings.get("claims", {})
             claims |= {name: now + seconds for name, seconds in settings["times"].items()}
             if "nonce" in request:
                 claims["nonce"] = request["nonce"]
@@ -314,6 +315,8 @@ class Server(http.server.BaseHTTPRequestHandler):
         self.respond(200, response)
 
     def userinfo(self):
+        if settings.get("tells"):
+            say("was asked who signed in")
         if settings["userinfo"] is None or not self.headers.get("Authorization", "").startswith("Bearer "):
             return self.respond(403, {"error": "insufficient_scope"})
         self.respond(200, settings["userinfo"])

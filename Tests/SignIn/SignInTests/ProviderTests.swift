@@ -34,9 +34,10 @@ struct ProviderTests {
     @Test func `a path alone is on an origin that the service's tokens may go to`() throws {
         let bases = [
             "codeberg": "https://codeberg.org/api/v1", "github": "https://api.github.com/",
-            "gitlab": "https://gitlab.com/api/v4", "google": "https://www.googleapis.com/",
+            "gitlab": "https://gitlab.com/api/v4", "gmail": "https://gmail.googleapis.com/",
+            "google": "https://www.googleapis.com/",
             "mastodon": "https://social.example/", "microsoft": "https://graph.microsoft.com/v1.0",
-            "spotify": "https://api.spotify.com/v1",
+            "outlook": "https://outlook.office.com/api/v2.0", "spotify": "https://api.spotify.com/v1",
         ]
         for service in BuiltInProvider.all where !service.findsServerByAccount {
             let provider = try builtIn(service.name.text, host: service.host == .required ? "social.example" : nil)

@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func `an import of Latchkey shows at most 600 public lines`() throws {
+    @Test func `an import of Latchkey shows at most 620 public lines`() throws {
         let modules = try Self.umbrella()
         #expect(modules.count >= 10)
         let sources = CompileCase.package.appendingPathComponent("Sources")
@@ -170,7 +170,7 @@ import Testing
                 }
             }
         }
-        #expect(count > 400 && count <= 600)
+        #expect(count > 400 && count <= 620)
     }
 
     /// What a page shows must be there for a stranger, with one import and the product that the page is about. Pages

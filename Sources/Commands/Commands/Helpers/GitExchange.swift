@@ -71,6 +71,9 @@ struct GitExchange: ~Copyable {
     /// sees to.
     var origin: String { ASCII.lowercased("\(scheme)://\(host)") }
 
+    /// Whether a mail server is asked for, which wants the account's own name with the token (git-send-email(1)).
+    var isForMail: Bool { scheme == "smtp" || scheme == "imap" }
+
     private mutating func take(_ line: Span<UInt8>) throws(CommandFailure) {
         guard line.count <= Self.maximumLineByteCount, line.index(of: 0) == nil,
             let equals = line.index(of: UInt8(ascii: "="))

@@ -17,6 +17,8 @@ enum GitHelper {
             For a host without a password, the helper returns a session's token if the session may be used there. It refreshes the
             token if needed, and never erases a session. It also finds the passwords that git-credential-libsecret and Git Credential
             Manager stored. Exits with 0 even if nothing is found.
+
+            For a mail server (`latchkey provider add NAME --for-host smtp://HOST:PORT`), the user name is the account's.
             """,
         examples: ["latchkey helper git get"],
         calledAs: "git-credential-latchkey", reportsError: reportInOneLine
@@ -91,7 +93,7 @@ enum GitHelper {
         try answer.append(
             publicText: isBearer
                 ? "capability[]=authtype\nauthtype=Bearer\nephemeral=1\ncredential="
-                : "username=\(request.user ?? HostSession.user)\npassword=")
+                : "username=\(request.user ?? (request.isForMail ? session.account : HostSession.user))\npassword=")
         try answer.append(session.token)
         if let expiry = session.expiry { try answer.append(publicText: "\npassword_expiry_utc=\(expiry.seconds)") }
         try answer.append(publicText: "\n")

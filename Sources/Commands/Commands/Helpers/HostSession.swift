@@ -9,6 +9,7 @@ internal import LatchkeySystem
 /// A sign-in whose token may go to the host that a tool asks for.
 struct HostSession: ~Copyable {
     let provider: ProviderName
+    let account: String
     /// The access token, or the ID token where the tool sends that one instead.
     let token: Secret<AccessToken>
     /// When the token ends; `nil` when the server didn't say.
@@ -21,6 +22,7 @@ struct HostSession: ~Copyable {
             throw CommandFailure(noIDTokenAt: provider, SignInError(.noIDToken))
         }
         self.provider = provider
+        account = session.account
         self.token = token
         expiry = session.end(of: kind)
     }

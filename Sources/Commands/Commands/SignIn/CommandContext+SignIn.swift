@@ -5,8 +5,10 @@ internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeyProcess
+internal import LatchkeySecrets
 internal import LatchkeySignIn
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 
 extension CommandContext {
     var providers: ProviderFolder { ProviderFolder(configurationFolder: configurationFolder) }
@@ -20,9 +22,21 @@ extension CommandContext {
     }
 
     func signInContext(http: any HTTPTransport) -> SignInContext {
-        SignInContext(
+        var made = SignInContext(
             http: http, leases: .standard,
             log: logger.category("latchkey.sign-in"))
+        made.askForName = { [prompt] in
+            guard prompt.isPossible else { return nil }
+            let name = Handover<String>()
+            await BlockingWork.run {
+                let answer = try? prompt.ask(
+                    "The server doesn't say who signed in. Name for the account", as: MessageBody.self, limit: 256,
+                    isShown: true)
+                if let text = answer?.withExposedBytes({ $0.publicText() }) { name.give(text) }
+            }
+            return name.take()
+        }
+        return made
     }
 
     /// The configuration that PROVIDER names.

@@ -15,7 +15,7 @@ enum ProviderAddCommand {
     static let service = CommandOption.value(
         "--service", "SERVICE",
         form: .choice(BuiltInProvider.all.map(\.word)),
-        help: "built-in service, if NAME isn't its name: bluesky, codeberg, github, gitlab, google, ...")
+        help: "built-in service, if NAME isn't its name: bluesky, codeberg, github, gitlab, gmail, ...")
     private static let dpop = CommandOption.flag(
         "--dpop", help: "bind tokens to a key in the store (DPoP), and refuse other tokens")
     private static let par = CommandOption.flag(
@@ -26,7 +26,7 @@ enum ProviderAddCommand {
         "--development", help: "allow servers on loopback addresses for accounts of bluesky")
     static let forHost = CommandOption.value(
         "--for-host", "HOST", repeats: true,
-        help: "host whose requests from git, docker and others get the token; same as --origin https://HOST")
+        help: "host whose requests from git, docker and others get the token, or smtp://HOST:PORT, imap://HOST:PORT")
     private static let force = CommandOption.flag("--force", help: "replace a provider of the same name without asking")
 
     static let command = Command(
@@ -40,12 +40,13 @@ enum ProviderAddCommand {
         ],
         details: """
             Built in are bluesky, codeberg (also other hosts with Forgejo or Gitea), github (also Enterprise hosts), gitlab
-            (also self-hosted), google, mastodon (at --host), microsoft and spotify. For any other server, add --issuer.
+            (also self-hosted), gmail, google, mastodon (at --host), microsoft, outlook and spotify. For any other server, add
+            --issuer.
 
             Register a client at the server with the redirect URI that provider add prints. No other provider shares that URI
             (RFC 9700 section 4.4.2.2), and each sign-in adds a port. --redirect sets another URI, such as
-            http://localhost:8080/callback if the client is registered with that one. github, google and mastodon give the
-            client a secret.
+            http://localhost:8080/callback if the client is registered with that one. github, gmail, google and mastodon give
+            the client a secret.
 
             With --register, Latchkey registers the client itself (RFC 7591), with a fixed port.
 

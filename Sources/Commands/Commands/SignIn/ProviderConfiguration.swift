@@ -106,9 +106,11 @@ struct ProviderConfiguration: Sendable {
     /// The origins that `--for-host` names.
     static func originsOfHosts(_ arguments: ParsedArguments) throws -> [String] {
         try arguments.all(ProviderAddCommand.forHost).map { host in
-            guard BuiltInProvider.isHost(host), let origin = origin("https://" + host) else {
+            guard let origin = mailOrigin(host) ?? (BuiltInProvider.isHost(host) ? origin("https://" + host) : nil)
+            else {
                 throw CommandFailure(
-                    .usage, "provider.host", "--for-host takes a host name, with or without a port",
+                    .usage, "provider.host",
+                    "--for-host takes a host name, with or without a port, or smtp://HOST:PORT",
                     hint: "remove https:// and the path")
             }
             return origin
@@ -119,6 +121,17 @@ struct ProviderConfiguration: Sendable {
     private static func origin(_ text: String) -> String? {
         guard let url = try? HTTPURL(text), url.isConfidential, url.path == "/", url.query == nil else { return nil }
         return url.origin
+    }
+
+    /// The mail server that a text names, for programs that ask git's helper for its password.
+    private static func mailOrigin(_ text: String) -> String? {
+        for scheme in ["smtp", "imap"] where text.hasPrefix("\(scheme)://") {
+            guard let url = try? HTTPURL("https" + text.dropFirst(scheme.count)), let port = url.port,
+                text.hasSuffix(":\(port)")
+            else { return nil }
+            return "\(scheme)://\(url.host):\(port)"
+        }
+        return nil
     }
 
     private func described() throws -> OAuthProvider {
@@ -204,7 +217,7 @@ struct ProviderConfiguration: Sendable {
         }
         scopes = try texts("scopes")
         origins = try texts("origins").map { text throws(JSONError) in
-            guard let origin = Self.origin(text) else { throw JSONError(.wrongType) }
+            guard let origin = Self.mailOrigin(text) ?? Self.origin(text) else { throw JSONError(.wrongType) }
             return origin
         }
         parameters = try texts("parameters")

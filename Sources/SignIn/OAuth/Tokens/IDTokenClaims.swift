@@ -8,6 +8,8 @@ internal import LatchkeySecrets
 struct IDTokenClaims: ~Copyable {
     private let payload: JSONDocument
     let subject: String
+    /// The name of the account (section 5.1), which the server may say here or in the user information.
+    let name: String?
     /// When the token ends, by the server's clock.
     let expiry: UnixTime
 
@@ -29,9 +31,17 @@ struct IDTokenClaims: ~Copyable {
             !subject.isEmpty
         else { throw malformed }
         self.subject = subject
+        self.name = Self.name(in: payload)
         let expiry = payload.member("exp").flatMap { try? payload.double($0) } ?? 0
         self.expiry = UnixTime(seconds: Int64(min(max(expiry, 0), Self.latestExpiry)))
         self.payload = payload
+    }
+
+    private static func name(in payload: borrowing JSONDocument) -> String? {
+        for member in [payload.member("preferred_username"), payload.member("email")].compactMap(\.self) {
+            if let text = try? payload.publicText(member, limit: 1024), !text.isEmpty { return text }
+        }
+        return nil
     }
 
     /// Decodes the header (0) or the payload (1) of a compact JWS (RFC 7515 section 7.1).

@@ -22,6 +22,8 @@ public struct TokenResponse: ~Copyable, Sendable {
     package let idToken: Secret<IDToken>?
     /// The `sub` of the ID token: who signed in, in the server's own terms.
     package let subject: String?
+    /// The ID token's name of the account: `preferred_username`, otherwise `email`.
+    package internal(set) var accountName: String?
     /// How long the access token lives from the response on, in seconds; `nil` when the server doesn't say.
     package let expiresInSeconds: Int64?
     /// How long the ID token lives from the response on, in seconds; `nil` without one.
@@ -142,6 +144,7 @@ struct TokenResponseReader {
     ) throws(OAuthError) -> TokenResponse {
         var response = try response(
             document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject)
+        response.accountName = claims.name
         // By the server's clock, which wrote the token's end.
         response.idTokenExpiresInSeconds = min(claims.expiry.seconds(since: now), Self.maximumLifetimeSeconds)
         return response

@@ -135,6 +135,15 @@ extension OAuthProvider {
         try BuiltInProvider.gitLab.provider(clientID, host, scopes, redirect)
     }
 
+    /// Google's mail, by IMAP and SMTP; a client as for ``google(clientID:scopes:redirect:)``.
+    ///
+    /// Throws as ``codeberg(clientID:host:scopes:redirect:)`` does, which describes the parameters too.
+    public static func gmail(
+        clientID: String, scopes: ScopeList? = nil, redirect: RedirectURI? = nil
+    ) throws(OAuthError) -> OAuthProvider {
+        try BuiltInProvider.gmail.provider(clientID, nil, scopes, redirect)
+    }
+
     /// Google, for clients of the kind "desktop app". Google requires the client's secret: save it under
     /// ``SignInService/clientSecretKey(of:)``.
     ///
@@ -161,6 +170,15 @@ extension OAuthProvider {
         clientID: String, scopes: ScopeList? = nil, redirect: RedirectURI? = nil
     ) throws(OAuthError) -> OAuthProvider {
         try BuiltInProvider.microsoft.provider(clientID, nil, scopes, redirect)
+    }
+
+    /// Microsoft's mail, by IMAP and SMTP, for personal, work and school accounts.
+    ///
+    /// Throws as ``codeberg(clientID:host:scopes:redirect:)`` does, which describes the parameters too.
+    public static func outlook(
+        clientID: String, scopes: ScopeList? = nil, redirect: RedirectURI? = nil
+    ) throws(OAuthError) -> OAuthProvider {
+        try BuiltInProvider.outlook.provider(clientID, nil, scopes, redirect)
     }
 
     /// Spotify.

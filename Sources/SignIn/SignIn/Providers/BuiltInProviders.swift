@@ -4,7 +4,9 @@ package import LatchkeyOAuth
 
 extension BuiltInProvider {
     /// In the order of their names.
-    static let standard = [bluesky, codeberg, gitHub, gitLab, google, mastodon, microsoft, spotify]
+    static let standard = [
+        bluesky, codeberg, gitHub, gitLab, gmail, google, mastodon, microsoft, outlook, spotify,
+    ]
 
     /// Codeberg, or another host with Forgejo or Gitea: PKCE, any loopback port for public clients, but not
     /// revocation or discovery: some of its versions publish an issuer with a slash at its end, and some without.
@@ -18,6 +20,20 @@ extension BuiltInProvider {
     static let gitLab = BuiltInProvider(
         "gitlab", host: .standard("gitlab.com"), registrationPage: "/-/user_settings/applications",
         server: .issuer(""), secretMethods: [.secretPost], scopes: ["openid", "read_user"], api: "/api/v4")
+
+    /// Google's mail, for a client as ``google``'s. A token for IMAP and SMTP alone isn't accepted where Google says who
+    /// signed in, so `email` puts the account's name into the ID token.
+    static let gmail = BuiltInProvider(
+        "gmail", takesAnyLoopbackPath: true,
+        registrationPage: "https://console.cloud.google.com/apis/credentials",
+        server: .issuer("https://accounts.google.com"), secretMethods: [.secretPost],
+        scopes: ["openid", "email", "https://mail.google.com/"],
+        parameters: ["access_type": "offline", "prompt": "consent"],
+        revokesReplacedTokens: false, api: "https://gmail.googleapis.com",
+        apiOrigins: [
+            "https://gmail.googleapis.com", "smtp://smtp.gmail.com:587", "smtp://smtp.gmail.com:465",
+            "imap://imap.gmail.com:993",
+        ])
 
     /// Google, for its "desktop app" clients: PKCE, any loopback port, and a client secret. Google requires the secret
     /// although such a client can't protect it.
@@ -52,6 +68,24 @@ extension BuiltInProvider {
         secretMethods: [.secretPost, .secretBasic], scopes: ["User.Read", "offline_access"],
         account: Account("https://graph.microsoft.com/v1.0/me", .userPrincipalName), revocation: .unavailable,
         api: "https://graph.microsoft.com/v1.0")
+
+    /// Microsoft's mail, for a client as ``microsoft``'s. The token is for outlook.office.com, so Graph refuses it; the
+    /// ID token has the account's name.
+    static let outlook = BuiltInProvider(
+        "outlook", registrationPage: "https://entra.microsoft.com/#view/Microsoft_AAD_RegisteredApps",
+        server: .endpoints(
+            authorization: "https://login.microsoftonline.com/common/oauth2/v2.0/authorize",
+            token: "https://login.microsoftonline.com/common/oauth2/v2.0/token",
+            device: "https://login.microsoftonline.com/common/oauth2/v2.0/devicecode"),
+        secretMethods: [.secretPost, .secretBasic],
+        scopes: [
+            "openid", "profile", "email", "offline_access", "https://outlook.office.com/IMAP.AccessAsUser.All",
+            "https://outlook.office.com/SMTP.Send",
+        ], revocation: .unavailable, api: "https://outlook.office.com/api/v2.0",
+        apiOrigins: [
+            "https://outlook.office.com", "smtp://smtp.office365.com:587", "smtp://smtp-mail.outlook.com:587",
+            "imap://outlook.office365.com:993",
+        ])
 
     /// Spotify: PKCE, no client secret, a loopback address by its IP number with any port (`localhost` is refused
     /// there), no revocation endpoint.

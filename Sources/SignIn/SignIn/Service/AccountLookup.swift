@@ -36,11 +36,14 @@ struct AccountLookup: Sendable {
     /// Throws `.accountMismatch` if the user information is about a different person than the ID token, `.resource` for
     /// an address that must not get a request, and `.cancelled`.
     ///
-    /// - Parameter subject: the `sub` of the ID token, if there is one.
+    /// - Parameters:
+    ///   - subject: the `sub` of the ID token, if there is one.
+    ///   - name: the ID token's name of the account, if it has one.
     func identify(
-        _ token: borrowing Secret<AccessToken>, subject: String?
+        _ token: borrowing Secret<AccessToken>, subject: String?, name: String? = nil
     ) async throws(SignInError) -> AccountIdentity? {
-        let known = subject.map { AccountIdentity(name: $0, subject: $0) }
+        let known = subject.map { AccountIdentity(name: name ?? $0, subject: $0) }
+        if name != nil, source == .userInfo { return known }
         switch await Result<AccountIdentity?, SignInError>(awaiting: try await ask(token, subject)) {
         case .success(let found): return found ?? known
         case .failure(let error):

@@ -75,8 +75,12 @@ extension SignInService {
                 } else { nil }
             return AccountIdentity(name: account, subject: subject)
         }
-        let found = try await lookup.identify(tokens.accessToken, subject: tokens.subject)
+        let found = try await lookup.identify(
+            tokens.accessToken, subject: tokens.subject, name: tokens.accountName)
         if let found, sessions.takes(found.name) { return found }
+        if let name = await context.askForName?(), sessions.takes(name) {
+            return AccountIdentity(name: name, subject: found?.subject ?? tokens.subject)
+        }
         // A sign-in is never lost for a name.
         var identity = AccountIdentity(name: provider.name, subject: found?.subject ?? tokens.subject)
         identity.naming = .byProvider

@@ -132,21 +132,23 @@ extension AuthorizationServerMetadata {
         throw failure
     }
 
-    private static func isJSON(_ mediaType: String) -> Bool {
+    static func isJSON(_ mediaType: String) -> Bool {
         let type = mediaType.prefix { $0 != ";" && $0 != " " }.lowercased()
         return type == "application/json" || (type.hasPrefix("application/") && type.hasSuffix("+json"))
     }
 
-    /// RFC 8414 section 3.1 puts the well-known part between host and path; OpenID Connect Discovery section 4.1 puts
-    /// it at the end.
+    /// RFC 8414 sections 3.1 and 5 put the well-known part between host and path; OpenID Connect Discovery section 4.1
+    /// puts it at the end.
     static func wellKnownURLs(of issuer: Issuer) throws(OAuthError) -> [HTTPURL] {
         let path = issuer.url.path.hasSuffix("/") ? String(issuer.url.path.dropLast()) : issuer.url.path
-        return try mapError(
-            { (_: InvalidValue) in OAuthError(.invalidConfiguration(.issuer)) },
-            of: [
-                try HTTPURL("\(issuer.url.origin)/.well-known/oauth-authorization-server\(path)"),
-                try HTTPURL("\(issuer.url.origin)\(path)/.well-known/openid-configuration"),
-            ])
+        let places =
+            ["/.well-known/oauth-authorization-server\(path)"]
+            + (path.isEmpty ? [] : ["/.well-known/openid-configuration\(path)"])
+            + ["\(path)/.well-known/openid-configuration"]
+        return try mappingError({ (_: InvalidValue) in OAuthError(.invalidConfiguration(.issuer)) }) {
+            () throws(InvalidValue) in
+            try places.map { (place) throws(InvalidValue) in try HTTPURL(issuer.url.origin + place) }
+        }
     }
 
     /// Reads a metadata document.
@@ -195,7 +197,7 @@ extension AuthorizationServerMetadata {
         readsClientDocuments = try reader.flag("client_id_metadata_document_supported")
     }
 
-    private static func document(_ body: borrowing Secret<MessageBody>) throws(OAuthError) -> JSONDocument {
+    static func document(_ body: borrowing Secret<MessageBody>) throws(OAuthError) -> JSONDocument {
         let document = try mapError(
             { (error: JSONError) in OAuthError(.invalidMetadata(error.problem == .tooLarge ? .tooLarge : .notJSON)) },
             of: JSONDocument(body.duplicate()))
@@ -205,7 +207,7 @@ extension AuthorizationServerMetadata {
 }
 
 /// Reads members of a metadata document, which contains no secret.
-private struct MetadataReader: ~Copyable {
+struct MetadataReader: ~Copyable {
     let document: JSONDocument
     /// Whether endpoints may be plain HTTP on loopback: only if the issuer is on loopback. Another server could make
     /// this program post a code to any listener on this machine.
@@ -254,7 +256,7 @@ private struct MetadataReader: ~Copyable {
 public struct Issuer: Sendable, Hashable, Loggable {
     /// As written: ASCII, as URLs are, so that equal texts have the same octets.
     public let text: String
-    let url: HTTPURL
+    package let url: HTTPURL
 
     /// Throws `.invalidConfiguration(.issuer)` for anything else.
     public init(_ text: String) throws(OAuthError) {

@@ -137,6 +137,8 @@ package struct ClientConfiguration: Sendable, Hashable {
     package var scopes: ScopeList
     /// Sent with each authorization request, such as `access_type=offline` for Google.
     package let extraParameters: [AuthorizationParameter]
+    /// The resource that tokens are for (RFC 8707), sent with each request for a code or for tokens.
+    package var resource: String?
 
     package init(
         clientID: String, redirect: RedirectURI, scopes: ScopeList = [], extraParameters: [AuthorizationParameter] = []

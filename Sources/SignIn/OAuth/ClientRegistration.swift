@@ -85,6 +85,13 @@ package struct RegistrationEndpoint: Sendable {
             let clientID = try? document.publicText(member, limit: 2048), !clientID.isEmpty,
             clientID.utf8.allSatisfy({ ASCII.isVisible($0) })
         else { throw malformed }
+        // A server may change what it registers, but a code must not come to an address that nobody asked for.
+        let redirects = document.member("redirect_uris").map { list in
+            document.elements(of: list).compactMap { try? document.publicText($0, limit: RedirectURI.maximumByteCount) }
+        }
+        guard redirects.map({ known in client.redirects.allSatisfy { known.contains($0.text) } }) ?? true else {
+            throw malformed
+        }
         let secret = try Self.secret(in: document)
         // A server that says nothing of the method and gives no secret takes the client for a public one. Mastodon
         // always gives a secret.

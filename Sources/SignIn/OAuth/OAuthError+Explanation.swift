@@ -167,6 +167,8 @@ extension OAuthError.MetadataProblem {
         case .withoutRegistration: "\(Recovery.registerClient)"
         case .withoutS256: "the server must offer PKCE with S256"
         case .withoutES256: OAuthError.unboundHint
+        case .otherResource: "check the resource's address: its documentation names it, with or without a final slash"
+        case .elsewhere: "if you trust the server, set its issuer yourself"
         default: "the server's operator has to fix it"
         }
     }
@@ -190,6 +192,8 @@ extension OAuthError.MetadataProblem {
         case .withoutClientAuthentication: "the server accepts no client secrets"
         case .withoutES256: "ES256 is not among its algorithms for DPoP proofs"
         case .reservedParameter: "the authorization endpoint sets a parameter that only Latchkey may set"
+        case .otherResource: "it is for another resource"
+        case .elsewhere: "the resource points to another host's metadata, or to a server without HTTPS"
         }
     }
 }
@@ -198,6 +202,7 @@ extension OAuthError.ConfigurationProblem {
     fileprivate var hint: LogMessage? {
         switch self {
         case .issuer: "use the https:// address that the server calls its issuer"
+        case .resource: "use an address such as https://api.example.org/mcp"
         case .clientSecret: "pass the client secret without a final line break: use printf, not echo"
         case .redirect: "use an address such as http://127.0.0.1/callback or com.example.app:/callback"
         case .redirectScheme:
@@ -215,6 +220,7 @@ extension OAuthError.ConfigurationProblem {
         case .clientSecret: "the client secret is empty, too long or has forbidden characters"
         case .scope: "a scope is empty or has forbidden characters"
         case .issuer: "the issuer isn't an HTTPS or loopback URL without query and fragment"
+        case .resource: "the resource isn't an HTTPS or loopback URL without query, fragment and user name"
         case .redirect: "the redirect address is not valid"
         case .redirectScheme: "the redirect address has a scheme that is not a reverse domain name"
         case .redirectPort: "the redirect URI lacks a port"

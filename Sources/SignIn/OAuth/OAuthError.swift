@@ -140,6 +140,10 @@ public struct OAuthError: RedactedError, Hashable {
         case withoutClientAuthentication
         /// The authorization endpoint sets a parameter in its own query that belongs to the request.
         case reservedParameter
+        /// A resource's metadata names another resource (RFC 9728 section 3.3).
+        case otherResource
+        /// A resource says that its metadata is at another origin, or names a server that can't be its own.
+        case elsewhere
     }
 
     /// The problem with a client's configuration.
@@ -152,6 +156,8 @@ public struct OAuthError: RedactedError, Hashable {
         case scope
         /// The issuer is no HTTPS or loopback URL without query and fragment (RFC 8414 section 2).
         case issuer
+        /// The resource is no HTTPS or loopback URL without query, fragment and user info (RFC 8707 section 2).
+        case resource
         /// The redirect address is not valid.
         case redirect
         /// The redirect address has a private-use scheme without a dot (RFC 8252 section 7.1).

@@ -25,23 +25,6 @@ internal import TestServices
         try await BuiltProducts.latchkey().run(arguments, environment: environment, input: Array(input.utf8))
     }
 
-    /// A server that runs, and what clients did there.
-    private struct Server {
-        let program: RunningProgram
-        let issuer: String
-
-        /// - Parameter settings: as in the program's own description.
-        init(_ settings: String) async throws {
-            let script = TestData.folder().appendingPathComponent("strict_server.py").path
-            let program = try Program("python3").start([script, settings])
-            try await program.wait(for: "its address") { program.outputSoFar.contains("\n") }
-            self.program = program
-            issuer = String(program.outputSoFar.prefix { $0 != "\n" })
-        }
-
-        var events: [String] { program.outputSoFar.split(separator: "\n").dropFirst().map(String.init) }
-    }
-
     private static let secret = "a/secret: with+20%"
 
     private func signIn(options: [String] = []) async throws -> ProgramRun {
@@ -58,7 +41,7 @@ internal import TestServices
     ) async throws {
         let isPublic = method == "none"
         let secret = isPublic ? "null" : "\"\(Self.secret)\""
-        let server = try await Server(
+        let server = try await StrictServer(
             #"{"methods": ["\#(method)"], "secret": \#(secret), "par": \#(isPushed), "lifetime": 1}"#)
         try await BuiltProducts.latchkey().run(
             ["provider", "add", "work", "--issuer", server.issuer, "--client-id", "me", "--scope", "openid"]
@@ -86,7 +69,7 @@ internal import TestServices
     @Test func `parameters of the person's are sent, kept with the provider, and replaced for one sign-in`()
         async throws
     {
-        let server = try await Server("{}")
+        let server = try await StrictServer("{}")
         try await run(
             "provider", "add", "work", "--issuer", server.issuer, "--client-id", "me", "--parameter", "login_hint=ada",
             "--parameter", "prompt=login"
@@ -117,7 +100,7 @@ internal import TestServices
         let listener = try LoopbackAuthorizationServer()
         let port = try #require(URL(string: listener.issuer)?.port)
         let redirect = "http://localhost:\(port)/cb"
-        let server = try await Server(#"{"redirects": ["\#(redirect)"]}"#)
+        let server = try await StrictServer(#"{"redirects": ["\#(redirect)"]}"#)
         try await run(
             "provider", "add", "work", "--issuer", server.issuer, "--client-id", "me", "--redirect", redirect
         ).successful("provider add")
@@ -140,7 +123,7 @@ internal import TestServices
     func `the ID token says who signed in, then the user information does`(
         settings: String, account: String, questions: Int
     ) async throws {
-        let server = try await Server(settings)
+        let server = try await StrictServer(settings)
         try await run(
             "provider", "add", "work", "--issuer", server.issuer, "--client-id", "me", "--for-host",
             "smtp://mail.example.org:587", "--for-host", "imap://mail.example.org:993"
@@ -168,7 +151,7 @@ internal import TestServices
     @Test func `a person is asked for a name that no server says, and an empty answer takes the provider's`()
         async throws
     {
-        let server = try await Server(#"{"openid": false}"#)
+        let server = try await StrictServer(#"{"openid": false}"#)
         try await run(
             "provider", "add", "work", "--issuer", server.issuer, "--client-id", "me", "--scope", "read"
         ).successful("provider add")
@@ -191,7 +174,7 @@ internal import TestServices
     @Test func `a server that wants consent for offline_access is asked for it, and issues a refresh token`()
         async throws
     {
-        let server = try await Server(#"{"offline": true}"#)
+        let server = try await StrictServer(#"{"offline": true}"#)
         try await run(
             "provider", "add", "work", "--issuer", server.issuer, "--client-id", "me", "--scope", "openid", "--scope",
             "offline_access"
@@ -203,7 +186,7 @@ internal import TestServices
     }
 
     @Test func `a session that can't refresh itself says so at the end of the sign-in, and what helps`() async throws {
-        let server = try await Server(#"{"offline": true}"#)
+        let server = try await StrictServer(#"{"offline": true}"#)
         try await run("provider", "add", "work", "--issuer", server.issuer, "--client-id", "me")
             .successful("provider add")
         let run = try await signIn().successful("sign-in")
@@ -232,7 +215,7 @@ internal import TestServices
         offered: [String], taken: String
     ) async throws {
         let methods = offered.map { "\"\($0)\"" }.joined(separator: ", ")
-        let server = try await Server(#"{"methods": [\#(methods)]}"#)
+        let server = try await StrictServer(#"{"methods": [\#(methods)]}"#)
         let added = try await run("provider", "add", "work", "--issuer", server.issuer, "--register")
             .successful("provider add")
         // The port is one that the kernel gives to no outgoing connection.
@@ -246,14 +229,14 @@ internal import TestServices
     }
 
     @Test func `--register says that a server offers no method that we have, before it registers`() async throws {
-        let server = try await Server(#"{"methods": ["private_key_jwt"]}"#)
+        let server = try await StrictServer(#"{"methods": ["private_key_jwt"]}"#)
         let added = try await run("provider", "add", "work", "--issuer", server.issuer, "--register")
         #expect(added.status == 76 && added.errorText.contains("[oauth.invalid-metadata]"), "\(added.errorText)")
         #expect(server.events == [])
     }
 
     @Test func `a person who waits at a server's error page reads what to check`() async throws {
-        let server = try await Server(#"{"redirects": ["http://127.0.0.1/registered"]}"#)
+        let server = try await StrictServer(#"{"redirects": ["http://127.0.0.1/registered"]}"#)
         try await run("provider", "add", "work", "--issuer", server.issuer, "--client-id", "me")
             .successful("provider add")
         let running = try BuiltProducts.latchkey().start(["sign-in", "work"], environment: environment)
@@ -277,7 +260,7 @@ internal import TestServices
         (#"{"userinfo": {"sub": 1, "preferred_username": ""}}"#, "1"),
     ])
     func `a sign-in is not lost for a name that the server doesn't say`(settings: String, name: String) async throws {
-        let server = try await Server(settings)
+        let server = try await StrictServer(settings)
         try await run("provider", "add", "work", "--issuer", server.issuer, "--client-id", "me", "--scope", "read")
             .successful("provider add")
         let run = try await signIn().successful("sign-in")
@@ -292,7 +275,7 @@ internal import TestServices
     }
 
     @Test func `a name that passes to another person takes no account's place, and loses no sign-in`() async throws {
-        let server = try await Server("{}")
+        let server = try await StrictServer("{}")
         try await run("provider", "add", "work", "--issuer", server.issuer, "--client-id", "me", "--scope", "read")
             .successful("provider add")
         try await signIn().successful("sign-in")
@@ -354,7 +337,7 @@ internal import TestServices
     }
 
     private func signIn(_ settings: String) async throws -> ProgramRun {
-        let server = try await Server("{\(settings)}")
+        let server = try await StrictServer("{\(settings)}")
         try await run("provider", "add", "work", "--issuer", server.issuer, "--client-id", "me")
             .successful("provider add")
         return try await signIn()
@@ -367,5 +350,29 @@ internal import TestServices
             let run = try await signIn(#""times": {"\#(claim)": \#(seconds)}"#)
             #expect(run.status == status, "\(run.errorText)")
         }
+    }
+}
+
+/// A server that runs, and what clients did there.
+struct StrictServer {
+    let program: RunningProgram
+    let issuer: String
+
+    /// - Parameter settings: as in the program's own description.
+    init(_ settings: String) async throws {
+        let script = TestData.folder().appendingPathComponent("strict_server.py").path
+        let program = try Program("python3").start([script, settings])
+        try await program.wait(for: "its address") { program.outputSoFar.contains("\n") }
+        self.program = program
+        issuer = String(program.outputSoFar.prefix { $0 != "\n" })
+    }
+
+    var events: [String] { program.outputSoFar.split(separator: "\n").dropFirst().map(String.init) }
+
+    /// Takes more settings. Returns once they hold.
+    func change(_ settings: String) async throws {
+        let count = events.count { $0 == "changed" }
+        program.type(settings + "\n")
+        try await program.wait(for: "its change") { events.count { $0 == "changed" } > count }
     }
 }

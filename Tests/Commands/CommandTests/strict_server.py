@@ -34,6 +34,8 @@ settings = {
     "times": {},  # of ID tokens, in seconds from now
     "lifetime": 3600,  # of access tokens
     "userinfo": {"sub": "1", "preferred_username": "ada"},  # None: the endpoint refuses
+    "resource": None,  # the path of a resource (RFC 9728), which each request for tokens must name (RFC 8707)
+    "metadata": {},  # of the resource: what is another than it should be; "at": where its challenge points
 } | json.loads(sys.argv[1])
 
 # RFC 6749 sections 4.1.1, 4.1.3, 6; RFC 7636 sections 4.3, 4.5; RFC 7009 section 2.1; RFC 8628 sections 3.1, 3.4; RFC 9126
@@ -48,12 +50,21 @@ REQUIRED = {
     "/device": ["client_id?"],
     "/revoke": ["token", "client_id?"],
 }
+if settings["resource"]:
+    for request, names in REQUIRED.items():
+        if request not in ("/authorize pushed", "/revoke"):
+            names.append("resource")
 clients = {"me": {"secret": settings["secret"], "redirects": settings["redirects"]}}
+access_tokens = {}
 pushed, codes, refresh_tokens, devices = {}, {}, {}, {}
 
 
 def say(text):
     print(text, flush=True)
+
+
+def resource():
+    return issuer + settings["resource"] if settings["resource"] else None
 
 
 def encoded(data):
@@ -139,6 +150,10 @@ class Server(http.server.BaseHTTPRequestHandler):
         self.fields = {}
         for name, value in urllib.parse.parse_qsl(url.query if self.command == "GET" else body, keep_blank_values=True):
             self.fields.setdefault(name, []).append(value)
+        if settings["resource"] and url.path.startswith(settings["resource"]):
+            return self.resource(url.path)
+        if settings["resource"] and url.path == "/.well-known/oauth-protected-resource" + settings["resource"]:
+            return self.resource_metadata()
         serve = {
             "/.well-known/oauth-authorization-server": self.metadata, "/keys": self.keys, "/authorize": self.authorize,
             "/par": self.push, "/token": self.token, "/userinfo": self.userinfo, "/register": self.register,
@@ -166,6 +181,37 @@ class Server(http.server.BaseHTTPRequestHandler):
                 say(f"twice: {name} in a request to {request}")
                 raise Refusal("invalid_request")
         self.fields = {name: values[0] for name, values in self.fields.items()}
+        if self.fields.get("resource", resource()) != resource():
+            say(f"another resource in a request to {request}")
+            raise Refusal("invalid_target")
+
+    # The resource
+
+    def challenge(self, status, text):
+        self.send_response(status)
+        self.send_header("WWW-Authenticate", text)
+        self.send_header("Content-Length", "0")
+        self.send_header("Connection", "close")
+        self.end_headers()
+
+    def resource(self, path):
+        scheme, _, token = self.headers.get("Authorization", "").partition(" ")
+        if scheme != "Bearer" or token not in access_tokens:
+            if settings["metadata"].get("at") == "":
+                return self.challenge(401, 'Bearer realm="x"')
+            place = issuer + "/.well-known/oauth-protected-resource" + settings["resource"]
+            place = settings["metadata"].get("at", place)
+            return self.challenge(401, f'Basic realm="x", Bearer resource_metadata="{place}", scope="tools:read"')
+        if path.endswith("/admin") and "tools:admin" not in access_tokens[token]:
+            return self.challenge(403, 'Bearer error="insufficient_scope", scope="tools:read tools:admin"')
+        self.respond(200, {"answer": 42})
+
+    def resource_metadata(self):
+        document = {
+            "resource": resource(), "authorization_servers": [issuer], "scopes_supported": ["tools:read", "tools:admin"],
+        }
+        document |= {name: value for name, value in settings["metadata"].items() if name != "at"}
+        self.respond(200, document)
 
     def client(self):
         """The client of a request that has authenticated as it was registered."""
@@ -194,7 +240,8 @@ class Server(http.server.BaseHTTPRequestHandler):
             "pushed_authorization_request_endpoint": issuer + "/par" if settings["par"] else None,
             "require_pushed_authorization_requests": settings["par"],
             "token_endpoint_auth_methods_supported": settings["methods"], "response_types_supported": ["code"],
-            "code_challenge_methods_supported": ["S256"], "authorization_response_iss_parameter_supported": True,
+            "code_challenge_methods_supported": settings.get("pkce", ["S256"]),
+            "scopes_supported": settings.get("scopes"), "authorization_response_iss_parameter_supported": True,
         }
         if settings["openid"]:
             document |= {
@@ -220,6 +267,9 @@ class Server(http.server.BaseHTTPRequestHandler):
         name = "registered-" + encoded(os.urandom(9))
         secret = None if method == "none" else encoded(os.urandom(24))
         clients[name] = {"secret": secret, "redirects": request["redirect_uris"]}
+        if settings["resource"] and request.get("application_type") != "native":
+            say("the client isn't a native one")
+        request |= settings.get("registered", {})
         say(f"registered a client by {method}")
         response = request | {"client_id": name}
         self.respond(201, response | ({"client_secret": secret, "client_secret_expires_at": 0} if secret else {}))
@@ -282,6 +332,8 @@ class Server(http.server.BaseHTTPRequestHandler):
             if encoded(digest) != request["code_challenge"]:
                 raise Refusal("invalid_grant")
         elif grant == "refresh_token":
+            if settings["resource"] and self.fields["resource"] != resource():
+                raise Refusal("invalid_target")
             request = refresh_tokens.pop(self.fields["refresh_token"], None)
             say("refreshed")
         else:
@@ -296,6 +348,7 @@ class Server(http.server.BaseHTTPRequestHandler):
             "access_token": encoded(os.urandom(24)), "token_type": "Bearer", "expires_in": settings["lifetime"],
             "scope": " ".join(scopes),
         }
+        access_tokens[response["access_token"]] = scopes
         # OpenID Connect Core section 11.
         if not settings["offline"] or ("offline_access" in scopes and "consent" in request.get("prompt", "").split()):
             token = encoded(os.urandom(24))

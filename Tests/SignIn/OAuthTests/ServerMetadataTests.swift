@@ -174,11 +174,12 @@ import Testing
 
     @Test(arguments: ["https://h.example/tenant/a", "https://h.example/tenant/a/"])
     func `an issuer's path goes where each standard wants it`(issuer: String) async {
-        let client = ScriptedHTTPClient(.status(404, ""), .status(404, ""))
+        let client = ScriptedHTTPClient(.status(404, ""), .status(404, ""), .status(404, ""))
         #expect(await discover(issuer, client) == OAuthError(.invalidMetadata(.notFound)))
         #expect(
             client.requests.map(\.url) == [
                 "https://h.example/.well-known/oauth-authorization-server/tenant/a",
+                "https://h.example/.well-known/openid-configuration/tenant/a",
                 "https://h.example/tenant/a/.well-known/openid-configuration",
             ])
     }

@@ -82,9 +82,9 @@ struct ServiceValueTests {
     @Test func `each built-in service has a factory, with a host if people run it themselves`() throws {
         let made: [(String, OAuthProvider)] = try [
             ("codeberg", .codeberg(clientID: "me")), ("github", .gitHub(clientID: "me")),
-            ("gitlab", .gitLab(clientID: "me")), ("google", .google(clientID: "me")),
+            ("gitlab", .gitLab(clientID: "me")), ("gmail", .gmail(clientID: "me")), ("google", .google(clientID: "me")),
             ("mastodon", .mastodon(clientID: "me", host: "social.example")), ("microsoft", .microsoft(clientID: "me")),
-            ("spotify", .spotify(clientID: "me")),
+            ("outlook", .outlook(clientID: "me")), ("spotify", .spotify(clientID: "me")),
         ]
         // Bluesky's accounts have servers of their own: LatchkeyATProtocol signs in there.
         #expect(made.map(\.0) == BuiltInProvider.standard.map(\.name.text).filter { $0 != "bluesky" })

@@ -113,9 +113,7 @@ extension CommandContext {
         let provider = try configuration.provider()
         let kept: StoredSession?? = try await nilIf(
             \StoreError.isCorruption, awaiting: try await sessions.load(account, deadline: deadline))
-        guard let kept, let session = kept, session.isOf(provider), session.keyThumbprint == nil,
-            session.resource == nil
-        else { return nil }
+        guard let kept, let session = kept, session.isOf(provider), session.keyThumbprint == nil else { return nil }
         return session
     }
 

@@ -27,11 +27,11 @@ extension CommandContext {
             log: logger.category("latchkey.sign-in"))
         made.askForName = { [prompt] in
             guard prompt.isPossible else { return nil }
-            let name = Handover<String>()
+            let (name, limit) = (Handover<String>(), Deadline.after(.seconds(60)))
             await BlockingWork.run {
                 let answer = try? prompt.ask(
                     "The server doesn't say who signed in. Name for the account", as: MessageBody.self, limit: 256,
-                    isShown: true)
+                    isShown: true, stopping: { limit.hasPassed ? .timedOut : nil })
                 if let text = answer?.withExposedBytes({ $0.publicText() }) { name.give(text) }
             }
             return name.take()

@@ -33,7 +33,7 @@ enum ProviderAddCommand {
         "provider", "add", summary: "add a server to sign in at",
         operands: [.required("NAME", help: "name of your choice: lower-case letters, digits, hyphens")],
         options: [
-            SignInOptions.issuer, service, SignInOptions.host, SignInOptions.clientID, register,
+            SignInOptions.issuer, service, SignInOptions.resource, SignInOptions.host, SignInOptions.clientID, register,
             SignInOptions.clientSecret, SignInOptions.clientAuthentication,
             SignInOptions.scope, SignInOptions.origin, forHost, dpop, par, SignInOptions.parameter,
             SignInOptions.redirect, SignInOptions.anyScheme, development, SignInOptions.certificateAuthority, force,
@@ -49,6 +49,9 @@ enum ProviderAddCommand {
             the client a secret.
 
             With --register, Latchkey registers the client itself (RFC 7591), with a fixed port.
+
+            With --resource, Latchkey asks the resource which server signs in for it, and registers a client there unless you pass
+            a --client-id. If the resource names several servers, choose one with --issuer. Tokens go to that resource only.
 
             --dpop makes tokens useless without the key (RFC 9449). --par refuses a server that doesn't take pushed requests
             (RFC 9126); without --par, Latchkey pushes requests to servers that take them.
@@ -71,7 +74,9 @@ enum ProviderAddCommand {
         try configuration.checkCommandLine()
         // Before an unwanted client is registered.
         let isReplaced = try confirmReplacing(configuration, arguments, context)
-        if case .issuer(let text) = configuration.server {
+        if configuration.resource != nil {
+            try await findServer(of: &configuration, arguments, context)
+        } else if case .issuer(let text) = configuration.server {
             let http = context.http(certificateFile: configuration.certificateFile)
             let metadata = try await AuthorizationServerMetadata.discover(
                 Issuer(text), over: http, log: context.logger.category("latchkey.oauth"))
@@ -131,12 +136,13 @@ enum ProviderAddCommand {
     private static func configuration(_ arguments: ParsedArguments) throws -> ProviderConfiguration {
         let name = try ProviderName(checking: arguments.operand("NAME"))
         let server: ProviderConfiguration.Server
-        if let issuer = arguments.value(SignInOptions.issuer) {
+        let resource = try resource(arguments)
+        if let issuer = arguments.value(SignInOptions.issuer) ?? resource {
             server = .issuer(issuer)
             if arguments.value(service) != nil || arguments.value(SignInOptions.host) != nil {
                 throw CommandFailure(
-                    .usage, "provider.two-servers", "--issuer can't be used with --service or --host",
-                    hint: "remove --issuer for a built-in service")
+                    .usage, "provider.two-servers", "--issuer and --resource can't be used with --service or --host",
+                    hint: "remove --issuer and --resource for a built-in service")
             }
         } else {
             server = try builtIn(name, arguments)
@@ -155,7 +161,7 @@ enum ProviderAddCommand {
                     hint: "remove --client-id and --client-secret-stdin")
             }
         }
-        let placeholder = registers ? unregisteredClientID : nil
+        let placeholder = registers || resource != nil ? unregisteredClientID : nil
         var standard: String?
         if case .builtIn(let service, _) = server { standard = BuiltInProvider.named(service)?.standardClientID }
         guard let clientID = arguments.value(SignInOptions.clientID) ?? placeholder ?? standard else {
@@ -168,6 +174,12 @@ enum ProviderAddCommand {
         configuration.origins =
             try ProviderConfiguration.origins(arguments) + ProviderConfiguration.originsOfHosts(arguments)
         configuration.parameters = try ProviderConfiguration.parameters(arguments)
+        configuration.resource = resource
+        guard resource == nil || configuration.origins.isEmpty else {
+            throw CommandFailure(
+                .usage, "provider.resource", "--resource can't be used with --origin or --for-host",
+                hint: "remove them: a resource's tokens go to that resource only")
+        }
         configuration.usesDPoP = arguments.has(dpop)
         configuration.requiresPushedRequests = arguments.has(par)
         if configuration.usesDPoP || configuration.requiresPushedRequests, case .builtIn = server {
@@ -260,7 +272,7 @@ enum ProviderAddCommand {
 
     /// Registers the client at the server, with the redirect address that sign-ins will use and a method that the server
     /// offers.
-    private static func register(
+    static func register(
         _ configuration: inout ProviderConfiguration, _ metadata: AuthorizationServerMetadata,
         _ http: any HTTPTransport,
         _ context: CommandContext

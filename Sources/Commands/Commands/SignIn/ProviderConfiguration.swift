@@ -22,6 +22,8 @@ struct ProviderConfiguration: Sendable {
     var scopes: [String]
     /// Origins that the token may be sent to, beside the provider's own.
     var origins: [String] = []
+    /// The one resource that tokens are for.
+    var resource: String?
     /// Further parameters of the authorization request, as `NAME=VALUE`.
     var parameters: [String] = []
     /// The redirect URI, if it isn't a loopback address with any port.
@@ -145,6 +147,8 @@ struct ProviderConfiguration: Sendable {
                 Issuer(text), name: name, clientID: clientID, scopes: scopes ?? ["openid"], redirect: redirect,
                 proof: proof, usesDPoP: usesDPoP)
             provider.pushes = requiresPushedRequests ? .required : .whenOffered
+            provider.resource = resource
+            provider.apiBase = try resource.map { try HTTPURL($0) }
             return provider
         case .builtIn(let service, let host):
             guard let builtIn = BuiltInProvider.named(service) else {
@@ -172,6 +176,7 @@ struct ProviderConfiguration: Sendable {
         members.append(("client_id", .text(Self.shown(clientID))))
         members.append(("scopes", .array(scopes.map { .text(Self.shown($0)) })))
         if !origins.isEmpty { members.append(("origins", .array(origins.map { .text(Self.shown($0)) }))) }
+        if let resource { members.append(("resource", .text(Self.shown(resource)))) }
         if !parameters.isEmpty {
             members.append(("parameters", .array(parameters.map { .text(Self.shown($0)) })))
         }
@@ -219,6 +224,10 @@ struct ProviderConfiguration: Sendable {
         origins = try texts("origins").map { text throws(JSONError) in
             guard let origin = Self.mailOrigin(text) ?? Self.origin(text) else { throw JSONError(.wrongType) }
             return origin
+        }
+        resource = try text("resource")
+        guard resource.map({ (try? ProtectedResource.identifier($0)) != nil }) ?? true else {
+            throw JSONError(.wrongType)
         }
         parameters = try texts("parameters")
         guard parameters.allSatisfy({ (try? Self.parameter($0)) != nil }) else { throw JSONError(.wrongType) }

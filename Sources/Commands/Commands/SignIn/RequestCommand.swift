@@ -1,5 +1,6 @@
 internal import LatchkeyHTTP
 internal import LatchkeyLog
+internal import LatchkeyOAuth
 internal import LatchkeySignIn
 internal import LatchkeyStoreSelection
 internal import LatchkeySystem
@@ -65,19 +66,21 @@ enum RequestCommand {
         configuration.origins += try ProviderConfiguration.origins(arguments)
         let account = arguments.value(SignInOptions.account)
         let body = try RequestBody(arguments, fields: &fields)
-        let (response, url) = try await context.explaining(configuration, account: account) {
-            () async throws -> (Box<GuardedResponse>, HTTPURL) in
+        let (response, url, missing) = try await context.explaining(configuration, account: account) {
+            () async throws -> (Box<GuardedResponse>, HTTPURL, ScopeList?) in
             let service = try await context.service(configuration, arguments)
             let url = try await target(arguments.operand("URL"), configuration, service, account)
             var request = GuardedRequest(method, url, fields: fields)
             request.body = body?.takeContent()
             let limits = TransferLimits(
                 maximumBodyByteCount: maximumByteCount, timeout: context.settings.timeout)
-            return (Box(try await send(request, service, account, limits)), url)
+            let response = try await send(request, service, account, limits)
+            let missing = try await missingScopes(response, service, account)
+            return (Box(response), url, missing)
         }
         if arguments.has(include) { try context.output.write(Self.head(of: response.value)) }
         try context.output.write(secret: response.value.body, isRaw: arguments.has(.raw))
-        return try outcome(response.value.status, url, configuration)
+        return try outcome(response.value.status, url, configuration, missing)
     }
 
     /// The status and the fields, with the empty line after them.
@@ -145,6 +148,15 @@ enum RequestCommand {
         return try HTTPURL(base.origin + (base.path.hasSuffix("/") ? String(base.path.dropLast()) : base.path) + text)
     }
 
+    /// The scopes that the response wants and the session lacks.
+    private static func missingScopes(
+        _ response: borrowing GuardedResponse, _ service: SignInService, _ account: String?
+    ) async throws -> ScopeList? {
+        guard response.status == 403 else { return nil }
+        let scopes = try await service.session(of: service.resolve(account)).scopes
+        return ProtectedResource.missingScopes(in: response, of: scopes)
+    }
+
     private static func send(
         _ request: consuming GuardedRequest, _ service: SignInService, _ account: String?, _ limits: TransferLimits
     ) async throws -> GuardedResponse {
@@ -163,13 +175,18 @@ enum RequestCommand {
     /// The exit status for a response's status. It differs from those of other commands: a missing page isn't a missing
     /// credential, and a conflict isn't a protocol error.
     private static func outcome(
-        _ status: Int, _ url: HTTPURL, _ configuration: ProviderConfiguration
+        _ status: Int, _ url: HTTPURL, _ configuration: ProviderConfiguration, _ missing: ScopeList?
     ) throws -> ExitStatus {
         var (kind, hint): (Explanation.Kind, LogMessage?) = (.refused, nil)
         var exitStatus: ExitStatus?
         switch status {
         case 200...299: return .success
         case 401: hint = "the session may have ended; run `latchkey sign-in \(configuration.name)`"
+        case 403 where missing?.scopes.isEmpty == false:
+            hint = """
+                the token lacks these scopes: \(missing ?? []); run `latchkey sign-in \(configuration.name) --add-scope SCOPE` \
+                with each of them
+                """
         case 403: hint = "the token may lack a scope; run `latchkey sign-in \(configuration.name) --scope SCOPE`"
         case 408, 425, 429, 503: kind = .tryAgain
         case 500...: kind = .unavailable

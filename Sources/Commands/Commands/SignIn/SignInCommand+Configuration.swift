@@ -15,6 +15,11 @@ extension SignInCommand {
         let known = try context.providers.read(name)
         let host = arguments.value(SignInOptions.host)
         let issuer = arguments.value(SignInOptions.issuer)
+        let resource = try ProviderAddCommand.resource(arguments)
+        guard host == nil || resource == nil else {
+            throw CommandFailure(
+                .usage, "provider.two-servers", "--resource and --host can't be combined", hint: "remove one of them")
+        }
         guard host == nil || issuer == nil else {
             throw CommandFailure(
                 .usage, "provider.two-servers", "--issuer and --host can't be combined", hint: "remove one of them")
@@ -27,14 +32,21 @@ extension SignInCommand {
                         "use a new name for that host: latchkey provider add NAME --service SERVICE --host HOST"
                 )
             }
+            guard resource == nil || resource == known.resource || resource.map({ $0 + "/" }) == known.resource else {
+                throw CommandFailure(
+                    .usage, "provider.other-resource", "the provider \(name) is for another resource, or for none",
+                    hint: "use a new name for that resource: latchkey sign-in NAME --resource URL")
+            }
             guard issuer.map({ known.server == .issuer($0) }) ?? true else {
                 throw CommandFailure(
                     .usage, "provider.other-issuer", "the provider \(name) has another issuer",
                     hint: "use a new name for that server: latchkey sign-in NAME --issuer URL --client-id ID")
             }
             configuration = known
-        } else if let issuer {
-            configuration = try Self.configuration(name, atIssuer: issuer, arguments)
+            try await checkServer(of: known, context)
+        } else if let issuer = issuer ?? resource {
+            configuration = try Self.configuration(name, atIssuer: issuer, resource, arguments)
+            if resource != nil { try await ProviderAddCommand.findServer(of: &configuration, arguments, context) }
         } else if let host, let builtIn = BuiltInProvider.named(name.text) {
             configuration = try await configurationAtHost(builtIn, host, arguments, context)
         } else if let builtIn = BuiltInProvider.named(name.text), builtIn.host != .required,
@@ -58,7 +70,7 @@ extension SignInCommand {
         if let method = try ProviderAddCommand.secretMethod(arguments) {
             configuration.secretMethod = method
             configuration.hasOneMethod = true
-        } else if arguments.has(SignInOptions.clientSecret), configuration.secretMethod == nil,
+        } else if arguments.has(SignInOptions.clientSecret), configuration.secretMethod == nil, resource == nil,
             case .issuer(let issuer) = configuration.server
         {
             let metadata = try await AuthorizationServerMetadata.discover(
@@ -72,17 +84,20 @@ extension SignInCommand {
 
     /// A server that isn't built in, as `provider add` would add it.
     private static func configuration(
-        _ name: ProviderName, atIssuer issuer: String, _ arguments: ParsedArguments
+        _ name: ProviderName, atIssuer issuer: String, _ resource: String?, _ arguments: ParsedArguments
     ) throws -> ProviderConfiguration {
         var configuration = ProviderConfiguration(
             name: name, server: .issuer(issuer), clientID: ProviderAddCommand.unregisteredClientID)
+        configuration.resource = resource
+        configuration.scopes = arguments.all(SignInOptions.scope)
         configuration.redirect = arguments.value(SignInOptions.redirect)
         configuration.certificateFile = arguments.value(SignInOptions.certificateAuthority).map(AbsolutePath.of)
         if let redirect = configuration.redirect {
             _ = try RedirectURI(redirect, allowingAnyPrivateScheme: arguments.has(SignInOptions.anyScheme))
         }
         try configuration.checkCommandLine()
-        guard let clientID = arguments.value(SignInOptions.clientID) else {
+        guard let clientID = arguments.value(SignInOptions.clientID) ?? (resource == nil ? nil : configuration.clientID)
+        else {
             throw CommandFailure(
                 .usage, "provider.no-client-id", "the provider \(name) needs a client ID",
                 hint: CommandContext.registrationAdvice(
@@ -93,6 +108,20 @@ extension SignInCommand {
         }
         configuration.clientID = clientID
         return configuration
+    }
+
+    /// A resource may have moved to another server, which has given this client nothing: a client is registered there
+    /// first.
+    private static func checkServer(of known: ProviderConfiguration, _ context: CommandContext) async throws {
+        guard let resource = known.resource, case .issuer(let issuer) = known.server,
+            let found = try? await ProtectedResource.discover(
+                resource, over: context.http(certificateFile: known.certificateFile),
+                log: context.logger.category("latchkey.oauth")), !found.servers.isEmpty,
+            !found.servers.contains(where: { $0.text.hasSameOctets(as: issuer) })
+        else { return }
+        throw CommandFailure(
+            .refused, "provider.server-changed", "the resource of \(known.name) now names another server",
+            hint: "if you trust it, run `latchkey provider add \(known.name) --resource URL --force`")
     }
 
     /// A host that gives any program a client gets a request for one, unless it has given it before.

@@ -25,18 +25,23 @@ enum SignInCommand {
     /// The default time limit for the person.
     private static let timeout = Duration.seconds(600)
 
+    private static let addScope = CommandOption.value(
+        "--add-scope", "SCOPE", repeats: true, help: "scope to request beside those that the session has")
+
     static let command = Command(
         "sign-in", topic: .signIns, summary: "sign in at a server and store the session", operands: [newProvider],
         options: [
-            SignInOptions.account, SignInOptions.issuer, SignInOptions.clientID, SignInOptions.clientSecret,
+            SignInOptions.account, SignInOptions.issuer, SignInOptions.resource, SignInOptions.clientID,
+            SignInOptions.clientSecret,
             SignInOptions.clientAuthentication, SignInOptions.host,
-            SignInOptions.scope, browser, scheme, ephemeral, paste, device, SignInOptions.parameter,
+            SignInOptions.scope, addScope, browser, scheme, ephemeral, paste, device, SignInOptions.parameter,
             SignInOptions.redirect, SignInOptions.anyScheme,
             SignInOptions.certificateAuthority,
         ],
         details: """
             The first sign-in adds the provider. It needs a client ID from the server, except at mastodon and bluesky. For a
-            server that isn't built in, add --issuer.
+            server that isn't built in, add --issuer. A resource that names its server, such as an MCP server, needs --resource
+            instead: Latchkey registers a client there, and sends the tokens to that resource only.
 
             A session holds an access token and usually a refresh token. Latchkey refreshes the session when a command needs a
             token. Many servers issue a refresh token for the scope offline_access only.
@@ -59,12 +64,14 @@ enum SignInCommand {
         examples: [
             "latchkey sign-in mastodon --host mastodon.social", "latchkey sign-in github --client-id ID",
             "latchkey sign-in work --issuer https://login.example.org --client-id ID",
-            "latchkey sign-in work --account alice",
+            "latchkey sign-in work --account alice", "latchkey sign-in tools --resource https://mcp.example.org/mcp",
         ], runs: { _ in .worker }, usesNetwork: true, startsPrograms: true
     ) { arguments, context in
         let timeout = arguments.seconds(GlobalOptions.timeout) ?? timeout
         var methods = try methods(arguments, context, timeout)
-        let (configuration, isNew) = try await configuration(arguments, context)
+        var (configuration, isNew) = try await configuration(arguments, context)
+        let added = arguments.all(addScope)
+        if !added.isEmpty { try await add(added, to: &configuration, arguments, context) }
         // Before there is a session that no process could use again.
         if isNew {
             try context.providers.prepare()
@@ -110,10 +117,11 @@ enum SignInCommand {
         if isNew {
             try context.providers.write(configuration)
         } else if var known = try context.providers.read(configuration.name),
-            known.secretMethod != configuration.secretMethod
+            known.secretMethod != configuration.secretMethod || !added.isEmpty
         {
             // Each refresh needs the secret too.
             known.secretMethod = configuration.secretMethod
+            if !added.isEmpty { known.scopes = configuration.scopes }
             try context.providers.write(known)
         }
         try context.output.tell(
@@ -123,6 +131,22 @@ enum SignInCommand {
         try await context.warnOfOtherPlaces(
             of: sessions.key(session.account), savedIn: sessions.store, StoreView([sessions.store]))
         return .success
+    }
+
+    /// Requests the scopes that the session has, those of the provider, and more.
+    private static func add(
+        _ scopes: [String], to configuration: inout ProviderConfiguration, _ arguments: ParsedArguments,
+        _ context: CommandContext
+    ) async throws {
+        let sessions = try await context.sessions(configuration)
+        let current = try await sessions.currentAccount(deadline: context.deadline)
+        var union = try configuration.provider().scopes.scopes
+        if let account = arguments.value(SignInOptions.account) ?? current,
+            let session = try await sessions.load(account, deadline: context.deadline)
+        {
+            union += session.scopes.scopes
+        }
+        configuration.scopes = try ScopeList(union + scopes).scopes
     }
 
     /// Whether the server would refuse a browser's code: GitHub wants the client's secret with it, and there is none.

@@ -15,6 +15,8 @@ enum SignInOptions {
     static let parameter = CommandOption.value(
         "--parameter", "NAME=VALUE", repeats: true,
         help: "parameter to add to the authorization request, such as login_hint=ada@example.org")
+    static let resource = CommandOption.value(
+        "--resource", "URL", help: "resource that names its server (RFC 9728), such as an MCP server")
     static let issuer = CommandOption.value("--issuer", "URL", help: "issuer of a server that isn't built in")
     static let host = CommandOption.value(
         "--host", "HOST",

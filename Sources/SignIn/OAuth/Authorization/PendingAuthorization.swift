@@ -116,6 +116,7 @@ public struct PendingAuthorization: ~Copyable, Sendable {
         }
         if let thumbprint = request.keyThumbprint { try form.append("dpop_jkt", text: thumbprint) }
         if request.promptsForConsent { try form.append("prompt", text: "consent") }
+        if let resource = request.client.resource { try form.append("resource", text: resource) }
         for parameter in request.client.extraParameters { try form.append(parameter.name, text: parameter.value) }
     }
 
@@ -288,6 +289,7 @@ public struct ValidatedCallback: ~Copyable, Sendable {
         try form.append("code", secret: code)
         try form.append("redirect_uri", text: request.redirect.text)
         try form.append("code_verifier", secret: verifier)
+        if let resource = request.client.resource { try form.append("resource", text: resource) }
         return form
     }
 }

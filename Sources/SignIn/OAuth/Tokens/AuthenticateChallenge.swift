@@ -2,12 +2,17 @@ package import LatchkeyHTTP
 package import LatchkeySecrets
 internal import LatchkeySystem
 
-/// One challenge of a `WWW-Authenticate` field (RFC 9110 section 11.6.1). Contains only the scheme and
-/// `error`.
+/// One challenge of a `WWW-Authenticate` field (RFC 9110 section 11.6.1), with the parameters that a client acts on.
 struct AuthenticateChallenge: Hashable {
     /// In lower case.
     let scheme: String
     let error: ServerErrorCode?
+    /// The scopes that the resource wants (RFC 6750 section 3), if they can be scopes.
+    let scopes: ScopeList?
+    /// The address of the resource's metadata (RFC 9728 section 5.1), as the resource writes it.
+    let resourceMetadata: String?
+
+    var saysInsufficientScope: Bool { error == .insufficientScope }
 
     /// The limits for one response, in bytes and challenges.
     static let maximumByteCount = 8192
@@ -44,12 +49,16 @@ private struct ChallengeReader {
         skip(separators: true)
         while found.count < limit, let scheme = token(), !at("=") {
             skip(separators: false)
-            var error: ServerErrorCode?
+            var values: [String: String] = [:]
             while let (name, value) = parameter() {
-                if name == "error" { error = error ?? ServerErrorCode(text: value) }
+                if values[name] == nil { values[name] = value }
                 skip(separators: true)
             }
-            found.append(AuthenticateChallenge(scheme: scheme, error: error))
+            found.append(
+                AuthenticateChallenge(
+                    scheme: scheme, error: values["error"].map(ServerErrorCode.init(text:)),
+                    scopes: values["scope"].flatMap { try? ScopeList(text: $0) },
+                    resourceMetadata: values["resource_metadata"]))
             skip(separators: true)
         }
         return found

@@ -52,6 +52,7 @@ package struct DeviceAuthorizationEndpoint: Sendable {
     package func begin(authentication: borrowing ClientAuthentication) async throws(OAuthError) -> DeviceAuthorization {
         var form = FormBody()
         if !client.scopes.isEmpty { try form.append("scope", text: client.scopes.text) }
+        if let resource = client.resource { try form.append("resource", text: resource) }
         let response = try await endpoint.post(url, form, authentication: authentication)
         guard response.isSuccess else {
             throw OAuthError(
@@ -165,6 +166,7 @@ extension TokenEndpoint {
         var form = FormBody()
         try form.append("grant_type", text: "urn:ietf:params:oauth:grant-type:device_code")
         try form.append("device_code", secret: device.deviceCode)
+        if let resource = client.resource { try form.append("resource", text: resource) }
         do throws(OAuthError) {
             return try await endpoint.post(server.tokenEndpoint, form, authentication: authentication)
         } catch {

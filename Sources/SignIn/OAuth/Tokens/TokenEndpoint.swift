@@ -94,6 +94,7 @@ public struct TokenEndpoint: Sendable {
         var form = FormBody()
         try form.append("grant_type", text: "refresh_token")
         try form.append("refresh_token", secret: token)
+        if let resource = client.resource { try form.append("resource", text: resource) }
         let response = try await endpoint.post(server.tokenEndpoint, form, authentication: authentication)
         switch response.error {
         case .invalidGrant, .badRefreshToken, .expiredToken:

@@ -43,7 +43,7 @@ struct AccountLookup: Sendable {
         _ token: borrowing Secret<AccessToken>, subject: String?, name: String? = nil
     ) async throws(SignInError) -> AccountIdentity? {
         let known = subject.map { AccountIdentity(name: name ?? $0, subject: $0) }
-        if name != nil, source == .userInfo { return known }
+        if name != nil, source == .userInfo || source == .nowhere { return known }
         switch await Result<AccountIdentity?, SignInError>(awaiting: try await ask(token, subject)) {
         case .success(let found): return found ?? known
         case .failure(let error):

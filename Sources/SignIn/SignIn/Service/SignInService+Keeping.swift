@@ -11,18 +11,19 @@ extension SignInService {
     /// Keeps the session, or revokes the tokens. A server that calls the person by a token of theirs is refused.
     func keep(
         _ tokens: borrowing TokenResponse, named account: String?, server: AuthorizationServerMetadata,
-        secret: borrowing Secret<ClientSecret>?, signer: DPoPProofSigner?
+        secret: borrowing Secret<ClientSecret>?, signer: DPoPProofSigner?, mayAsk: Bool = true
     ) async throws(SignInError) -> SessionSummary {
         do throws(SignInError) {
             let texts = TokensInText(tokens)
-            let identity = try await identity(of: tokens, named: account, server: server, signer: signer)
+            let identity = try await identity(
+                of: tokens, named: account, server: server, signer: signer, mayAsk: mayAsk)
             try texts.check(identity)
             let scopes = texts.plain(tokens.grantedScopes, log) ?? provider.scopes
             for name in names(of: identity, isChosen: account != nil || identify != nil) {
                 let session = StoredSession(
                     tokens, authority: provider.authority, clientID: provider.clientID, account: name,
                     subject: identity.subject, scopes: scopes, keyThumbprint: signer?.thumbprint,
-                    resource: provider.knownAccount?.resource, now: context.now())
+                    resource: provider.resource ?? provider.knownAccount?.resource, now: context.now())
                 if Task.isCancelled { throw .cancelled }
                 switch try await mapError(SignInError.store, awaiting: await saveUnderLease(session, signer)) {
                 case .taken: continue
@@ -56,7 +57,7 @@ extension SignInService {
 
     private func identity(
         of tokens: borrowing TokenResponse, named account: String?, server: AuthorizationServerMetadata,
-        signer: DPoPProofSigner?
+        signer: DPoPProofSigner?, mayAsk: Bool
     ) async throws(SignInError) -> AccountIdentity {
         if let known = provider.knownAccount {
             try check(tokens, are: known)
@@ -66,7 +67,10 @@ extension SignInService {
             let identity = try await identify(tokens.accessToken, tokens.grantedScopes)
             return AccountIdentity(name: account ?? identity.name, subject: identity.subject)
         }
-        let lookup = AccountLookup(source: provider.account, server: server, http: context.http, dpop: signer, log: log)
+        // A resource's token is sent nowhere else, not even to the server that gave it.
+        let lookup = AccountLookup(
+            source: provider.resource == nil ? provider.account : .nowhere, server: server, http: context.http,
+            dpop: signer, log: log)
         if let account {
             // The person's identity only matters if the name is taken.
             let subject: String? =
@@ -78,7 +82,7 @@ extension SignInService {
         let found = try await lookup.identify(
             tokens.accessToken, subject: tokens.subject, name: tokens.accountName)
         if let found, sessions.takes(found.name) { return found }
-        if let name = await context.askForName?(), sessions.takes(name) {
+        if mayAsk, let name = await context.askForName?(), sessions.takes(name) {
             return AccountIdentity(name: name, subject: found?.subject ?? tokens.subject)
         }
         // A sign-in is never lost for a name.

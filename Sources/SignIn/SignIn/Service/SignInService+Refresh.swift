@@ -46,7 +46,7 @@ extension SignInService {
         }
         let refreshed = try await sessionOrMemory(of: name, deadline: deadline)
         // A refresh may bring no ID token, and then the last one is all there is.
-        guard refreshed.isUsable(at: context.now(), token) else { throw SignInError(.noIDToken) }
+        guard token == .access || refreshed.isUsable(at: context.now(), token) else { throw SignInError(.noIDToken) }
         return refreshed
     }
 
@@ -325,7 +325,7 @@ extension SignInService {
     }
 
     private static func check(_ url: HTTPURL, isFor session: borrowing StoredSession) throws(SignInError) {
-        if let resource = session.resource, !url.origin.hasSameOctets(as: resource) {
+        if let resource = session.resource, (try? HTTPURL(resource).origin) != url.origin {
             throw SignInError(.otherResource)
         }
     }

@@ -210,7 +210,9 @@ extension SignInService {
             let device = try await begin(endpoint, authentication)
             try await mapError(SignInError.userAgent, awaiting: await prompt.show(device))
             let tokens = try await poll(device, server, authentication, signer, deadline: deadline, clock: clock)
-            let summary = try await keep(tokens, named: account, server: server, secret: secret, signer: signer)
+            // The terminal shows the code and a countdown: no place for a question.
+            let summary = try await keep(
+                tokens, named: account, server: server, secret: secret, signer: signer, mayAsk: false)
             await prompt.finish(.signedIn)
             return summary
         } catch {

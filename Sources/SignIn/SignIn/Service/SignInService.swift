@@ -134,6 +134,7 @@ public actor SignInService {
         case .issuer(let issuer):
             do throws(OAuthError) {
                 let found = try await AuthorizationServerMetadata.discover(issuer, over: context.http, log: log)
+                try provider.check(found)
                 metadata = found
                 return found
             } catch {

@@ -29,7 +29,8 @@ package struct StoredSession: ~Copyable, Sendable {
     /// The thumbprint of the key that the tokens are bound to (RFC 9449); `nil` for bearer tokens. The key is an item
     /// of its own.
     package let keyThumbprint: String?
-    /// The origin of the one server that the access token is sent to; `nil` where the caller decides.
+    /// The resource that the tokens are for, to whose origin alone the access token is sent; `nil` where the provider
+    /// decides.
     package let resource: String?
     /// When a refresh was begun whose outcome isn't known: the server may have spent the refresh token. `nil`
     /// otherwise.
@@ -94,6 +95,7 @@ package struct StoredSession: ~Copyable, Sendable {
     /// Whether a provider's server issued the session for this client: its tokens are for no other client.
     package func isOf(_ provider: OAuthProvider) -> Bool {
         authority.hasSameOctets(as: provider.authority) && clientID.hasSameOctets(as: provider.clientID)
+            && (resource == provider.resource || (provider.resource == nil && provider.account == .nowhere))
     }
 
     /// All parts that aren't secret.

@@ -1,0 +1,154 @@
+internal import Foundation
+internal import Testing
+internal import TestServices
+
+/// Sign-ins for a resource that names its server (RFC 9728), at a server that insists on the resource in each request.
+@Suite struct ResourceTests {
+    private let directory: TestDirectory
+    private let environment: [String: String]
+
+    init() async throws {
+        directory = try TestDirectory()
+        var environment = try directory.environment()
+        environment["LATCHKEY_KEY_FILE"] = directory / "key"
+        environment["LATCHKEY_STORE"] = "vault"
+        environment["BROWSER"] = try directory.write(
+            "browser", "#!/bin/sh\ncurl --silent --location --noproxy '*' --output /dev/null \"$1\"\n", mode: 0o700)
+        self.environment = environment
+        try await run("vault", "init", "--key-file", directory / "key").successful("vault init")
+    }
+
+    @discardableResult
+    private func run(_ arguments: String...) async throws -> ProgramRun {
+        try await BuiltProducts.latchkey().run(arguments, environment: environment)
+    }
+
+    private func signIn(_ options: String...) async throws -> ProgramRun {
+        try await BuiltProducts.latchkey().run(
+            ["sign-in", "tools", "--timeout", "60"] + options, environment: environment)
+    }
+
+    @Test(arguments: [true, false], ["/mcp", "/a/b"])
+    func `an address is all that is needed, and each request names the resource`(
+        isPushed: Bool, path: String
+    ) async throws {
+        let server = try await StrictServer(
+            #"{"resource": "\#(path)", "par": \#(isPushed), "lifetime": 1, "openid": false}"#)
+        let first = try await signIn("--resource", server.issuer + path).successful("sign-in")
+        #expect(first.errorText.contains("registered the redirect URI http://127.0.0.1:"))
+        let provider = try await run("provider", "list", "--json").outputText
+        #expect(provider.contains(#""resource": "\#(server.issuer)\#(path)""#), "\(provider)")
+        // The token's one second has passed then, however fast the machine is.
+        try await Task.sleep(for: .seconds(2))
+        #expect(try await run("request", "tools", server.issuer + path).outputText == #"{"answer": 42}"#)
+        try await signIn().successful("sign-in")
+        let events = server.events.filter { $0 != "took a pushed request" && $0 != "revoked a token" }
+        #expect(
+            events == ["registered a client by none", "issued tokens", "refreshed", "issued tokens", "issued tokens"])
+        let terminal = try PseudoTerminal()
+        try await BuiltProducts.latchkey().start(
+            ["sign-in", "tools", "--device"], environment: environment, terminal: terminal
+        ).finish().successful("sign-in --device")
+        #expect(server.events.allSatisfy { !$0.contains("missing") && !$0.contains("another resource") })
+    }
+
+    @Test func `the token goes to the resource and nowhere else`() async throws {
+        let server = try await StrictServer(#"{"resource": "/mcp", "tells": true}"#)
+        let other = try await StrictServer(#"{"resource": "/mcp"}"#)
+        try await signIn("--resource", server.issuer + "/mcp").successful("sign-in")
+        let elsewhere = try await run("request", "tools", other.issuer + "/mcp")
+        #expect(elsewhere.status == 77 && elsewhere.errorText.contains("[sign-in.other-origin]"))
+        // Not even to the server's own user information.
+        #expect(!server.events.contains("was asked who signed in"))
+        let headers = try await run("helper", "headers", "tools").successful("helper headers").outputText
+        #expect(headers.hasPrefix(#"{"Authorization":"Bearer "#))
+        for (option, value) in [("--origin", "https://a.example"), ("--for-host", "a.example")] {
+            let refused = try await run("provider", "add", "x", "--resource", server.issuer + "/mcp", option, value)
+            #expect(refused.status == 64 && refused.errorText.contains("[provider.resource]"))
+        }
+    }
+
+    @Test func `missing scopes are named with the command that adds them to those of the session`() async throws {
+        let server = try await StrictServer(#"{"resource": "/mcp", "openid": false}"#)
+        try await signIn("--resource", server.issuer + "/mcp").successful("sign-in")
+        let refused = try await run("request", "tools", "/admin")
+        #expect(refused.status == 77)
+        #expect(
+            refused.errorText.contains("lacks these scopes: tools:admin; run `latchkey sign-in tools --add-scope"),
+            "\(refused.errorText)")
+        try await signIn("--add-scope", "tools:admin").successful("sign-in")
+        #expect(try await run("request", "tools", "/admin").status == 0)
+        // The next sign-in asks for them too.
+        try await signIn().successful("sign-in")
+        #expect(try await run("accounts", "--json").outputText.contains(#""tools:read","#))
+        #expect(try await run("request", "tools", "/admin").status == 0)
+    }
+
+    @Test func `offline_access is asked for where the server lists it`() async throws {
+        let server = try await StrictServer(
+            #"{"resource": "/mcp", "openid": false, "offline": true, "scopes": ["tools:read", "offline_access"]}"#)
+        try await signIn("--resource", server.issuer + "/mcp").successful("sign-in")
+        #expect(server.events.contains("asked for consent"))
+        #expect(try await run("accounts", "--json").outputText.contains("\"refreshable\": true"))
+    }
+
+    @Test(arguments: [
+        // The metadata is for another resource, or at another host; a server in plain text; a server without S256.
+        (#"{"resource": "https://other.example/mcp"}"#, "it is for another resource", Int32(76)),
+        (#"{"at": "https://other.example/metadata"}"#, "points to another host", 76),
+        (#"{"authorization_servers": ["http://other.example"]}"#, "points to another host", 76),
+        (#"{"authorization_servers": []}"#, "[provider.no-server]", 1),
+        (#"{"authorization_servers": ["http://127.0.0.1:1", "http://127.0.0.1:2"]}"#, "[provider.several-servers]", 64),
+    ])
+    func `a resource that can't be believed costs no registration`(
+        metadata: String, message: String, status: Int32
+    ) async throws {
+        let server = try await StrictServer(#"{"resource": "/mcp", "metadata": \#(metadata)}"#)
+        let run = try await signIn("--resource", server.issuer + "/mcp")
+        #expect(run.status == status && run.errorText.contains(message), "\(run.errorText)")
+        #expect(run.errorText.contains("hint:") && server.events.isEmpty)
+        #expect(try await self.run("provider", "list").outputText.isEmpty)
+    }
+
+    @Test(arguments: [#""pkce": []"#, #""registered": {"redirect_uris": ["http://127.0.0.1:1/theirs"]}"#])
+    func `a server without S256, and a registration with another redirect, are refused`(setting: String) async throws {
+        let server = try await StrictServer(#"{"resource": "/mcp", \#(setting)}"#)
+        let run = try await signIn("--resource", server.issuer + "/mcp")
+        #expect(run.status == 76, "\(run.errorText)")
+        #expect(!server.events.contains("issued tokens"))
+    }
+
+    @Test func `a server whose issuer differs by a slash is refused, and a person may choose among several`()
+        async throws
+    {
+        let server = try await StrictServer(#"{"resource": "/mcp"}"#)
+        let slash = try await StrictServer(
+            #"{"resource": "/mcp", "openid": false, "metadata": {"authorization_servers": ["\#(server.issuer)/", "\#(server.issuer)"]}}"#
+        )
+        let refused = try await signIn("--resource", slash.issuer + "/mcp", "--issuer", server.issuer + "/")
+        #expect(refused.status == 76 && refused.errorText.contains("[oauth.issuer-mismatch]"), "\(refused.errorText)")
+        let other = try await signIn("--resource", slash.issuer + "/mcp", "--issuer", "https://third.example")
+        #expect(other.status == 77 && other.errorText.contains("[provider.other-server]"), "\(other.errorText)")
+    }
+
+    @Test func `a resource that moved to another server is told, and asks for a new registration`() async throws {
+        let server = try await StrictServer(#"{"resource": "/mcp", "openid": false}"#)
+        try await signIn("--resource", server.issuer + "/mcp").successful("sign-in")
+        try await server.change(#"{"metadata": {"authorization_servers": ["http://127.0.0.1:1"]}}"#)
+        let run = try await signIn()
+        #expect(run.status == 77 && run.errorText.contains("[provider.server-changed]"), "\(run.errorText)")
+        let other = try await signIn("--resource", server.issuer + "/other")
+        #expect(other.status == 64 && other.errorText.contains("[provider.other-resource]"), "\(other.errorText)")
+    }
+
+    @Test(arguments: [
+        "https://a.example/mcp#x", "https://ada@a.example/mcp", "a.example/mcp", "http://a.example/mcp",
+        "https://a.example/mcp?x=1", "urn:x",
+    ])
+    func `a text that is no resource is refused with a hint`(text: String) async throws {
+        for command in [["sign-in", "tools"], ["provider", "add", "tools"]] {
+            let run = try await BuiltProducts.latchkey().run(command + ["--resource", text], environment: environment)
+            #expect(run.status == 64 && run.errorText.contains("hint: use an address such as"), "\(run.errorText)")
+        }
+    }
+}

@@ -53,6 +53,27 @@ import TestServices
         #expect(json.contains(#""state": "ended""#) && json.contains(#""current": false"#), "\(json)")
     }
 
+    @Test func `a check finds out which sessions have ended, says how to go on, and fails for them only`() async throws
+    {
+        // Each token has ended when it comes, so that each check refreshes.
+        let scene = try await RefreshScene(
+            configuration: AuthorizationServerConfiguration(accessTokenLifetime: .zero))
+        let good = try await scene.run("accounts", "--check")
+        #expect(good.status == 0 && good.output.isEmpty && good.errorOutput.isEmpty, "\(good.errorText)")
+        #expect(scene.server.record.refreshes == 1)
+        // Nobody has noticed yet that the server has ended the session.
+        scene.server.revokeEverything()
+        try await scene.run("sign-in", "work", "--account", "second").successful("sign-in")
+        for _ in 0..<2 {
+            let run = try await scene.run("accounts", "--check")
+            #expect(run.status == 77, "\(run.errorText)")
+            #expect(run.outputText == "work work ended: latchkey sign-in work --account work\n")
+        }
+        let json = try await scene.run("accounts", "--check", "--json")
+        #expect(json.status == 77 && json.outputText.contains(#""account": "work""#))
+        #expect(!json.outputText.contains("second"))
+    }
+
     @Test func `the end of a token is told in local time, with the zone`() async throws {
         var environment = scene.environment
         environment["TZ"] = "XYZ-9"

@@ -45,18 +45,39 @@ enum AccountsCommand {
         var refusals: [(name: LogMessage, error: StoreError)] = []
     }
 
+    private static let check = CommandOption.flag(
+        "--check", help: "list only sessions that have ended, and exit with 77 if there are any")
+
     static let command = Command(
         "accounts", topic: .signIns, summary: "list the accounts that are signed in",
-        operands: [.optional("PROVIDER", help: "provider to list (default: all)")],
+        operands: [.optional("PROVIDER", help: "provider to list (default: all)")], options: [check],
         details: """
             accounts also shows when the token or the session ends, in local time. A session that its server has ended stays in the list,
             marked as ended, until the next sign-in or sign-out.
+
+            --check refreshes expired tokens, and writes a line with the next command for each session that has ended.
             """,
-        examples: ["latchkey accounts", "latchkey accounts github --json"]
+        examples: ["latchkey accounts", "latchkey accounts github --json", "latchkey accounts --check"]
     ) { arguments, context in
-        let rows = try await rows(arguments, context)
+        let checks = arguments.has(check)
+        var rows = try await rows(arguments, context)
+        if checks {
+            for row in rows.all where row.state.description == "expired" {
+                // What it finds out is in the store afterwards.
+                let account = "\(SignInOptions.account.name.description)=\(row.session.account)"
+                _ = try WorkerProcess.runQuietly(["token", row.provider.text, account] + context.storeArguments)
+            }
+            rows = try await Self.rows(arguments, context)
+            rows.all.removeAll { !["ended", "unreadable"].contains($0.state.description) }
+        }
         if arguments.has(GlobalOptions.json) {
             try context.output.write(.array(rows.all.map { json($0, namesStore: context.usesAllStores) }))
+        } else if checks {
+            for row in rows.all {
+                let account = Account(row.session.account)
+                try context.output.write(
+                    "\(row.provider) \(account) \(row.state): latchkey sign-in \(row.provider) --account \(account)")
+            }
         } else {
             try context.output.write(
                 table(rows.all, namesStore: context.usesAllStores),
@@ -64,7 +85,7 @@ enum AccountsCommand {
         }
         // An unreadable store may contain the session too.
         if let (name, error) = rows.refusals.first { throw CommandFailure(notListed: name, error) }
-        return .success
+        return checks && !rows.all.isEmpty ? .refused : .success
     }
 
     private static func table(_ rows: [Row], namesStore: Bool) -> TextTable {

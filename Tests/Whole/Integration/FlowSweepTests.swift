@@ -9,7 +9,9 @@ import TestServices
     /// Options that make no other flow of these: what they say, not what is sent or kept.
     static let neutral: Set = [
         "--account", "--client-id", "--scope", "--redirect", "--ca-file", "--issuer", "--service", "--host", "--origin",
-        "--force", "--for-host", "--client-auth",
+        "--force", "--for-host", "--client-auth", "--parameter", "--add-scope",
+        // What it asks, it asks before there is a secret.
+        "--resource",
         // The same flow, in another window or by another kind of address; both have tests of their own.
         "--ephemeral", "--scheme", "--any-scheme",
     ]

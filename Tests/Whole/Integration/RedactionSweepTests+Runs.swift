@@ -66,6 +66,7 @@ extension RedactionSweepTests {
             Run(command: "helper docker", arguments: ["get"], input: canaries.password, statuses: [1]),
             Run(command: "helper cargo", arguments: [], input: canaries.password, statuses: [0]),
             Run(command: "helper kubectl", arguments: ["sweep"], statuses: [1]),
+            Run(command: "helper headers", arguments: ["sweep"], statuses: [1]),
             Run(command: "helper aws", arguments: ["sweep"], statuses: [1]),
             Run(command: "helper go", arguments: ["https://sweep.example/"], statuses: [0]),
             Run(

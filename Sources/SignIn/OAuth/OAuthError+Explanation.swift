@@ -204,6 +204,7 @@ extension OAuthError.ConfigurationProblem {
         case .issuer: "use the https:// address that the server calls its issuer"
         case .resource: "use an address such as https://api.example.org/mcp"
         case .clientSecret: "pass the client secret without a final line break: use printf, not echo"
+        case .assertion: "check the path, and that this user may read the file"
         case .redirect: "use an address such as http://127.0.0.1/callback or com.example.app:/callback"
         case .redirectScheme:
             "use a reverse-domain scheme such as com.example.app:/callback, or allow this scheme explicitly"
@@ -221,6 +222,7 @@ extension OAuthError.ConfigurationProblem {
         case .scope: "a scope is empty or has forbidden characters"
         case .issuer: "the issuer isn't an HTTPS or loopback URL without query and fragment"
         case .resource: "the resource isn't an HTTPS or loopback URL without query, fragment and user name"
+        case .assertion: "the file of the assertion is missing, or isn't a file of at most 64 KiB with a token in it"
         case .redirect: "the redirect address is not valid"
         case .redirectScheme: "the redirect address has a scheme that is not a reverse domain name"
         case .redirectPort: "the redirect URI lacks a port"

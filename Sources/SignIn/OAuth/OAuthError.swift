@@ -158,6 +158,8 @@ public struct OAuthError: RedactedError, Hashable {
         case issuer
         /// The resource is no HTTPS or loopback URL without query, fragment and user info (RFC 8707 section 2).
         case resource
+        /// The file of an assertion isn't a file of at most 64 KiB with a token in it.
+        case assertion
         /// The redirect address is not valid.
         case redirect
         /// The redirect address has a private-use scheme without a dot (RFC 8252 section 7.1).

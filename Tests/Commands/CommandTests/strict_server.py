@@ -47,6 +47,10 @@ REQUIRED = {
     "/token authorization_code": ["grant_type", "code", "redirect_uri", "client_id?", "code_verifier"],
     "/token refresh_token": ["grant_type", "refresh_token", "client_id?"],
     "/token urn:ietf:params:oauth:grant-type:device_code": ["grant_type", "device_code", "client_id?"],
+    "/token client_credentials": ["grant_type", "client_id?"],
+    "/token urn:ietf:params:oauth:grant-type:jwt-bearer": ["grant_type", "assertion", "client_id?"],
+    "/token urn:ietf:params:oauth:grant-type:token-exchange": [
+        "grant_type", "subject_token", "subject_token_type", "client_id?"],
     "/device": ["client_id?"],
     "/revoke": ["token", "client_id?"],
 }
@@ -336,8 +340,16 @@ class Server(http.server.BaseHTTPRequestHandler):
                 raise Refusal("invalid_target")
             request = refresh_tokens.pop(self.fields["refresh_token"], None)
             say("refreshed")
-        else:
+        elif "device_code" in self.fields:
             request = devices.pop(self.fields["device_code"], None)
+        elif grant == "client_credentials":
+            # A client that can't prove itself is nobody (RFC 6749 section 4.4).
+            if not clients[name]["secret"]:
+                raise Refusal("unauthorized_client")
+            request = self.fields
+        else:
+            handed = self.fields.get("assertion", self.fields.get("subject_token"))
+            request = self.fields if handed == settings.get("handed") else None
         if request is None:
             raise Refusal("invalid_grant")
         self.issue(name, request, grant)
@@ -350,7 +362,10 @@ class Server(http.server.BaseHTTPRequestHandler):
         }
         access_tokens[response["access_token"]] = scopes
         # OpenID Connect Core section 11.
-        if not settings["offline"] or ("offline_access" in scopes and "consent" in request.get("prompt", "").split()):
+        if "client_id" not in request and "grant_type" in request or request.get("grant_type", "").endswith(
+                ("client_credentials", "jwt-bearer", "token-exchange")):
+            pass
+        elif not settings["offline"] or ("offline_access" in scopes and "consent" in request.get("prompt", "").split()):
             token = encoded(os.urandom(24))
             refresh_tokens[token] = request
             response["refresh_token"] = token

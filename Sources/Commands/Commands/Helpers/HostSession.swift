@@ -80,14 +80,20 @@ extension CommandContext {
     ) async throws -> HostSession? {
         let sessions = SessionStore(
             store: try await store(of: configuration, in: view), provider: configuration.name.text, leases: .standard)
-        guard let account = try await account(user, sessions),
-            let kept = try await bearerSession(of: account, at: configuration, sessions)
-        else { return nil }
+        let isMachine = configuration.grant != nil
+        guard let account = isMachine ? configuration.name.text : try await account(user, sessions) else { return nil }
+        let found = try await bearerSession(of: account, at: configuration, sessions)
+        guard let kept = found else {
+            guard isMachine else { return nil }
+            try refresh(configuration.name, account, token)
+            guard let made = try await bearerSession(of: account, at: configuration, sessions) else { return nil }
+            return try HostSession(made, at: configuration.name, token)
+        }
         if token == .id, kept.idToken == nil {
             throw CommandFailure(noIDTokenAt: configuration.name, SignInError(.noIDToken))
         }
         if kept.isFresh(at: .now(), token) { return try HostSession(kept, at: configuration.name, token) }
-        guard kept.isRefreshable else { throw Self.ended(configuration.name) }
+        guard kept.isRefreshable || isMachine else { throw Self.ended(configuration.name) }
         try refresh(configuration.name, account, token)
         // The session that the worker or another process has stored.
         guard let renewed = try await bearerSession(of: account, at: configuration, sessions),

@@ -13,6 +13,8 @@ enum AccountsCommand {
         let session: SessionSummary
         let isCurrent: Bool
         let store: StoreIdentity
+        /// Whether another token comes without a person.
+        let renews: Bool
         /// When it was noticed that the server has ended the session; `nil` for one that is there.
         var ended: UnixTime?
 
@@ -21,7 +23,7 @@ enum AccountsCommand {
             if let ended { return "ended \(LocalMoment(ended))" }
             if !session.isReadable { return "unreadable" }
             let now = UnixTime.now()
-            switch (session.expiry, session.isRefreshable) {
+            switch (session.expiry, renews) {
             case (nil, true): return "refreshes itself"
             case (nil, false): return "unknown"
             case (let end?, true): return "token \(LocalMoment(end)), refreshes itself"
@@ -35,7 +37,7 @@ enum AccountsCommand {
             if ended != nil { return "ended" }
             if !session.isReadable { return "unreadable" }
             guard let end = session.expiry, end <= UnixTime.now() else { return "active" }
-            return session.isRefreshable ? "expired" : "ended"
+            return renews ? "expired" : "ended"
         }
     }
 
@@ -144,13 +146,13 @@ enum AccountsCommand {
         let rows = try await sessions.summaries(deadline: context.deadline).map {
             Row(
                 provider: configuration.name, session: $0, isCurrent: current?.hasSameOctets(as: $0.account) == true,
-                store: store.identity)
+                store: store.identity, renews: $0.isRefreshable || configuration.grant != nil)
         }
         return try await rows
             + sessions.endedSessions(deadline: context.deadline).map {
                 Row(
                     provider: configuration.name, session: SessionSummary(unreadable: $0.account), isCurrent: false,
-                    store: store.identity, ended: $0.noticed)
+                    store: store.identity, renews: false, ended: $0.noticed)
             }
     }
 

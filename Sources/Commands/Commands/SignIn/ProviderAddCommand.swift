@@ -27,6 +27,11 @@ enum ProviderAddCommand {
     static let forHost = CommandOption.value(
         "--for-host", "HOST", repeats: true,
         help: "host whose requests from git, docker and others get the token, or smtp://HOST:PORT, imap://HOST:PORT")
+    private static let grant = CommandOption.value(
+        "--grant", "GRANT", form: .choice(ProviderConfiguration.grants),
+        help: "for machines: client-credentials, jwt-bearer or token-exchange")
+    private static let assertionFile = CommandOption.value(
+        "--assertion-file", "PATH", help: "file with the token that a CI job or a cluster gives a workload")
     private static let force = CommandOption.flag("--force", help: "replace a provider of the same name without asking")
 
     static let command = Command(
@@ -36,7 +41,8 @@ enum ProviderAddCommand {
             SignInOptions.issuer, service, SignInOptions.resource, SignInOptions.host, SignInOptions.clientID, register,
             SignInOptions.clientSecret, SignInOptions.clientAuthentication,
             SignInOptions.scope, SignInOptions.origin, forHost, dpop, par, SignInOptions.parameter,
-            SignInOptions.redirect, SignInOptions.anyScheme, development, SignInOptions.certificateAuthority, force,
+            SignInOptions.redirect, SignInOptions.anyScheme, grant, assertionFile, development,
+            SignInOptions.certificateAuthority, force,
         ],
         details: """
             Built in are bluesky, codeberg (also other hosts with Forgejo or Gitea), github (also Enterprise hosts), gitlab
@@ -53,14 +59,13 @@ enum ProviderAddCommand {
             With --resource, Latchkey asks the resource which server signs in for it, and registers a client there unless you pass
             a --client-id. If the resource names several servers, choose one with --issuer. Tokens go to that resource only.
 
-            --dpop makes tokens useless without the key (RFC 9449). --par refuses a server that doesn't take pushed requests
-            (RFC 9126); without --par, Latchkey pushes requests to servers that take them.
+            With --grant, a machine gets its tokens by the client's secret, or by a token in --assertion-file (RFC 7523, RFC 8693).
+            --dpop makes tokens useless without the key (RFC 9449). --par refuses a server without pushed requests (RFC 9126).
 
             bluesky needs no registration. --client-id may be the URL of a client metadata document that lists the redirect
             URI. Latchkey finds each account's server from its handle or DID.
 
-            If a provider of the same name exists, provider add asks at a terminal before it replaces the provider. Without a
-            terminal, it replaces the provider.
+            At a terminal, provider add asks before it replaces a provider of the same name.
             """,
         examples: [
             "latchkey provider add github --client-id ID",
@@ -100,6 +105,7 @@ enum ProviderAddCommand {
         try context.output.tell(
             "\(verb) the provider \(configuration.name)",
             json: .object([("provider", .message("\(configuration.name)")), ("change", .message("\(verb)"))]))
+        if configuration.grant != nil { return .success }
         try context.tellRedirect(of: configuration)
         if configuration.redirect != nil {
             try context.warnOfSharedRedirect(configuration.provider().redirect, of: configuration)
@@ -173,6 +179,8 @@ enum ProviderAddCommand {
         configuration.scopes = arguments.all(SignInOptions.scope)
         configuration.origins =
             try ProviderConfiguration.origins(arguments) + ProviderConfiguration.originsOfHosts(arguments)
+        configuration.grant = arguments.value(grant)
+        configuration.assertionFile = arguments.value(assertionFile).map(AbsolutePath.of)
         configuration.parameters = try ProviderConfiguration.parameters(arguments)
         configuration.resource = resource
         guard resource == nil || configuration.origins.isEmpty else {
@@ -182,6 +190,10 @@ enum ProviderAddCommand {
         }
         configuration.usesDPoP = arguments.has(dpop)
         configuration.requiresPushedRequests = arguments.has(par)
+        if configuration.grant != nil, configuration.usesDPoP {
+            throw CommandFailure(
+                .usage, "provider.unsupported", "--grant and --dpop can't be combined", hint: "remove --dpop")
+        }
         if configuration.usesDPoP || configuration.requiresPushedRequests, case .builtIn = server {
             throw CommandFailure(
                 .usage, "provider.unsupported", "\(name) supports neither DPoP nor pushed requests",

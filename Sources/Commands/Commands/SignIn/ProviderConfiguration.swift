@@ -22,6 +22,10 @@ struct ProviderConfiguration: Sendable {
     var scopes: [String]
     /// Origins that the token may be sent to, beside the provider's own.
     var origins: [String] = []
+    /// How a machine gets its tokens: a word of `--grant`; `nil` if a person signs in.
+    var grant: String?
+    /// The file with what a machine is handed, for the grants that take one.
+    var assertionFile: String?
     /// The one resource that tokens are for.
     var resource: String?
     /// Further parameters of the authorization request, as `NAME=VALUE`.
@@ -59,9 +63,29 @@ struct ProviderConfiguration: Sendable {
             provider.parameters.removeAll { $0.name == parameter.name }
             provider.parameters.append(parameter)
         }
+        provider.machine = try machine
         provider.triesOtherAuthentication = !hasOneMethod
         if secretMethod == ClientAuthentication.Method.none { provider.proof = .none }
         return provider
+    }
+
+    /// The words of `--grant`.
+    static let grants: [StaticString] = ["client-credentials", "jwt-bearer", "token-exchange"]
+
+    private var machine: MachineGrant? {
+        get throws {
+            switch (grant, assertionFile) {
+            case (nil, nil): nil
+            case ("client-credentials", nil): .clientCredentials
+            case ("jwt-bearer", let file?): .jwtBearer(file: file)
+            case ("token-exchange", let file?): .tokenExchange(file: file)
+            default:
+                throw CommandFailure(
+                    .usage, "provider.assertion",
+                    "--assertion-file goes with --grant jwt-bearer or token-exchange, which need it",
+                    hint: "add --assertion-file PATH, or remove it")
+            }
+        }
     }
 
     /// Throws what is wrong with a provider that a command line describes.
@@ -176,6 +200,8 @@ struct ProviderConfiguration: Sendable {
         members.append(("client_id", .text(Self.shown(clientID))))
         members.append(("scopes", .array(scopes.map { .text(Self.shown($0)) })))
         if !origins.isEmpty { members.append(("origins", .array(origins.map { .text(Self.shown($0)) }))) }
+        if let grant { members.append(("grant", .text(Self.shown(grant)))) }
+        if let assertionFile { members.append(("assertion_file", .text(Self.shown(assertionFile)))) }
         if let resource { members.append(("resource", .text(Self.shown(resource)))) }
         if !parameters.isEmpty {
             members.append(("parameters", .array(parameters.map { .text(Self.shown($0)) })))
@@ -225,6 +251,9 @@ struct ProviderConfiguration: Sendable {
             guard let origin = Self.mailOrigin(text) ?? Self.origin(text) else { throw JSONError(.wrongType) }
             return origin
         }
+        grant = try text("grant")
+        assertionFile = try text("assertion_file")
+        guard (try? machine) != nil || grant == nil else { throw JSONError(.wrongType) }
         resource = try text("resource")
         guard resource.map({ (try? ProtectedResource.identifier($0)) != nil }) ?? true else {
             throw JSONError(.wrongType)

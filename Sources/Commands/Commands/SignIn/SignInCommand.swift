@@ -70,6 +70,11 @@ enum SignInCommand {
         let timeout = arguments.seconds(GlobalOptions.timeout) ?? timeout
         var methods = try methods(arguments, context, timeout)
         var (configuration, isNew) = try await configuration(arguments, context)
+        guard configuration.grant == nil else {
+            throw CommandFailure(
+                .usage, "sign-in.machine", "no person signs in at \(configuration.name): it is for this machine",
+                hint: "run `latchkey token \(configuration.name)`")
+        }
         let added = arguments.all(addScope)
         if !added.isEmpty { try await add(added, to: &configuration, arguments, context) }
         // Before there is a session that no process could use again.

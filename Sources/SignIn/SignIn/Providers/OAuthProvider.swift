@@ -99,6 +99,9 @@ public struct OAuthProvider: Sendable, Hashable {
     /// The one resource that tokens are for (RFC 8707), and that they are sent to.
     package var resource: String?
 
+    /// How a machine gets tokens; `nil` if a person signs in.
+    package var machine: MachineGrant?
+
     /// The base of relative paths; `nil` for the issuer's origin.
     package var apiBase: HTTPURL?
 

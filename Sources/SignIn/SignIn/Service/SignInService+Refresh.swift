@@ -28,6 +28,7 @@ extension SignInService {
     package func freshSession(
         _ name: String, with token: StoredSession.Token = .access, deadline: Deadline = .standard
     ) async throws(SignInError) -> StoredSession {
+        if let machine = provider.machine { return try await machineSession(name, machine, deadline: deadline) }
         let session = try await sessionOrMemory(of: name, deadline: deadline)
         let now = context.now()
         if session.isFresh(at: now, token) { return session }
@@ -52,7 +53,7 @@ extension SignInService {
 
     /// Whether what went wrong may be over the next time: the network's trouble, or a store that could not take the
     /// response and was tried before the request.
-    private static func leavesSession(_ error: SignInError) -> Bool {
+    static func leavesSession(_ error: SignInError) -> Bool {
         switch error.code {
         case .oauth(let cause): cause.isTransient
         case .store: true
@@ -101,6 +102,10 @@ extension SignInService {
         _ account: String, refused: Box<Secret<AccessToken>>?, _ token: StoredSession.Token, deadline: Deadline
     ) async throws(SignInError) {
         let lease = try await mapError(SignInError.store, awaiting: await sessions.lease(account, deadline: deadline))
+        if let machine = provider.machine {
+            try await renew(account, by: machine, refused: refused, deadline: deadline)
+            return lease.release()
+        }
         let session = try await session(of: account, deadline: deadline)
         let isStale =
             if let refused { session.accessToken.matches(refused.value) } else {
@@ -298,7 +303,8 @@ extension SignInService {
         let response = try await transfer(request, with: session, limits: limits, over: context.http)
         guard response.status == 401, !ResourceClient.isAboutProof(response) else { return response }
         do throws(SignInError) {
-            guard try await self.session(of: name).refreshToken != nil else { return response }
+            let renews = try await self.session(of: name).refreshToken != nil || provider.machine != nil
+            guard renews else { return response }
             log.info("the server refused the access token; refreshing the session")
             try await refresh(name, refused: Box(session.accessToken.duplicate()), deadline: .standard)
         } catch {

@@ -336,3 +336,56 @@ extension StoreError.Code {
     /// The store gave no answer, which a refusal would be.
     fileprivate var isAbsenceOfStore: Bool { self == .unavailable || self == .timedOut || self == .busy }
 }
+
+// MARK: - Machines
+
+extension SignInService {
+    /// The machine's session, which is requested if there is none, or if its token is about to end: once for all callers.
+    func machineSession(
+        _ name: String, _ machine: MachineGrant, deadline: Deadline
+    ) async throws(SignInError) -> StoredSession {
+        let kept = try await storedSession(name, deadline)
+        if let kept, kept.value.isFresh(at: context.now()) { return kept.value.marked(nil) }
+        if let error = await failure(
+            SignInError.self, awaiting: try await refresh(name, refused: nil, deadline: deadline))
+        {
+            guard let kept, kept.value.isUsable(at: context.now(), .access), Self.leavesSession(error) else {
+                throw error
+            }
+            log.info("can't get another token yet; the last one is still valid: \(error)")
+            return kept.value.marked(nil)
+        }
+        return try await session(of: name, deadline: deadline)
+    }
+
+    /// The stored session, unless it is another server's or client's.
+    private func storedSession(_ name: String, _ deadline: Deadline) async throws(SignInError) -> Box<StoredSession>? {
+        let loaded: StoredSession? = try await mapError(
+            SignInError.store, awaiting: await sessions.load(name, deadline: deadline))
+        guard let session = loaded, session.isOf(provider) else { return nil }
+        return Box(session)
+    }
+
+    func renew(
+        _ name: String, by machine: MachineGrant, refused: Box<Secret<AccessToken>>?, deadline: Deadline
+    ) async throws(SignInError) {
+        if let kept = try await storedSession(name, deadline) {
+            let isGood =
+                refused.map { !kept.value.accessToken.matches($0.value) } ?? kept.value.isFresh(at: context.now())
+            if isGood { return log.debug("another process or task has got a token") }
+        }
+        let server = try await server()
+        let secret = try await clientSecret()
+        let authentication = try mapError(SignInError.oauth, of: self.authentication(secret))
+        let endpoint = try mapError(SignInError.oauth, of: tokenEndpoint(server, dpop: nil))
+        let tokens = try await mapError(
+            SignInError.oauth, awaiting: await endpoint.tokens(by: machine, authentication: authentication))
+        let texts = TokensInText(tokens)
+        let session = StoredSession(
+            tokens, authority: provider.authority, clientID: provider.clientID, account: name, subject: nil,
+            scopes: texts.plain(tokens.grantedScopes, log) ?? provider.scopes, resource: provider.resource,
+            now: context.now())
+        try await mapError(SignInError.store, awaiting: await sessions.save(session))
+        log.info("got a token for this machine")
+    }
+}

@@ -85,6 +85,7 @@ public actor SignInService {
     /// The account to use: the one that was set, otherwise the current one, otherwise the only one.
     package func resolve(_ account: String?) async throws(SignInError) -> String {
         if let account { return account }
+        if provider.machine != nil { return provider.name }
         let deadline: Deadline = lastAccount == nil ? .standard : .after(Self.patience)
         let found: [String]
         switch await Result<[String], SignInError>(awaiting: try await namedAccounts(deadline)) {

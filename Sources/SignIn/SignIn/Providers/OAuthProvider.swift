@@ -341,6 +341,7 @@ extension OAuthProvider {
     ///   - scopes: by default those that the resource asks for.
     ///   - redirect: by default a loopback address at any free port.
     ///   - proof: public by default.
+    ///   - context: the network and the log.
     public static func resource(
         _ address: String, name: ProviderName, clientID: String, issuer: Issuer? = nil, scopes: ScopeList? = nil,
         redirect: RedirectURI? = nil, proof: ClientProof = .none, context: SignInContext

@@ -52,6 +52,35 @@ internal import TestServices
         #expect(server.events.allSatisfy { !$0.contains("missing") && !$0.contains("another resource") })
     }
 
+    /// Of other people's making. It wants a client's ID beside its Basic credentials, and it has no scopes.
+    @Test func `an MCP server of its own library is signed in at and asked`() async throws {
+        let python = TestData.package.appendingPathComponent(".build/judges/mcp/bin/python").path
+        let server = try Program(python).start([TestData.folder().appendingPathComponent("mcp_server.py").path])
+        try await server.wait(for: "its address") { server.outputSoFar.contains("\n") }
+        let address = server.outputSoFar.prefix { $0 != "\n" } + "/mcp"
+        let initialize = try directory.write(
+            "initialize",
+            #"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","#
+                + #""capabilities":{},"clientInfo":{"name":"judge","version":"1"}}}"#)
+        func ask() async throws -> String {
+            try await run(
+                "request", "tools", "POST", String(address), "--data", "@" + initialize, "--header",
+                "Content-Type: application/json", "--header", "Accept: application/json, text/event-stream"
+            ).successful("request").outputText
+        }
+        var signedIn = try await signIn("--resource", String(address))
+        // The address is printed before the server listens.
+        for _ in 0..<600 where signedIn.errorText.contains("[http.cannot-connect]") {
+            try await Task.sleep(for: .milliseconds(50))
+            signedIn = try await signIn("--resource", String(address))
+        }
+        try signedIn.successful("sign-in")
+        #expect(try await ask().contains(#""name":"judge""#))
+        let token = try await run("token", "tools").successful("token").outputText
+        let headers = try await run("helper", "headers", "tools").successful("helper headers").outputText
+        #expect(headers == #"{"Authorization":"Bearer \#(token)"}"#)
+    }
+
     @Test func `the token goes to the resource and nowhere else`() async throws {
         let server = try await StrictServer(#"{"resource": "/mcp", "tells": true}"#)
         let other = try await StrictServer(#"{"resource": "/mcp"}"#)

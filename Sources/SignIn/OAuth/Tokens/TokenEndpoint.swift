@@ -30,7 +30,9 @@ public struct TokenEndpoint: Sendable {
         self.signingKeys = signingKeys
         self.now = now
         endpoint = EndpointClient(
-            clientID: client.clientID, http: server.transport(http), dpop: dpop, log: log, finishesWhatIsSent: true)
+            clientID: client.clientID, http: server.transport(http), dpop: dpop, log: log, finishesWhatIsSent: true,
+            // Servers of resources, such as those of the MCP's own library, want it beside Basic credentials too.
+            alwaysNamesClient: client.resource != nil)
     }
 
     /// Exchanges an authorization code for tokens.

@@ -18,7 +18,8 @@ import TestServices
     @Test func `a program or a store at a path with spaces is refused where its path would be split`() async throws {
         try directory.makeFolder("other programs")
         let program = directory / "other programs/latchkey"
-        try FileManager.default.copyItem(atPath: BuiltProducts.latchkey().path, toPath: program)
+        // Not by this process: a child of another test would hold the copy open for writing, and nobody could start it.
+        try await Program("cp").run([BuiltProducts.latchkey().path, program]).successful("cp")
         func run(_ arguments: String...) async throws -> ProgramRun {
             try await Program(program).run(["setup"] + arguments, environment: environment)
         }

@@ -16,9 +16,10 @@ import TestServices
         let key = try vault.directory.read("key")
         for (number, host) in hosts.enumerated() {
             let file = try host.write("key", key)
-            // The checkout may be out of another user's reach.
-            try FileManager.default.copyItem(
-                atPath: BuiltProducts.program("vault-writer").path, toPath: host / "vault-writer")
+            // The checkout may be out of another user's reach. A child of another test, made while this process writes the
+            // copy, would hold the file open, and then nobody can start it.
+            try await Program("cp").run([BuiltProducts.program("vault-writer").path, host / "vault-writer"])
+                .successful("cp")
             // The second one has a user of its own.
             if getuid() == 0 && number == 1 { _ = unsafe chown(host.path, 65534, 65534) + chown(file, 65534, 65534) }
         }

@@ -62,6 +62,40 @@ package enum P256 {
         try PublicKey.ecdsa(.p256, point: publicKey).accepts(signature, of: message, by: .es256)
     }
 
+    /// The scalar of a private key in PEM, in PKCS #8 or by SEC 1. `nil` for anything else, such as an encrypted key or
+    /// one of another curve.
+    package static func privateKey(
+        pem: borrowing Secret<PrivateKey>
+    ) throws(LibraryFailure) -> Secret<PrivateKey>? {
+        try LibraryFailure.check(latchkey_crypto_load())
+        let key: OpaquePointer? = unsafe pem.withExposedBytes { bytes in
+            unsafe bytes.withUnsafeBytes { bytes in
+                guard let source = unsafe crypto.BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else {
+                    return nil
+                }
+                defer { _ = unsafe crypto.BIO_free(source) }
+                // No passphrase is asked for.
+                return unsafe crypto.PEM_read_bio_PrivateKey(source, nil, { _, _, _, _ in -1 }, nil)
+            }
+        }
+        defer { unsafe crypto.ERR_clear_error() }
+        guard let key = unsafe key else { return nil }
+        defer { unsafe crypto.EVP_PKEY_free(key) }
+        var group = [CChar](repeating: 0, count: 32)
+        var number: OpaquePointer?
+        guard unsafe crypto.EVP_PKEY_get_group_name(key, &group, group.count, nil) == 1,
+            unsafe group.withUnsafeBufferPointer({ unsafe strcmp($0.baseAddress!, "prime256v1") }) == 0,
+            unsafe crypto.EVP_PKEY_get_bn_param(key, "priv", &number) == 1, let number = unsafe number
+        else { return nil }
+        defer { unsafe crypto.BN_clear_free(number) }
+        return Secret(byteCount: scalarByteCount) { target in
+            unsafe target.withUnsafeMutableBytes { target in
+                _ = unsafe crypto.BN_bn2binpad(
+                    number, target.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(scalarByteCount))
+            }
+        }
+    }
+
     /// Built once for the process; `nil` if libcrypto lacks the curve.
     private static let curve = P256Curve()
     private static let hash = SHA256Method()

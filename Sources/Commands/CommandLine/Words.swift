@@ -44,7 +44,7 @@ extension Recovery {
         case .chooseAccount:
             provider.map { "choose one with --account, or latchkey use \($0)" } ?? "choose one with --account"
         case .nameAccount: "choose another name with --account"
-        case .saveClientSecret: "add the provider again with --client-secret-stdin"
+        case .saveClientSecret: "add the provider again with --client-secret-stdin or --client-key-stdin"
         case .registerClient: "register a client at the server, and pass its --client-id"
         case .chooseRedirect:
             "remove --scheme, or pass the --redirect that the client is registered with, such as com.example.app:/callback"

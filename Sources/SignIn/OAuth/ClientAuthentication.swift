@@ -1,3 +1,5 @@
+package import LatchkeyCredentials
+internal import LatchkeyLog
 package import LatchkeySecrets
 internal import LatchkeySystem
 
@@ -11,6 +13,8 @@ public struct ClientAuthentication: ~Copyable, Sendable {
         case secretBasic = "client_secret_basic"
         /// The secret in the form.
         case secretPost = "client_secret_post"
+        /// An assertion in the form, signed with the client's private key on P-256 (RFC 7523 section 2.2).
+        case privateKeyJWT = "private_key_jwt"
     }
 
     /// The way for a client with a secret that a server offers: Basic before the form, and Basic where it doesn't say
@@ -46,11 +50,23 @@ public struct ClientAuthentication: ~Copyable, Sendable {
     /// Whether the request is sent once more with the other method if the server refuses the client.
     package var triesOtherMethod = true
     let secret: Secret<ClientSecret>?
+    /// What an assertion needs beside the key, which the secret is then.
+    let assertion: Assertion?
 
-    private init(method: Method, basicForm: BasicForm? = nil, secret: consuming Secret<ClientSecret>?) {
+    struct Assertion: Sendable {
+        /// The server's issuer, or its token endpoint.
+        let audience: String
+        let now: @Sendable () -> UnixTime
+    }
+
+    private init(
+        method: Method, basicForm: BasicForm? = nil, secret: consuming Secret<ClientSecret>?,
+        assertion: Assertion? = nil
+    ) {
         self.method = method
         self.basicForm = basicForm
         self.secret = secret
+        self.assertion = assertion
     }
 
     /// A public client.
@@ -78,9 +94,32 @@ public struct ClientAuthentication: ~Copyable, Sendable {
         ClientAuthentication(method: .secretPost, basicForm: form, secret: try checked(secret))
     }
 
+    /// Throws `.invalidConfiguration(.clientKey)` unless the secret is a private key as `ES256Key.encoded` writes it.
+    ///
+    /// - Parameter audience: the server's issuer, or its token endpoint.
+    package static func privateKeyJWT(
+        _ key: consuming Secret<ClientSecret>, audience: String, now: @escaping @Sendable () -> UnixTime
+    ) throws(OAuthError) -> ClientAuthentication {
+        let authentication = ClientAuthentication(
+            method: .privateKeyJWT, secret: key, assertion: Assertion(audience: audience, now: now))
+        _ = try authentication.key()
+        return authentication
+    }
+
+    /// The client's private key.
+    func key() throws(OAuthError) -> ES256Key {
+        let key: ES256Key? = try mappingError({ OAuthError(.noLibrary($0)) }) { () throws(LibraryFailure) in
+            guard let text = secret?.duplicate(as: PrivateKey.self) else { return nil }
+            return try ES256Key(decoding: text)
+        }
+        guard let key else { throw OAuthError(.invalidConfiguration(.clientKey)) }
+        return key
+    }
+
     /// The same once more, with the form that the server has taken since.
     func duplicate(form: BasicForm? = nil) -> ClientAuthentication {
-        var copy = ClientAuthentication(method: method, basicForm: form ?? basicForm, secret: secret?.duplicate())
+        var copy = ClientAuthentication(
+            method: method, basicForm: form ?? basicForm, secret: secret?.duplicate(), assertion: assertion)
         copy.triesOtherMethod = triesOtherMethod
         return copy
     }
@@ -89,7 +128,8 @@ public struct ClientAuthentication: ~Copyable, Sendable {
     package func duplicateSecret() -> Secret<ClientSecret>? { secret?.duplicate() }
 
     private static func checked(_ secret: consuming Secret<ClientSecret>) throws(OAuthError) -> Secret<ClientSecret> {
-        let valid = secret.withExposedBytes { ASCII.isVisible($0, limit: 4096) }
+        // A private key, which is stored in a secret's place, is never sent to a server.
+        let valid = secret.withExposedBytes { ASCII.isVisible($0, limit: 4096) && !ES256Key.isEncoded($0) }
         guard valid else { throw OAuthError(.invalidConfiguration(.clientSecret)) }
         return secret
     }

@@ -116,7 +116,7 @@ package struct RegistrationEndpoint: Sendable {
         // glewlwyd responds with a list.
         let values = member.kind == .array ? document.elements(of: member) : [member]
         guard let value = values.first, let text = try? document.publicText(value, limit: 64),
-            let method = ClientAuthentication.Method(rawValue: text)
+            let method = ClientAuthentication.Method(rawValue: text), method != .privateKeyJWT
         else { throw OAuthError(.invalidResponse(.registration)) }
         return method
     }

@@ -204,6 +204,7 @@ extension OAuthError.ConfigurationProblem {
         case .issuer: "use the https:// address that the server calls its issuer"
         case .resource: "use an address such as https://api.example.org/mcp"
         case .clientSecret: "pass the client secret without a final line break: use printf, not echo"
+        case .clientKey: "make a key with `openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256`"
         case .assertion: "check the path, and that this user may read the file"
         case .redirect: "use an address such as http://127.0.0.1/callback or com.example.app:/callback"
         case .redirectScheme:
@@ -219,6 +220,7 @@ extension OAuthError.ConfigurationProblem {
         switch self {
         case .clientID: "the client id is empty, too long or has forbidden characters"
         case .clientSecret: "the client secret is empty, too long or has forbidden characters"
+        case .clientKey: "the client key isn't a private key on the curve P-256, in PEM or as a JWK"
         case .scope: "a scope is empty or has forbidden characters"
         case .issuer: "the issuer isn't an HTTPS or loopback URL without query and fragment"
         case .resource: "the resource isn't an HTTPS or loopback URL without query, fragment and user name"

@@ -152,6 +152,8 @@ public struct OAuthError: RedactedError, Hashable {
         case clientID
         /// The client secret is empty, too long, or has forbidden characters (RFC 6749 appendix A.2).
         case clientSecret
+        /// The client's key isn't a private key on P-256 (RFC 7518 section 6.2).
+        case clientKey
         /// A scope is empty or has forbidden characters (RFC 6749 section 3.3).
         case scope
         /// The issuer is no HTTPS or loopback URL without query and fragment (RFC 8414 section 2).

@@ -162,7 +162,7 @@ public struct SignInError: RedactedError, Hashable {
         case .clientSecretMissing:
             .init(
                 .configuration, "sign-in.client-secret-missing",
-                "the provider needs a client secret, and none is stored",
+                "the provider needs a client secret or key, and none is stored",
                 hint: "\(Recovery.saveClientSecret)")
         case .keyLost:
             .init(

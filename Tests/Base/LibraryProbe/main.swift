@@ -34,11 +34,12 @@ private func use(_ word: String) async throws {
     case "point": _ = try P256.publicKey(of: key())
     case "sign": _ = try P256.signature(of: [1, 2, 3].span, key: key())
     case "verify": _ = try P256.isValid([], of: [1, 2, 3].span, publicKey: [])
-    case "proof-key": _ = try DPoPProofKey.generate()
+    case "pem": _ = try P256.privateKey(pem: key())
+    case "proof-key": _ = try ES256Key.generate()
     case "stored-proof-key":
         let text = Array(
             #"{"kty":"EC","crv":"P-256","x":"a","y":"b","d":"BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc"}"#.utf8)
-        _ = try DPoPProofKey(decoding: Secret(copying: text.span))
+        _ = try ES256Key(decoding: Secret(copying: text.span))
     case "exchange": _ = try SecretServiceKeyExchange()
     case "derive":
         _ = try FileCipher.passphraseKey(

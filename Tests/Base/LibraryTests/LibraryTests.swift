@@ -8,7 +8,8 @@ struct LibraryTests {
     /// The probe's words for each entry to a library.
     private static let entries: [LoadableLibrary: [String]] = [
         .crypto: [
-            "point", "sign", "verify", "proof-key", "stored-proof-key", "exchange", "derive", "tag", "seal", "open",
+            "point", "sign", "verify", "pem", "proof-key", "stored-proof-key", "exchange", "derive", "tag", "seal",
+            "open",
         ],
         .curl: ["request"], .microHTTPD: ["listen"], .glib: ["bus"], .libsecret: ["keyring"], .libpq: ["database"],
     ]

@@ -63,6 +63,99 @@ internal import TestServices
         #expect(signIn.status == 64 && signIn.errorText.contains("run `latchkey token ci`"), "\(signIn.errorText)")
     }
 
+    // MARK: - A client's key
+
+    private func add(
+        _ server: StrictServer, _ options: String..., input: [UInt8] = []
+    ) async throws -> ProgramRun {
+        try await BuiltProducts.latchkey().run(
+            [
+                "provider", "add", "ci", "--issuer", server.issuer, "--client-id", "me", "--grant",
+                "client-credentials", "--scope", "read", "--force",
+            ] + options, environment: environment, input: input)
+    }
+
+    /// Keys of another program's making, as `kind` says.
+    private func key(_ kind: String) async throws -> [UInt8] {
+        let script = """
+            import base64, json, sys
+            from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+            from cryptography.hazmat.primitives.serialization import *
+            kind = sys.argv[1]
+            make = {"rsa": lambda: rsa.generate_private_key(65537, 2048), "ed25519": ed25519.Ed25519PrivateKey.generate}
+            curve = ec.SECP384R1() if "P-384" in kind else ec.SECP256K1() if "secp256k1" in kind else ec.SECP256R1()
+            key = make.get(kind.split()[0], lambda: ec.generate_private_key(curve))()
+            form = PrivateFormat.TraditionalOpenSSL if "SEC 1" in kind else PrivateFormat.PKCS8
+            guard = BestAvailableEncryption(b"x") if "encrypted" in kind else NoEncryption()
+            if "public" in kind and "JWK" not in kind:
+                print(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode())
+            elif "JWK" in kind:
+                numbers = key.private_numbers()
+                size = (curve.key_size + 7) // 8
+                text = lambda n: base64.urlsafe_b64encode(n.to_bytes(size, "big")).decode().rstrip("=")
+                public = numbers.public_numbers
+                jwk = {"crv": {256: "P-256", 384: "P-384"}[curve.key_size], "kid": "x", "d": text(numbers.private_value)}
+                jwk |= {"x": text(public.x), "y": text(public.x if "another" in kind else public.y), "kty": "EC"}
+                if "public" in kind: del jwk["d"]
+                print(json.dumps(jwk, indent=1))
+            else:
+                print(key.private_bytes(Encoding.PEM, form, guard).decode())
+            """
+        return try await Program("/usr/bin/python3").run(["-c", script, kind]).successful("python3").output
+    }
+
+    @Test(arguments: ["--new-client-key", "PKCS 8", "SEC 1", "JWK"])
+    func `a client's key signs for tokens, and the server has its public half`(kind: String) async throws {
+        let server = try await StrictServer(#"{"methods": ["private_key_jwt"], "openid": false}"#)
+        let isNew = kind.hasPrefix("--")
+        let added = try await add(
+            server, isNew ? kind : "--client-key-stdin", "--client-auth", "private-key-jwt",
+            input: isNew ? [] : key(kind)
+        ).successful("provider add")
+        #expect(added.outputText.contains(#""crv": "P-256""#))
+        #expect(!added.outputText.contains(#""d""#) && !added.errorText.contains("BEGIN"))
+        let early = try await run("token", "ci")
+        #expect(early.status == 77 && early.output.isEmpty, "\(early.errorText)")
+        try await server.change(#"{"jwk": \#(added.outputText.replacing("\n", with: ""))}"#)
+        // With a clock that is wrong, on either side, in place of a server that refuses each assertion.
+        for clock in [0, 3600, -3600] {
+            try await run("sign-out", "ci")
+            try await server.change(#"{"clock": \#(clock)}"#)
+            #expect(try await run("token", "ci").successful("token").output.count > 20)
+        }
+        #expect(server.events.count { $0 == "issued tokens" } == 3)
+        #expect(server.events.count { $0 == "refused an assertion: its time" } >= 2)
+        #expect(server.events.allSatisfy { !$0.contains("missing") && !$0.contains("claims") }, "\(server.events)")
+        // The key is no secret to send, whatever the provider's file says.
+        try await add(server, "--client-auth", "basic").successful("provider add")
+        try await run("sign-out", "ci")
+        let count = server.events.count
+        let refused = try await run("token", "ci")
+        #expect(refused.status == 78 && server.events.count == count, "\(refused.errorText) \(server.events)")
+    }
+
+    @Test(arguments: [
+        "P-384", "secp256k1", "rsa", "ed25519", "encrypted", "public", "JWK P-384", "JWK public", "JWK another point",
+        "",
+    ])
+    func `a key that can't sign for the client is refused, and nothing is stored`(kind: String) async throws {
+        let server = try await StrictServer(#"{"methods": ["private_key_jwt"], "openid": false}"#)
+        let added = try await add(server, "--client-key-stdin", input: kind.isEmpty ? [] : key(kind))
+        #expect(added.status == 65 && added.errorText.contains("P-256"), "\(added.errorText)")
+        #expect(try await run("provider", "list").output.isEmpty)
+        #expect(try await run("list", "--all").output.isEmpty)
+    }
+
+    @Test func `without a key in the store it is told, before a request`() async throws {
+        let server = try await StrictServer(#"{"methods": ["private_key_jwt"], "openid": false}"#)
+        try await add(server, "--client-auth", "private-key-jwt").successful("provider add")
+        let run = try await run("token", "ci")
+        #expect(run.status == 78 && run.errorText.contains("--client-key-stdin"), "\(run.errorText)")
+        #expect(server.events.isEmpty)
+    }
+
+    // MARK: - What a workload is handed
+
     @Test(arguments: byFile)
     func `what a cluster hands out is read anew each time, through the link that clusters have`(
         grant: String
@@ -114,6 +207,9 @@ internal import TestServices
 
     @Test(arguments: [
         ["--grant", "jwt-bearer"], ["--grant", "client-credentials", "--assertion-file", "/x"],
+        ["--new-client-key", "--client-key-stdin"], ["--new-client-key", "--client-secret-stdin"],
+        ["--new-client-key", "--register"], ["--new-client-key", "--client-auth", "post"],
+        ["--client-secret-stdin", "--client-auth", "private-key-jwt"],
         ["--assertion-file", "/x"], ["--grant", "password"], ["--grant", "client-credentials", "--dpop"],
     ])
     func `options that don't go together are refused`(options: [String]) async throws {

@@ -17,6 +17,7 @@ import threading
 import time
 import urllib.parse
 
+from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, padding, rsa, utils
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
@@ -24,6 +25,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 settings = {
     "methods": ["none"],  # token_endpoint_auth_methods_supported
     "secret": None,  # of the client "me"
+    "jwk": None,  # the public key of the client "me"
+    "clock": 0,  # seconds that its clock is ahead
     "par": False,  # whether requests must be pushed
     "redirects": None,  # of the client "me"; None: any loopback address
     "openid": True,  # whether there are ID tokens and user information
@@ -60,6 +63,7 @@ if settings["resource"]:
             names.append("resource")
 clients = {"me": {"secret": settings["secret"], "redirects": settings["redirects"]}}
 access_tokens = {}
+assertions = set()
 pushed, codes, refresh_tokens, devices = {}, {}, {}, {}
 
 
@@ -73,6 +77,10 @@ def resource():
 
 def encoded(data):
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def decoded(text):
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 def number(value, count):
@@ -169,10 +177,13 @@ class Server(http.server.BaseHTTPRequestHandler):
             error = str(refusal)
             self.respond(401 if error == "invalid_client" else 400, {"error": error})
 
+    def date_time_string(self, timestamp=None):
+        return super().date_time_string(timestamp or time.time() + settings["clock"])
+
     # What a request must have
 
     def require(self, request):
-        authenticates = "Authorization" in self.headers or "client_secret" in self.fields
+        authenticates = "Authorization" in self.headers or {"client_secret", "client_assertion"} & self.fields.keys()
         for name in REQUIRED[request]:
             if name.endswith("?") and authenticates:
                 continue
@@ -227,12 +238,39 @@ class Server(http.server.BaseHTTPRequestHandler):
         else:
             name, secret = self.fields.get("client_id"), self.fields.get("client_secret")
             method = "none" if secret is None else "client_secret_post"
+        if "client_assertion" in self.fields and method == "none":
+            method = "private_key_jwt"
+            try:
+                name = self.asserted()
+            except (ValueError, KeyError, TypeError, InvalidSignature) as problem:
+                say(f"refused an assertion: {problem or 'its signature'}")
+                raise Refusal("invalid_client")
         if method not in settings["methods"] or name not in clients or (clients[name]["secret"] or "") != (secret or ""):
             say(f"refused the client {name} by {method}")
             raise Refusal("invalid_client")
         if self.fields.get("client_id", name) != name:
             raise Refusal("invalid_request")
         return name
+
+    def asserted(self):
+        """The client that an assertion proves (RFC 7523 section 3, RFC 7518 section 3.4)."""
+        if self.fields["client_assertion_type"] != "urn:ietf:params:oauth:client-assertion-type:jwt-bearer":
+            raise ValueError("its type")
+        signed, _, signature = self.fields["client_assertion"].rpartition(".")
+        header, claims = (json.loads(decoded(part)) for part in signed.split("."))
+        key, now = settings["jwk"], time.time() + settings["clock"]
+        if header["alg"] != "ES256" or header["kid"] != key["kid"]:
+            raise ValueError("its header")
+        x, y = (int.from_bytes(decoded(key[name]), "big") for name in "xy")
+        r, s = (int.from_bytes(decoded(signature)[at:at + 32], "big") for at in (0, 32))
+        ec.EllipticCurvePublicNumbers(x, y, ec.SECP256R1()).public_key().verify(
+            utils.encode_dss_signature(r, s), signed.encode(), ec.ECDSA(hashes.SHA256()))
+        if claims["aud"] != issuer or claims["iss"] != claims["sub"] or claims["jti"] in assertions:
+            raise ValueError("its claims")
+        if not claims["iat"] - 5 <= now <= claims["exp"] <= now + 300:
+            raise ValueError("its time")
+        assertions.add(claims["jti"])
+        return claims["sub"]
 
     # Endpoints
 
@@ -344,7 +382,7 @@ class Server(http.server.BaseHTTPRequestHandler):
             request = devices.pop(self.fields["device_code"], None)
         elif grant == "client_credentials":
             # A client that can't prove itself is nobody (RFC 6749 section 4.4).
-            if not clients[name]["secret"]:
+            if not clients[name]["secret"] and settings["jwk"] is None:
                 raise Refusal("unauthorized_client")
             request = self.fields
         else:

@@ -172,7 +172,7 @@ struct TwoStepTests {
         try await scene.signIn()
         let thumbprint = try #require(try await scene.items("private-key").first)
         let key = try scene.client.sessions.key(thumbprint, kind: .privateKey)
-        let other = try DPoPProofKey.generate()
+        let other = try ES256Key.generate()
         try await scene.store.save(other.encoded(), for: key)
         await #expect(throws: ATProtocolError(.keyLost)) { _ = try await scene.request(scene.relaunched()) }
         try await scene.client.sessions.deleteKey(thumbprint)

@@ -65,7 +65,7 @@ import Testing
             try proof.payload().reveal()
                 == #"{"jti":"e1j3V_bKic8-LAEB","htm":"GET","htu":"https://resource.example.org/protectedresource","iat":1562262618,"exp":1562262918,"ath":"fUHyO2r2Z3DZ53EsNrWBb0xWXoaNy59IiKCAqksmQEo"}"#
         )
-        let key = try DPoPProofKey.generate()
+        let key = try ES256Key.generate()
         #expect(
             DPoPProof.header(x: key.x, y: key.y)
                 == #"{"typ":"dpop+jwt","alg":"ES256","jwk":{"kty":"EC","x":"\#(key.x)","y":"\#(key.y)","crv":"P-256"}}"#
@@ -80,8 +80,8 @@ import Testing
 
     @Test func `a key signs, and its signature is its own`() throws {
         let message = Array("message".utf8)
-        let one = try DPoPProofKey.generate()
-        let other = try DPoPProofKey.generate()
+        let one = try ES256Key.generate()
+        let other = try ES256Key.generate()
         #expect(one.thumbprint != other.thumbprint && one.thumbprint.utf8.count == 43)
         let signature = try one.sign(message.span)
         let point = try #require(Base64URL.decode(one.x)) + #require(Base64URL.decode(one.y))
@@ -93,7 +93,7 @@ import Testing
     @Test func `RFC 6979's private key has its point`() throws {
         // Appendix A.2.5.
         let scalar: [UInt8] = hex("C9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721")
-        let key = try DPoPProofKey(scalar: Secret(copying: scalar.span))!
+        let key = try ES256Key(scalar: Secret(copying: scalar.span))!
         #expect(Base64URL.decode(key.x) == hex("60FED4BA255A9D31C961EB74C6356D68C049B8923B61FA6CE669622E60F29FB6"))
         #expect(Base64URL.decode(key.y) == hex("7903FE1008B8BC99A41AE9E95628BC64F2F1B20C2D7E9F5177A3C294D4462299"))
     }
@@ -106,30 +106,30 @@ import Testing
     @Test func `what is no number of the curve's is no key`() throws {
         let order = hex("FFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551")
         for scalar in [[UInt8](repeating: 0, count: 32), order, [UInt8](repeating: 255, count: 32), [1, 2, 3]] {
-            let isKey = try DPoPProofKey(scalar: Secret(copying: scalar.span)) != nil
+            let isKey = try ES256Key(scalar: Secret(copying: scalar.span)) != nil
             #expect(!isKey)
         }
         let failing = RandomCalls(failing: 1)
         #expect(
-            failure { () throws(OAuthError) in try DPoPProofKey.generate(random: failing.source) }
+            failure { () throws(OAuthError) in try ES256Key.generate(random: failing.source) }
                 == OAuthError(.noRandomOctets(number: 5)))
         let zeros = RandomSource { (span) throws(RandomSourceError) in for index in span.indices { span[index] = 0 } }
         #expect(
-            failure { () throws(OAuthError) in try DPoPProofKey.generate(random: zeros) }
+            failure { () throws(OAuthError) in try ES256Key.generate(random: zeros) }
                 == OAuthError(.invalidConfiguration(.signingKey)))
     }
 
     @Test func `a key survives a store, and a damaged one is none`() throws {
-        let key = try DPoPProofKey.generate()
+        let key = try ES256Key.generate()
         let text = try key.encoded().reveal()
-        #expect(try DPoPProofKey(decoding: Secret(text))?.thumbprint == key.thumbprint)
-        let other = try DPoPProofKey.generate()
+        #expect(try ES256Key(decoding: Secret(text))?.thumbprint == key.thumbprint)
+        let other = try ES256Key.generate()
         for wrong in [
             text.replacingOccurrences(key.x, other.x), text.replacingOccurrences(key.y, other.y),
             text.replacingOccurrences("P-256", "P-384"), text.replacingOccurrences("\"EC\"", "\"RSA\""), "{}", "",
             String(text.dropLast(3)) + "\"}",
         ] {
-            let isKey = try DPoPProofKey(decoding: Secret(wrong)) != nil
+            let isKey = try ES256Key(decoding: Secret(wrong)) != nil
             #expect(!isKey, "\(wrong.count)")
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import LatchkeyCredentials
 import LatchkeyHTTP
 import LatchkeySecrets
 import Testing
@@ -138,6 +139,10 @@ import Testing
             case .none: .none
             case .secretBasic: try .secretBasic(Secret("s3cret"))
             case .secretPost: try .secretPost(Secret("s3cret"))
+            case .privateKeyJWT:
+                try .privateKeyJWT(
+                    ES256Key.generate().encoded().repurposed(as: ClientSecret.self), audience: "https://id.example",
+                    now: UnixTime.now)
             }
         let http = ScriptedHTTPClient(repeating: .json(Self.answer))
         let fields = formFields(try await row.send(http, authentication))
@@ -147,6 +152,7 @@ import Testing
             let basic = http.requests.last?.authorization?.hasPrefix("Basic ")
             #expect(basic == (method == .secretBasic ? true : nil))
             if method == .secretPost { required.insert("client_secret") }
+            if method == .privateKeyJWT { required.formUnion(["client_assertion", "client_assertion_type"]) }
             if method == .secretBasic, row.namesClientByCredentials { required.remove("client_id") }
         }
         #expect(Set(fields.map(\.name)) == required)

@@ -50,7 +50,7 @@ import Testing
         #expect(server.registrationEndpoint == nil)
         #expect(server.keySetEndpoint?.text == "https://id.example/jwks")
         #expect(server.announcesIssuerInResponses)
-        #expect(server.clientAuthenticationMethods == [.secretBasic, .none])
+        #expect(server.clientAuthenticationMethods == [.secretBasic, .privateKeyJWT, .none])
     }
 
     @Test func `the algorithms of ID tokens are those that a document lists, as far as they are ours`() throws {

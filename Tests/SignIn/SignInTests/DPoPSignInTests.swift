@@ -67,7 +67,7 @@ struct DPoPSignInTests {
             let key = try CredentialKey(service: "latchkey:test", account: thumbprint, kind: .privateKey)
             if isOther {
                 try await scene.memory.save(
-                    DPoPProofKey.generate().encoded(), for: key, options: SaveOptions(), deadline: .unhurried)
+                    ES256Key.generate().encoded(), for: key, options: SaveOptions(), deadline: .unhurried)
             } else {
                 try await scene.memory.delete(key, condition: .none, deadline: .unhurried)
             }

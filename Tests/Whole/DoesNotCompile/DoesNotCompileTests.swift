@@ -98,7 +98,7 @@ import Testing
         ]
         // A signed request carries the proof.
         let kinds = [
-            "Secret<", "DPoPProofKey", "StoredSession", "AuthorizationResponse", "TokenResponse", "GuardedRequest",
+            "Secret<", "ES256Key", "StoredSession", "AuthorizationResponse", "TokenResponse", "GuardedRequest",
         ]
         for way in ways {
             let cases = try texts(way)

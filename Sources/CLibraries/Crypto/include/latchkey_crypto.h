@@ -12,6 +12,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/params.h>
+#include <openssl/pem.h>
 #include <openssl/rsa.h>
 
 #include "latchkey_load.h"

@@ -20,13 +20,17 @@ enum ProviderAddCommand {
         "--dpop", help: "bind tokens to a key in the store (DPoP), and refuse other tokens")
     private static let par = CommandOption.flag(
         "--par", help: "refuse servers that don't take pushed authorization requests (PAR)")
-    private static let register = CommandOption.flag(
+    static let register = CommandOption.flag(
         "--register", help: "register a client at the server, instead of --client-id")
     private static let development = CommandOption.flag(
         "--development", help: "allow servers on loopback addresses for accounts of bluesky")
     static let forHost = CommandOption.value(
         "--for-host", "HOST", repeats: true,
         help: "host whose requests from git, docker and others get the token, or smtp://HOST:PORT, imap://HOST:PORT")
+    static let newClientKey = CommandOption.flag(
+        "--new-client-key", help: "create a key in place of a secret (RFC 7523), and print its public JWK")
+    static let clientKey = CommandOption.flag(
+        "--client-key-stdin", help: "read that key from standard input: PEM or JWK, on P-256")
     private static let grant = CommandOption.value(
         "--grant", "GRANT", form: .choice(ProviderConfiguration.grants),
         help: "for machines: client-credentials, jwt-bearer or token-exchange")
@@ -39,7 +43,7 @@ enum ProviderAddCommand {
         operands: [.required("NAME", help: "name of your choice: lower-case letters, digits, hyphens")],
         options: [
             SignInOptions.issuer, service, SignInOptions.resource, SignInOptions.host, SignInOptions.clientID, register,
-            SignInOptions.clientSecret, SignInOptions.clientAuthentication,
+            SignInOptions.clientSecret, SignInOptions.clientAuthentication, newClientKey, clientKey,
             SignInOptions.scope, SignInOptions.origin, forHost, dpop, par, SignInOptions.parameter,
             SignInOptions.redirect, SignInOptions.anyScheme, grant, assertionFile, development,
             SignInOptions.certificateAuthority, force,
@@ -59,13 +63,11 @@ enum ProviderAddCommand {
             With --resource, Latchkey asks the resource which server signs in for it, and registers a client there unless you pass
             a --client-id. If the resource names several servers, choose one with --issuer. Tokens go to that resource only.
 
-            With --grant, a machine gets its tokens by the client's secret, or by a token in --assertion-file (RFC 7523, RFC 8693).
+            With --grant, a machine gets its tokens by the client's secret or key, or by a token in --assertion-file (RFC 8693).
             --dpop makes tokens useless without the key (RFC 9449). --par refuses a server without pushed requests (RFC 9126).
 
             bluesky needs no registration. --client-id may be the URL of a client metadata document that lists the redirect
             URI. Latchkey finds each account's server from its handle or DID.
-
-            At a terminal, provider add asks before it replaces a provider of the same name.
             """,
         examples: [
             "latchkey provider add github --client-id ID",
@@ -77,6 +79,7 @@ enum ProviderAddCommand {
         let registers = arguments.has(register)
         // Other errors are found before the first request.
         try configuration.checkCommandLine()
+        let key = try readKey(arguments)
         // Before an unwanted client is registered.
         let isReplaced = try confirmReplacing(configuration, arguments, context)
         if configuration.resource != nil {
@@ -100,11 +103,20 @@ enum ProviderAddCommand {
             try await registerAtHost(&configuration, context)
         }
         if arguments.has(SignInOptions.clientSecret) { try await keepSecret(configuration, context) }
+        var publicKey: JSONValue?
+        if let key {
+            publicKey = .object(key.publicJWK.map { ($0.name, .text(shown($0.value))) })
+            let secret = try mapError(OAuthError.unwritable, of: key.encoded())
+            try await keep(secret.repurposed(as: ClientSecret.self), configuration, context)
+        }
         try context.providers.write(configuration)
         let verb: StaticString = isReplaced ? "replaced" : "added"
-        try context.output.tell(
-            "\(verb) the provider \(configuration.name)",
-            json: .object([("provider", .message("\(configuration.name)")), ("change", .message("\(verb)"))]))
+        var result: [(name: StaticString, value: JSONValue)] = [
+            ("provider", .message("\(configuration.name)")), ("change", .message("\(verb)")),
+        ]
+        if let publicKey { result.append(("client_key", publicKey)) }
+        try context.output.tell("\(verb) the provider \(configuration.name)", json: .object(result))
+        if let publicKey, !context.output.isJSON { try context.output.write(publicKey) }
         if configuration.grant != nil { return .success }
         try context.tellRedirect(of: configuration)
         if configuration.redirect != nil {
@@ -200,7 +212,8 @@ enum ProviderAddCommand {
                 hint: "remove --dpop and --par")
         }
         configuration.isRegisteredByUs = registers
-        configuration.secretMethod = try secretMethod(arguments)
+        configuration.secretMethod = try secretMethod(
+            arguments, hasKey: arguments.has(newClientKey) || arguments.has(clientKey))
         configuration.isDevelopment = arguments.has(development)
         if configuration.isDevelopment, !configuration.findsServerByAccount {
             throw CommandFailure(
@@ -213,21 +226,6 @@ enum ProviderAddCommand {
         }
         configuration.certificateFile = arguments.value(SignInOptions.certificateAuthority).map(AbsolutePath.of)
         return configuration
-    }
-
-    /// The method that --client-auth sets, or `nil` without the option.
-    static func secretMethod(_ arguments: ParsedArguments) throws -> ClientAuthentication.Method? {
-        switch arguments.value(SignInOptions.clientAuthentication) {
-        case "basic": return .secretBasic
-        case "post": return .secretPost
-        case "none" where arguments.has(SignInOptions.clientSecret):
-            throw CommandFailure(
-                .usage, "provider.client-auth",
-                "--client-auth none sends no secret, but --client-secret-stdin sets one",
-                hint: "remove one of the two options")
-        case "none": return ClientAuthentication.Method.none
-        default: return nil
-        }
     }
 
     /// The chosen built-in service, otherwise the one with the provider's name.
@@ -336,38 +334,6 @@ enum ProviderAddCommand {
             choices, as: "Latchkey", keptIn: try await context.store(of: configuration),
             context: context.signInContext(http: http), deadline: context.deadline)
         configuration.clientID = provider.clientID
-    }
-
-    /// Stores the client secret from standard input, or from the person at a terminal.
-    static func keepSecret(_ configuration: ProviderConfiguration, _ context: CommandContext) async throws {
-        let secret =
-            SecretInput.isTerminal()
-            ? try mapError(
-                { (error: PromptError) in
-                    CommandFailure(error, otherwise: "pipe the secret in: latchkey … --client-secret-stdin < FILE")
-                },
-                of: context.prompt.ask("Client secret of \(configuration.name)", as: ClientSecret.self, limit: 4096))
-            : try SecretInput.readAll(as: ClientSecret.self, limit: 4096)
-        // Refuses what no server takes, such as a line break at the end.
-        if let error = failure(OAuthError.self, of: try ClientAuthentication.secretBasic(secret.duplicate())) {
-            throw CommandFailure(error, .badData)
-        }
-        try await keep(secret, configuration, context)
-    }
-
-    private static func keep(
-        _ secret: consuming Secret<ClientSecret>, _ configuration: ProviderConfiguration, _ context: CommandContext
-    ) async throws {
-        let provider = try configuration.provider()
-        let view = try await context.openView()
-        let store = try await view.store(
-            forService: SessionStore.service(ofProvider: configuration.name.text), deadline: context.deadline)
-        let key = try SignInService.clientSecretKey(of: provider)
-        try await store.save(
-            secret, for: key,
-            options: SaveOptions(label: "Client secret of \(provider.name)", contentType: .text),
-            deadline: context.deadline)
-        try await context.warnOfOtherPlaces(of: key, savedIn: store, view)
     }
 }
 

@@ -28,7 +28,7 @@ enum SignInOptions {
     static let clientSecret = CommandOption.flag(
         "--client-secret-stdin", help: "read the client secret from standard input, or ask for it at a terminal")
     static let clientAuthentication = CommandOption.value(
-        "--client-auth", "METHOD", form: .choice(["basic", "post", "none"]),
-        help: "way to send the client secret: basic, post or none (default: what the server offers, then the other way)"
+        "--client-auth", "METHOD", form: .choice(["basic", "post", "private-key-jwt", "none"]),
+        help: "how the client authenticates: basic, post, private-key-jwt or none (default: basic or post)"
     )
 }

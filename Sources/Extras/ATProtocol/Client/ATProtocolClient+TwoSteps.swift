@@ -185,8 +185,8 @@ extension ATProtocolClient {
         guard isDeleted else { throw ATProtocolError(.noAuthorizationPending) }
     }
 
-    private func takeKey(of kept: KeptAuthorization) async throws(ATProtocolError) -> DPoPProofKey {
-        let found: DPoPProofKey? = try await mapError(
+    private func takeKey(of kept: KeptAuthorization) async throws(ATProtocolError) -> ES256Key {
+        let found: ES256Key? = try await mapError(
             { (error: StoreError) in ATProtocolError.signIn(.store(error)) },
             awaiting: await sessions.loadKey(kept.keyThumbprint))
         guard let key = found else { throw ATProtocolError(.keyLost) }

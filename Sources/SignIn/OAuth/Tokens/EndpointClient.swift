@@ -40,6 +40,9 @@ struct EndpointClient: Sendable {
             return try await send(url, form.finish(as: MessageBody.self), authorization: nil)
         case .some(let secret):
             let fields = form.finish(as: MessageBody.self)
+            if let assertion = authentication.assertion {
+                return try await send(url, fields, authentication.key(), assertion)
+            }
             let ways = try ways(authentication, secret)
             var response = try await send(url, fields, secret, ways[0])
             for way in ways.dropFirst()
@@ -76,6 +79,32 @@ struct EndpointClient: Sendable {
         var response = try await send(url, form.finish(as: MessageBody.self), authorization: field)
         response.basicForm = way
         return response
+    }
+
+    /// Sends the client's assertion. A server that refuses it gets another by its own clock, if ours differs.
+    private func send(
+        _ url: HTTPURL, _ fields: borrowing Secret<MessageBody>, _ key: borrowing ES256Key,
+        _ assertion: ClientAuthentication.Assertion
+    ) async throws(OAuthError) -> EndpointResponse {
+        let now = assertion.now()
+        let first = try await send(url, fields, key, assertion.audience, issued: now)
+        guard first.error == .invalidClient, let date = first.date,
+            abs(date.seconds - now.seconds) > ES256Key.assertionLifetime / 2
+        else { return first }
+        log.debug("the server's clock differs; sending the request once more with an assertion by its clock")
+        return try await send(url, fields, key, assertion.audience, issued: date)
+    }
+
+    private func send(
+        _ url: HTTPURL, _ fields: borrowing Secret<MessageBody>, _ key: borrowing ES256Key, _ audience: String,
+        issued: UnixTime
+    ) async throws(OAuthError) -> EndpointResponse {
+        var form = try FormBody(after: fields)
+        try form.append("client_id", text: clientID)
+        try form.append("client_assertion_type", text: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+        try form.append(
+            "client_assertion", secret: key.assertion(clientID: clientID, audience: audience, issued: issued))
+        return try await send(url, form.finish(as: MessageBody.self), authorization: nil)
     }
 
     /// Posts a form with an access token instead of a client's credentials.

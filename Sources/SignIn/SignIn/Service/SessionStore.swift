@@ -116,7 +116,7 @@ package struct SessionStore: Sendable {
 
     /// Saves the key that a session will be bound to: before the session, which names it.
     package func saveKey(
-        _ key: borrowing DPoPProofKey, account: String, deadline: Deadline = .standard
+        _ key: borrowing ES256Key, account: String, deadline: Deadline = .standard
     ) async throws(StoreError) {
         let secret = try mapError(
             { (_: JSONError) in StoreError(.tooLarge, "the key is too large for a store") }, of: key.encoded())
@@ -128,10 +128,10 @@ package struct SessionStore: Sendable {
     /// Returns the key with a thumbprint, or `nil` when there is none, or what is there is another or none at all.
     package func loadKey(
         _ thumbprint: String, deadline: Deadline = .standard
-    ) async throws(StoreError) -> DPoPProofKey? {
+    ) async throws(StoreError) -> ES256Key? {
         let name = try key(thumbprint, kind: .privateKey)
         guard let record = try await store.read(name, as: PrivateKey.self, deadline: deadline),
-            let key = try mapError(StoreError.init, of: DPoPProofKey(decoding: record.secret)),
+            let key = try mapError(StoreError.init, of: ES256Key(decoding: record.secret)),
             key.thumbprint.hasSameOctets(as: thumbprint)
         else { return nil }
         return key

@@ -267,7 +267,7 @@ extension SignInService {
     }
 
     /// Makes the signer of a key that `begin` made, maybe in another process.
-    package func signer(with key: consuming DPoPProofKey) -> DPoPProofSigner {
+    package func signer(with key: consuming ES256Key) -> DPoPProofSigner {
         DPoPProofSigner(key: key, memory: proofs, random: context.random, now: context.now)
     }
 

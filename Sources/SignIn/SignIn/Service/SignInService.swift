@@ -177,7 +177,7 @@ public actor SignInService {
     package func signer(of session: borrowing StoredSession) async throws(SignInError) -> DPoPProofSigner? {
         guard let thumbprint = session.keyThumbprint else { return nil }
         if let signer = signers[Octets(thumbprint)] { return signer }
-        let key: DPoPProofKey? = try await mapError(SignInError.store, awaiting: await sessions.loadKey(thumbprint))
+        let key: ES256Key? = try await mapError(SignInError.store, awaiting: await sessions.loadKey(thumbprint))
         guard let key else { throw SignInError(.keyLost) }
         let signer = DPoPProofSigner(key: key, memory: proofs, random: context.random, now: context.now)
         signers[Octets(thumbprint)] = signer
@@ -224,6 +224,8 @@ public actor SignInService {
             case .none: return .none
             case .secretBasic: authentication = try .secretBasic(secret, form: basicForm)
             case .secretPost: authentication = try .secretPost(secret, form: basicForm)
+            case .privateKeyJWT:
+                return try .privateKeyJWT(secret, audience: provider.authority, now: context.now)
             }
             authentication.triesOtherMethod = provider.triesOtherAuthentication
             return authentication

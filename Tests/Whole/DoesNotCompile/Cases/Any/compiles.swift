@@ -21,7 +21,7 @@ func show(_ token: borrowing Secret<AccessToken>) -> Any {
 func passOn(
     _ url: consuming AuthorizationURL, _ authorized: consuming AuthorizationResponse,
     _ callback: consuming ValidatedCallback,
-    _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge, _ key: consuming DPoPProofKey,
+    _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge, _ key: consuming ES256Key,
     _ device: consuming DeviceAuthorization, _ identity: consuming ClientIdentity, _ response: consuming TokenResponse,
     _ authentication: consuming ClientAuthentication, _ document: consuming JSONDocument,
     _ writer: consuming JSONWriter,

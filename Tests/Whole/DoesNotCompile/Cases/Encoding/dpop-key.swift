@@ -2,5 +2,5 @@
 import LatchkeyOAuth
 
 struct Kept: Encodable {  // expected-error {{type 'Kept' does not conform to protocol 'Encodable'}}
-    let value: DPoPProofKey  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Kept' has non-Copyable type 'DPoPProofKey'}}
+    let value: ES256Key  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Kept' has non-Copyable type 'ES256Key'}}
 }

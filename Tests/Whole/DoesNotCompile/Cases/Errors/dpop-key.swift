@@ -2,5 +2,5 @@
 import LatchkeyOAuth
 
 struct Failed: Error {
-    let value: DPoPProofKey  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Failed' has non-Copyable type 'DPoPProofKey'}}
+    let value: ES256Key  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Failed' has non-Copyable type 'ES256Key'}}
 }

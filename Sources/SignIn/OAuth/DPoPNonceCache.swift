@@ -59,7 +59,7 @@ package final class DPoPNonceCache: Sendable {
     }
 }
 
-/// The `Date` of a response (RFC 9110 section 5.6.7), in the one form that servers may write.
+/// Times as servers write them: the `Date` of a response (RFC 9110 section 5.6.7), and those of RFC 3339 in UTC.
 enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
@@ -70,15 +70,36 @@ enum HTTPDate {
             [4, 7, 11, 16].allSatisfy({ bytes[$0] == UInt8(ascii: " ") }),
             bytes[19] == UInt8(ascii: ":"), bytes[22] == UInt8(ascii: ":")
         else { return nil }
-        func number(_ range: Range<Int>) -> Int64? {
-            bytes[range].allSatisfy(ASCII.isDigit) ? Int64(String(decoding: bytes[range], as: UTF8.self)) : nil
-        }
-        guard let month = months.firstIndex(of: String(decoding: bytes[8..<11], as: UTF8.self)).map(Int64.init),
-            let day = number(5..<7), let year = number(12..<16), let hour = number(17..<19),
-            let minute = number(20..<22), let second = number(23..<25),
-            (1...31).contains(day), (1970...9999).contains(year), hour < 24, minute < 60, second <= 60
+        guard let month = months.firstIndex(of: String(decoding: bytes[8..<11], as: UTF8.self)) else { return nil }
+        return time(
+            number(bytes[12..<16]), Int64(month) + 1, number(bytes[5..<7]), number(bytes[17..<19]),
+            number(bytes[20..<22]), number(bytes[23..<25]))
+    }
+
+    /// Reads `1994-11-06T08:49:37Z`, which may have a fraction of a second (RFC 3339); `nil` for another zone than UTC.
+    static func timestamp(_ text: String) -> UnixTime? {
+        let bytes = Array(text.utf8)
+        guard (20...30).contains(bytes.count), text.hasSuffix("Z"), bytes.count == 20 || bytes[19] == UInt8(ascii: "."),
+            bytes.dropFirst(20).dropLast().allSatisfy(ASCII.isDigit), bytes[4] == UInt8(ascii: "-"),
+            bytes[7] == UInt8(ascii: "-"), bytes[10] == UInt8(ascii: "T"), bytes[13] == UInt8(ascii: ":"),
+            bytes[16] == UInt8(ascii: ":")
         else { return nil }
-        return UnixTime(seconds: days(year, month + 1, day) * 86_400 + hour * 3600 + minute * 60 + second)
+        return time(
+            number(bytes[0..<4]), number(bytes[5..<7]), number(bytes[8..<10]), number(bytes[11..<13]),
+            number(bytes[14..<16]), number(bytes[17..<19]))
+    }
+
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
+        digits.allSatisfy(ASCII.isDigit) ? Int64(String(decoding: digits, as: UTF8.self)) : nil
+    }
+
+    private static func time(
+        _ year: Int64?, _ month: Int64?, _ day: Int64?, _ hour: Int64?, _ minute: Int64?, _ second: Int64?
+    ) -> UnixTime? {
+        guard let year, let month, let day, let hour, let minute, let second, (1970...9999).contains(year),
+            (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60
+        else { return nil }
+        return UnixTime(seconds: days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
     }
 
     /// Days from 1970-01-01 to a day of the Gregorian calendar. A year begins in March here, so that the leap day is

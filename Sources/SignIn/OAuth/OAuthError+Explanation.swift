@@ -104,6 +104,10 @@ extension OAuthError {
             "check the client id and the client secret"
         case .redirectURIMismatch: "register the redirect URI at the server exactly as Latchkey uses it"
         case .invalidScope: "check the scopes"
+        case .roleAccessDenied: "check that the role's trust policy names this server, this client ID and this person"
+        case .invalidIdentityToken:
+            "add the server to the AWS account as an OpenID Connect provider, with the client ID as an audience"
+        case .expiredIdentityToken: "sign in again"
         // Once more with what the server required was not enough.
         case .useDPoPNonce, .invalidDPoPProof: Self.retryHint
         // Some servers respond to an invalid token without an error code.
@@ -122,6 +126,7 @@ extension OAuthError.Request {
         case .deviceAuthorization: "a code for another device"
         case .registration: "to register the client"
         case .keySet: "its public keys"
+        case .roleCredentials: "the role's credentials"
         }
     }
 }
@@ -151,6 +156,7 @@ extension OAuthError.Malformation {
         case .deviceCodes: "the codes for another device are incomplete"
         case .registration: "the registration is incomplete, or requires a method that Latchkey lacks"
         case .keySet: "the public keys are malformed, or too many"
+        case .roleCredentials: "the role's credentials are incomplete or malformed"
         case .idTokenAlgorithm:
             "the ID token is not signed with an algorithm that the server announces and Latchkey supports"
         case .idTokenSignature: "the ID token is not signed by one of the server's keys"

@@ -51,6 +51,8 @@ public struct OAuthError: RedactedError, Hashable {
         case registration
         /// The server's public keys (RFC 7517 section 5).
         case keySet
+        /// Temporary credentials of AWS for a role.
+        case roleCredentials
     }
 
     /// The problem with a response.
@@ -99,6 +101,8 @@ public struct OAuthError: RedactedError, Hashable {
         case registration
         /// The public keys are malformed, or too many (RFC 7517).
         case keySet
+        /// A role's temporary credentials are incomplete or malformed.
+        case roleCredentials
         /// The ID token is signed with an algorithm that the server doesn't announce, or that isn't asymmetric
         /// (RFC 7518 section 3.1).
         case idTokenAlgorithm

@@ -72,6 +72,12 @@ public enum ServerErrorCode: String, Sendable, Hashable, CaseIterable {
     case applicationSuspended = "application_suspended"
     /// glewlwyd's: the code is wrong or expired.
     case invalidCode = "invalid_code"
+    /// AWS's: the role doesn't trust the server, the client or the person.
+    case roleAccessDenied = "AccessDenied"
+    /// AWS's: the account doesn't know the server of the ID token, or the token isn't valid there.
+    case invalidIdentityToken = "InvalidIdentityToken"
+    /// AWS's: the ID token has expired.
+    case expiredIdentityToken = "ExpiredTokenException"
     /// Any other text.
     case other = "other error"
 

@@ -39,7 +39,8 @@ import TestServices
             "scheme remove": ["com.example.test"], "scheme receive": ["com.example.test:/?code=x&state=y"],
             "import": ["--from", "git", directory / "none"], "setup": ["git", "--print"], "helper git": ["get"],
             "helper docker": ["list"], "helper cargo": [], "helper keyring": ["get", "none.example", "ada"],
-            "helper kubectl": ["work"], "helper headers": ["work"], "helper aws": ["default"],
+            "helper kubectl": ["work"], "helper headers": ["work"],
+            "helper aws": ["work", "--role-arn", "arn:aws:iam::1:role/x", "--sts-endpoint", "http://127.0.0.1:1"],
             "helper go": ["https://none.example/"],
             "helper terraform": ["get", "none.example"], "helper askpass": ["Enter passphrase for key '/none': "],
             "helper systemd": [], "keyring serve": [], "keyring run": ["--", "true"], "keyring enable": [],
@@ -75,7 +76,7 @@ import TestServices
             #expect(!command.usesNetwork || processes.contains([]), "\(name)")
         }
         #expect(all.isSuperset(of: [.curl, .crypto, .microHTTPD, .glib]))
-        #expect(CommandTable.all.filter(\.usesNetwork).count == 6)
+        #expect(CommandTable.all.filter(\.usesNetwork).count == 7)
     }
 
     /// A session whose token is good is handed out without the network, also where that may be loaded.

@@ -3,6 +3,7 @@ import Foundation
 import LatchkeyHTTP
 import LatchkeyCrypto
 import LatchkeySecrets
+import LatchkeySystem
 import Testing
 import TestServices
 
@@ -70,6 +71,47 @@ import TestServices
             // Foundation drops a byte-order mark at the start of a string or name.
             let hasMark = String(decoding: input, as: UTF8.self).unicodeScalars.contains("\u{FEFF}")
             guard hasMark || same(document, document.root, theirs) else { throw Violation("read differently") }
+            return true
+        }
+    }
+
+    private static let roleAnswer =
+        "<r><SessionToken>t/=</SessionToken>\n<SecretAccessKey>s+</SecretAccessKey>"
+        + "<Expiration>2040-01-01T00:00:00Z</Expiration><AccessKeyId>ASIA</AccessKeyId></r>"
+
+    @Test func `credentials of a role that are taken have each part once, as it stands in the answer`() async throws {
+        let words = ["<SessionToken>", "</SessionToken>", "<AccessKeyId>", "&lt;", "<", "&", "Z", ".5", "\0", "\u{7F}"]
+        try await fuzz([Self.roleAnswer], words: words) { input in
+            guard let credentials = try? SecurityTokenService.read(Secret(copying: input.span)) else { return false }
+            let text = String(decoding: input, as: UTF8.self)
+            let made = credentials.withExposedBytes { bytes in Data((0..<bytes.count).map { bytes[$0] }) }
+            guard let members = try JSONSerialization.jsonObject(with: made) as? [String: Any], members.count == 5,
+                RoleCredentials.end(of: credentials) != nil
+            else { throw Violation("the answer can't be read again") }
+            for name in ["AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration"] {
+                guard let value = members[name] as? String,
+                    text.components(separatedBy: "<\(name)>\(value)</\(name)>").count == 2
+                else { throw Violation("\(name) isn't what stands there") }
+            }
+            return true
+        }
+    }
+
+    @Test func `a client's key that is taken signs, and goes through a store unchanged`() async throws {
+        let jwk = try ES256Key.generate().encoded().withExposedBytes { $0.publicText()! }
+        let pem = """
+            -----BEGIN PRIVATE KEY-----
+            MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgAQEBAQEBAQEBAQEB
+            AQEBAQEBAQEBAQEBAQEBAQEBAQGhRANCAARv8DuUkkHOHa3UNRnmlg4KhbQaaaBc
+            MoEDqivOFZTKFjxPdTpVvwHcU/bAsMfu54tAxv99JaluIoK5ic73HBRK
+            -----END PRIVATE KEY-----
+            """
+        try await fuzz([jwk, pem], words: ["-----", "\n", "=", "\"", "P-384", "}", "MIGH", "A", "\0"]) { input in
+            guard let key = try? ES256Key.read(Secret(copying: input.span)) else { return false }
+            guard let again = try ES256Key(decoding: key.encoded()), again.thumbprint == key.thumbprint else {
+                throw Violation("another key was stored")
+            }
+            _ = try key.sign(input.span)
             return true
         }
     }

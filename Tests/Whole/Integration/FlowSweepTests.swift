@@ -12,8 +12,8 @@ import TestServices
         "--force", "--for-host", "--client-auth", "--parameter", "--add-scope",
         // What it asks, it asks before there is a secret.
         "--resource",
-        // Machines, whose tokens no person earns: MachineTests looks for what they are handed.
-        "--grant", "--assertion-file",
+        // Machines, whose tokens no person earns: MachineTests looks for what they are handed, and for their keys.
+        "--grant", "--assertion-file", "--new-client-key", "--client-key-stdin",
         // The same flow, in another window or by another kind of address; both have tests of their own.
         "--ephemeral", "--scheme", "--any-scheme",
     ]

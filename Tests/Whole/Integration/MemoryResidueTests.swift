@@ -226,4 +226,85 @@ import TestServices
         }
         #expect(session.server.record.refreshes == 1)
     }
+
+    // MARK: - A client's key, and a role's credentials
+
+    /// Starts one of the servers of other tests, and returns its address.
+    private func start(_ script: String, _ arguments: String...) async throws -> (RunningProgram, String) {
+        let path = TestData.package.appendingPathComponent("Tests/Commands/\(script)").path
+        let server = try Program("/usr/bin/python3").start([path] + arguments)
+        try await server.wait(for: "its address") { server.outputSoFar.contains("\n") }
+        return (server, String(server.outputSoFar.prefix { $0 != "\n" }))
+    }
+
+    @Test func `nothing outside guarded memory is left of a client's key that was read, stored and signed with`()
+        async throws
+    {
+        let session = try await CommandLineSession(.vault)
+        let brake = try await Brake(in: session.directory)
+        let made = try await Program("/usr/bin/python3").run([
+            "-c",
+            """
+            from cryptography.hazmat.primitives.asymmetric import ec
+            from cryptography.hazmat.primitives.serialization import *
+            key = ec.generate_private_key(ec.SECP256R1())
+            print(key.private_numbers().private_value.to_bytes(32, "big").hex())
+            print(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode(), end="")
+            """,
+        ]).successful("python3")
+        let lines = made.outputText.split(separator: "\n").map(String.init)
+        let scalar = stride(from: 0, to: 64, by: 2).map { UInt8(lines[0].dropFirst($0).prefix(2), radix: 16)! }
+        let pem = made.outputText.dropFirst(lines[0].count + 1)
+        let (server, address) = try await start(
+            "CommandTests/strict_server.py", #"{"methods": ["private_key_jwt"], "openid": false}"#)
+        func expectNothing(_ pid: Int32) throws {
+            // What stands before the scalar in PKCS #8 is the same in each key.
+            for piece in [
+                scalar, scalar.reversed(), Array(Base64URL.encode(scalar.span).utf8), Array(lines[3].utf8),
+                Array(lines[2].utf8.dropFirst(48)),
+            ] { try Self.expectNoPiece(of: piece, in: pid) }
+        }
+        let add = ["provider", "add", "ci", "--issuer", address, "--client-id", "me", "--client-key-stdin"]
+        try await brake.run(
+            add + ["--grant", "client-credentials"], environment: session.environment, input: Array(pem.utf8)
+        ) { pid in try expectNothing(pid) }
+        let point = try await session.run(
+            add + ["--grant", "client-credentials", "--force"], input: String(pem)
+        ).outputText.replacing("\n", with: "")
+        server.type(#"{"jwk": \#(point)}"# + "\n")
+        try await server.wait(for: "its change") { server.outputSoFar.contains("changed") }
+        try await brake.run(["token", "ci"], environment: session.environment) { pid in try expectNothing(pid) }
+        #expect(server.outputSoFar.contains("issued tokens"))
+        server.kill()
+    }
+
+    @Test func `nothing outside guarded memory is left of a role's credentials and the ID token they are for`()
+        async throws
+    {
+        let session = try await CommandLineSession(.vault) {
+            let browser = "#!/bin/sh\nexec curl --silent --location --noproxy '*' --output /dev/null \"$1\"\n"
+            return ["BROWSER": try $0.write("browser", browser, mode: 0o700)]
+        }
+        let brake = try await Brake(in: session.directory)
+        let (server, address) = try await start("CommandTests/strict_server.py", "{}")
+        let (service, endpoint) = try await start("HelperTests/Fixtures/sts_server.py", address, "me")
+        try await session.run(["sign-in", "work", "--issuer", address, "--client-id", "me", "--scope", "openid"])
+        let identity = try await session.run(["token", "work", "--id"], outputIsSecret: true).output
+        let command = ["helper", "aws", "work", "--role-arn", "arn:aws:iam::1:role/x", "--sts-endpoint", endpoint]
+        var secrets: [[UInt8]] = [identity.suffix(60)]
+        for _ in 0..<2 {
+            try await brake.run(command, environment: session.environment) { pid in
+                if secrets.count == 1 {
+                    struct Keys: Decodable { let SecretAccessKey, SessionToken: String }
+                    let kept = try await session.run(command, outputIsSecret: true).output
+                    let keys = try JSONDecoder().decode(Keys.self, from: Data(kept))
+                    secrets += [Array(keys.SecretAccessKey.utf8), Array(keys.SessionToken.utf8)]
+                }
+                for secret in secrets { try Self.expectNoPiece(of: secret, in: pid) }
+            }
+        }
+        #expect(service.outputSoFar.count { $0 == "\n" } == 2)
+        server.kill()
+        service.kill()
+    }
 }

@@ -4,20 +4,47 @@ internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeyCommandLine
 
-/// `latchkey helper aws PROFILE`: a `credential_process` of the AWS tools, version 1. The store has an access key under
-/// the service `aws:PROFILE`, with its ID as the account.
+/// `latchkey helper aws NAME`: a `credential_process` of the AWS tools, version 1. It answers with the access key that the
+/// store has under the service `aws:NAME`, with its ID as the account; or with a role's temporary credentials, which AWS
+/// gives for the ID token of the session at the provider NAME.
 enum AWSHelper {
+    private static let role = CommandOption.value(
+        "--role-arn", "ARN", help: "role to get temporary credentials for, with the ID token of the provider NAME")
+    private static let endpoint = CommandOption.value(
+        "--sts-endpoint", "URL", help: "Security Token Service (default: https://sts.amazonaws.com)")
+
     static let command = Command(
-        "helper", "aws", summary: "answer the AWS tools with an access key",
-        operands: [.required("PROFILE", help: "name of the AWS profile")],
+        "helper", "aws", summary: "answer the AWS tools with an access key, or with a role's credentials",
+        operands: [.required("NAME", help: "name of the AWS profile; with --role-arn, name of the provider")],
+        options: [role, endpoint, SignInOptions.account, SignInOptions.certificateAuthority],
         details: """
             Write `credential_process = latchkey helper aws PROFILE` into AWS's configuration, or run `latchkey setup aws`. Store the key
             under the service aws:PROFILE: its ID is the account, and the secret access key is the secret. If there are several keys,
             the helper returns the most recently changed one.
+
+            With --role-arn, no access key is stored. AWS must know the server of the provider as an OpenID Connect provider, and the
+            role must trust it. The store keeps the credentials until shortly before they end, and all callers share them.
             """,
-        examples: ["latchkey helper aws default"], reportsError: reportInOneLine
+        examples: [
+            "latchkey helper aws default",
+            "latchkey helper aws work --role-arn arn:aws:iam::123456789012:role/deploy",
+        ],
+        // Which descriptor holds is read once.
+        runs: { $0.has(role) && $0.has(GlobalOptions.passphraseDescriptor) ? .worker : .oneThread }, usesNetwork: true,
+        reportsError: reportInOneLine
     ) { arguments, context in
-        let service = "aws:" + arguments.operand("PROFILE")
+        if let role = arguments.value(role) {
+            try await context.output.write(
+                secret: context.roleCredentials(
+                    role, at: arguments.value(endpoint), provider: arguments.operand("NAME"), arguments))
+        } else {
+            try await answerWithStoredKey(arguments.operand("NAME"), context)
+        }
+        return .success
+    }
+
+    private static func answerWithStoredKey(_ profile: String, _ context: CommandContext) async throws {
+        let service = "aws:" + profile
         let view = try await context.openView()
         guard
             let record = try await view.credential(services: [service], account: nil, deadline: context.deadline)
@@ -32,6 +59,5 @@ enum AWSHelper {
         try answer.member("AccessKeyId", publicText: record.metadata.key.account)
         try answer.member("SecretAccessKey", secret: record.secret.withoutLineBreak())
         try context.output.write(secret: answer.finish(as: MessageBody.self))
-        return .success
     }
 }

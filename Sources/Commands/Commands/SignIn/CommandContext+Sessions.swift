@@ -1,7 +1,11 @@
 internal import LatchkeyCredentials
+internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth
+internal import LatchkeyProcess
+internal import LatchkeySecrets
 internal import LatchkeySignIn
+internal import LatchkeySystem
 internal import LatchkeyCommandLine
 
 // Errors of sessions with the provider and the available accounts: the libraries know neither the commands nor the rest
@@ -109,5 +113,86 @@ extension CommandFailure {
             error, "your session at \(name) has ended\(why)",
             hint: account.map { "run `latchkey sign-in \(name) --account \(Account($0))`" }
                 ?? "run `latchkey sign-in \(name)`")
+    }
+}
+
+// MARK: - Roles
+
+extension CommandContext {
+    /// Seconds before the end of kept credentials when others are requested.
+    private static let roleMargin: Int64 = 300
+
+    /// The temporary credentials that AWS gives for the ID token of a session, for `helper aws`.
+    ///
+    /// - Parameter endpoint: AWS's own service unless told otherwise.
+    func roleCredentials(
+        _ role: String, at endpoint: String?, provider: String, _ arguments: ParsedArguments
+    ) async throws -> Secret<RoleCredentials> {
+        guard SecurityTokenService.isRole(role) else {
+            throw CommandFailure(
+                .usage, "helper.role", "--role-arn isn't the ARN of a role",
+                hint: "write it as AWS shows it, such as arn:aws:iam::123456789012:role/deploy")
+        }
+        guard let url = try? HTTPURL(endpoint ?? "https://sts.amazonaws.com"), url.isConfidential else {
+            throw CommandFailure(
+                .usage, "helper.endpoint", "--sts-endpoint isn't an HTTPS or loopback URL",
+                hint: "write an address such as https://sts.eu-central-1.amazonaws.com")
+        }
+        let configuration = try configuration(named: provider)
+        let wanted = arguments.value(SignInOptions.account)
+        if !WorkerProcess.isThis {
+            let silent = askingNobody
+            if let sessions = try? await silent.sessions(configuration),
+                let account = try? await silent.service(configuration, arguments).resolve(wanted),
+                let kept = try? await silent.keptCredentials(Self.key(role, at: url, account, sessions), sessions)
+            {
+                return kept
+            }
+            // The network, a question, or what is wrong: one process says it all.
+            ChildProcess.end(like: try WorkerProcess.run())
+        }
+        return try await explaining(configuration, account: wanted) {
+            let service = try await service(configuration, arguments)
+            let account = try await service.resolve(wanted)
+            let sessions = try await sessions(configuration)
+            let key = try Self.key(role, at: url, account, sessions)
+            // One process asks; the others wait, and find its answer.
+            let lease = try await sessions.store.exclusiveAccess(to: key, in: .standard, deadline: deadline)
+            if let kept = try await keptCredentials(key, sessions) { return kept }
+            let session = try await service.settling {
+                try await service.freshSession(account, with: .id, deadline: deadline)
+            }
+            guard let token = session.bearer(.id) else { throw SignInError(.noIDToken) }
+            let new = try await SecurityTokenService(
+                endpoint: url, http: http(configuration, arguments), log: logger.category("latchkey.oauth")
+            ).credentials(ofRole: role, for: account, by: token)
+            try await sessions.store.save(
+                new, for: key,
+                options: SaveOptions(label: "AWS role of \(account) at \(configuration.name)", contentType: .text),
+                deadline: deadline)
+            lease.release()
+            return new
+        }
+    }
+
+    /// Where a role's credentials are kept. A sign-out deletes them with the session.
+    private static func key(
+        _ role: String, at endpoint: HTTPURL, _ account: String, _ sessions: SessionStore
+    ) throws -> CredentialKey {
+        let digest = SHA256.digest(Array("\(role) \(endpoint.text)".utf8).span)
+        let name = SessionStore.roleKindPrefix + Hexadecimal.encode(Array(digest.prefix(8)))
+        guard let kind = CredentialKind(name) else { preconditionFailure("a kind in the source is malformed") }
+        return try sessions.key(account, kind: kind)
+    }
+
+    private func keptCredentials(
+        _ key: CredentialKey, _ sessions: SessionStore
+    ) async throws -> Secret<RoleCredentials>? {
+        guard
+            let record = try await sessions.store.read(key, as: RoleCredentials.self, deadline: deadline),
+            let end = RoleCredentials.end(of: record.secret),
+            end.seconds > UnixTime.now().advanced(bySeconds: Self.roleMargin).seconds
+        else { return nil }
+        return record.takeSecret()
     }
 }

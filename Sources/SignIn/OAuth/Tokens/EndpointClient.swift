@@ -162,6 +162,7 @@ struct EndpointClient: Sendable {
 /// The fields of our requests.
 enum EndpointFields {
     static let json = make([("Accept", "application/json")])
+    static let formAlone = make([("Content-Type", "application/x-www-form-urlencoded")])
     static let form = make([("Accept", "application/json"), ("Content-Type", "application/x-www-form-urlencoded")])
 
     private static func make(_ pairs: [(String, String)]) -> [HeaderField] {

@@ -78,7 +78,24 @@ package struct SessionStore: Sendable {
         }
         // The session first: a key without one is of no use.
         if let thumbprint { try await deleteKey(thumbprint, deadline: deadline) }
+        for key in try await roleKeys(of: account, deadline: deadline) {
+            try await store.delete(key, condition: .none, deadline: deadline)
+        }
         return existed
+    }
+
+    /// The kinds of items with a role's credentials, which a session's ID token brought, begin so.
+    package static let roleKindPrefix = "aws-role-"
+
+    private func roleKeys(of account: String, deadline: Deadline) async throws(StoreError) -> [CredentialKey] {
+        var keys: [CredentialKey] = []
+        var listing = store.list(service: service, deadline: deadline).makeAsyncIterator()
+        while let entry = try await listing.next() {
+            if entry.key.kind.name.hasPrefix(Self.roleKindPrefix), entry.key.account.hasSameOctets(as: account) {
+                keys.append(entry.key)
+            }
+        }
+        return keys
     }
 
     private func keyThumbprint(of account: String, deadline: Deadline) async throws(StoreError) -> String? {

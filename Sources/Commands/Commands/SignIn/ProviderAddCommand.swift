@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyHTTP
 internal import LatchkeyLog
-internal import LatchkeyLoopback
 internal import LatchkeyOAuth
 internal import LatchkeyProcess
 internal import LatchkeySecrets
@@ -259,27 +258,6 @@ enum ProviderAddCommand {
         }
     }
 
-    /// The ports of redirect addresses that we register. No program gets one of them by chance: the kernel gives
-    /// outgoing connections ports below (`net.ipv4.ip_local_port_range`).
-    private static let registeredPorts: ClosedRange<UInt16> = 61_000...65_535
-
-    /// A loopback address with a port that is free now. Some servers compare the whole address, against RFC 8252 section
-    /// 7.3, and show the person a page instead of a response; so the port is fixed from the start.
-    private static func withPort(_ redirect: RedirectURI) -> RedirectURI {
-        guard redirect.needsPort else { return redirect }
-        let family: LoopbackServer.Family = redirect.loopbackAddress == .ipv6 ? .ipv6 : .ipv4
-        for _ in 0..<20 {
-            let port = UInt16.random(in: registeredPorts)
-            let trial = try? LoopbackServer(LoopbackServer.Configuration(family: family, port: port)) { _ in
-                LoopbackResponse(status: 404)
-            }
-            guard let trial else { continue }
-            trial.stop()
-            return redirect.withPort(port)
-        }
-        return redirect
-    }
-
     /// Registers the client at the server, with the redirect address that sign-ins will use and a method that the server
     /// offers.
     static func register(
@@ -293,7 +271,7 @@ enum ProviderAddCommand {
         else { throw OAuthError(.invalidMetadata(.withoutRegistration)) }
         let method = try ClientAuthentication.methodToRegister(offered: metadata.clientAuthenticationMethods)
         if configuration.redirect == nil {
-            configuration.redirect = withPort(try configuration.provider().redirect).text
+            configuration.redirect = try configuration.provider().redirect.withFreePort().text
         }
         let provider = try configuration.provider()
         let client = try await endpoint.register(

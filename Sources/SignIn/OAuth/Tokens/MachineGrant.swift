@@ -4,10 +4,11 @@ internal import LatchkeySecrets
 internal import LatchkeySystem
 
 /// How a machine gets tokens, without a person and without a refresh token.
-package enum MachineGrant: Sendable, Hashable {
+public enum MachineGrant: Sendable, Hashable {
     /// By the client's own authentication (RFC 6749 section 4.4).
     case clientCredentials
     /// By a token that the machine's surroundings hand out in a file, as an authorization grant (RFC 7523 section 2.1).
+    /// The file is read for each request: a regular file, or a link to one, of at most 64 KiB.
     case jwtBearer(file: String)
     /// By such a token, in exchange (RFC 8693).
     case tokenExchange(file: String)

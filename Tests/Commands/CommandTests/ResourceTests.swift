@@ -158,6 +158,17 @@ internal import TestServices
         #expect(refused.status == 76 && refused.errorText.contains("[oauth.issuer-mismatch]"), "\(refused.errorText)")
         let other = try await signIn("--resource", slash.issuer + "/mcp", "--issuer", "https://third.example")
         #expect(other.status == 77 && other.errorText.contains("[provider.other-server]"), "\(other.errorText)")
+        // At a terminal the person is asked.
+        for (answer, status) in [("2", Int32(0)), ("1", 76), ("3", 64), ("", 64)] {
+            let terminal = try PseudoTerminal()
+            let running = try BuiltProducts.latchkey().start(
+                ["provider", "add", "tools", "--resource", slash.issuer + "/mcp", "--force"], environment: environment,
+                terminal: terminal)
+            try await terminal.waitUntilShown("Server to sign in at, 1 to 2")
+            terminal.type(answer + "\n")
+            let run = try await running.finish()
+            #expect(run.status == status, "\(answer): \(run.errorText)")
+        }
     }
 
     @Test func `a resource that moved to another server is told, and asks for a new registration`() async throws {

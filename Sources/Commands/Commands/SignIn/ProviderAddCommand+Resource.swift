@@ -2,6 +2,8 @@ internal import LatchkeyCommandLine
 internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth
+internal import LatchkeyProcess
+internal import LatchkeySecrets
 internal import LatchkeySignIn
 internal import LatchkeySystem
 
@@ -31,10 +33,10 @@ extension ProviderAddCommand {
         switch found {
         case .success(let found):
             (reach, scopes, configuration.resource) = (found.reach, found.scopes.scopes, found.identifier)
-            issuer = try choose(among: found.servers, chosen)
+            issuer = try choose(among: found.servers, chosen, context)
         // The person may name the server of a resource that names none.
         case .failure(let error) where error.code == .invalidMetadata(.notFound):
-            issuer = try choose(among: [], chosen)
+            issuer = try choose(among: [], chosen, context)
         case .failure(let error): throw error
         }
         configuration.server = .issuer(issuer.text)
@@ -66,7 +68,9 @@ extension ProviderAddCommand {
         return "\(issuer) doesn't register clients by itself: \(advice)"
     }
 
-    private static func choose(among servers: [Issuer], _ chosen: Issuer?) throws -> Issuer {
+    private static func choose(
+        among servers: [Issuer], _ chosen: Issuer?, _ context: CommandContext
+    ) throws -> Issuer {
         if let server = chosen ?? servers.first, servers.contains(server), chosen != nil || servers.count == 1 {
             return server
         }
@@ -78,6 +82,14 @@ extension ProviderAddCommand {
                 .notFound, "provider.no-server", "the resource doesn't say which server signs in for it",
                 hint: "if you know the server, add --issuer URL")
         case (nil, false):
+            if context.prompt.isPossible {
+                for (number, server) in zip(1..., servers) { context.output.note("\(number): \(server)") }
+                let answer = try context.prompt.ask(
+                    "Server to sign in at, 1 to \(servers.count)", as: MessageBody.self, limit: 64, isShown: true)
+                for (number, server) in zip(1..., servers) where answer.matches("\(number)".utf8.span) {
+                    return server
+                }
+            }
             throw CommandFailure(
                 .usage, "provider.several-servers", "the resource names several servers",
                 hint: "add --issuer with one of them: \(names)")

@@ -176,6 +176,58 @@ import TestServices
         #expect(nobody.errorText == "latchkey: no account is signed in at nowhere; latchkey sign-in nowhere\n")
     }
 
+    @Test func `a cluster that checks ID tokens by their issuer's keys lets kubectl in, with no other token`()
+        async throws
+    {
+        let authority = try await CertificateAuthority(in: scene.directory)
+        let cluster = try await FixtureServer(
+            "kubernetes_server.py", authority.serverChain, authority.serverKey, server.issuer, "latchkey")
+        for (options, isLetIn) in [(["--id"], true), ([], false)] {
+            try scene.directory.write(
+                "cluster",
+                """
+                apiVersion: v1
+                kind: Config
+                current-context: own
+                clusters: [{name: own, cluster: {server: "https://\(cluster.host)", certificate-authority: \(authority.certificate)}}]
+                contexts: [{name: own, context: {cluster: own, user: own}}]
+                users:
+                - name: own
+                  user:
+                    exec:
+                      apiVersion: client.authentication.k8s.io/v1
+                      command: latchkey
+                      args: [\((["helper", "kubectl", "work"] + options).joined(separator: ", "))]
+                      interactiveMode: Never
+                """)
+            let run = try await scene.shell(
+                "\"$1/kubectl\" --kubeconfig cluster get --raw /api/v1/namespaces/default/pods", Self.judges)
+            #expect((run.status == 0) == isLetIn, "\(run.errorText)")
+        }
+        #expect(
+            cluster.requests.first == "let in octocat"
+                && cluster.requests.dropFirst().allSatisfy { $0.hasPrefix("refused") })
+    }
+
+    @Test func `the page's settings for agents run, and answer as these programs take it`() async throws {
+        let page = try String(
+            contentsOf: TestData.package.appendingPathComponent("Docs/HowTo/tokens.md"), encoding: .utf8)
+        let block = try #require(page.firstMatch(of: /```json\n([^`]+)```/)).output.1
+        struct Settings: Decodable {
+            struct Server: Decodable { let headersHelper: String }
+            let apiKeyHelper: String
+            let mcpServers: [String: Server]
+        }
+        let settings = try JSONDecoder().decode(Settings.self, from: Data(block.utf8))
+        try await scene.latchkey("set", "api.example.com", "key", input: "sk-of-the-agent")
+        let key = try await scene.shell(settings.apiKeyHelper)
+        #expect(key.outputText == "sk-of-the-agent", "\(key.errorText)")
+        let helper = try #require(settings.mcpServers["work"]).headersHelper
+        let headers = try await scene.shell(helper)
+        let fields = try JSONDecoder().decode([String: String].self, from: Data(headers.output))
+        #expect(fields == ["Authorization": "Bearer \(try await token())"], "\(headers.errorText)")
+    }
+
     @Test func `kubectl gets the ID token where it is told to, and a program of agents a header`() async throws {
         let id = try await run(["token", "work", "--id"]).successful("token --id").outputText
         #expect(id.split(separator: ".").count == 3)

@@ -16,10 +16,8 @@ import sys
 import threading
 import time
 import urllib.parse
-import urllib.request
 
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec, utils
+import id_token
 
 issuer, audience = sys.argv[1:]
 settings = {"lifetime": 3600, "held": False, "code": None, "body": None, "status": 200}
@@ -27,28 +25,6 @@ settings = {"lifetime": 3600, "held": False, "code": None, "body": None, "status
 
 def say(text):
     print(text, flush=True)
-
-
-def get(url):
-    return json.load(urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url))
-
-
-def decoded(text):
-    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-
-
-def check(token):
-    signed, _, signature = token.rpartition(".")
-    header, claims = (json.loads(decoded(part)) for part in signed.split("."))
-    keys = get(get(issuer + "/.well-known/oauth-authorization-server")["jwks_uri"])["keys"]
-    key = next(key for key in keys if key.get("kid") == header.get("kid"))
-    x, y = (int.from_bytes(decoded(key[name]), "big") for name in "xy")
-    r, s = (int.from_bytes(decoded(signature)[at:at + 32], "big") for at in (0, 32))
-    ec.EllipticCurvePublicNumbers(x, y, ec.SECP256R1()).public_key().verify(
-        utils.encode_dss_signature(r, s), signed.encode(), ec.ECDSA(hashes.SHA256()))
-    if claims["iss"] != issuer or claims["aud"] != audience or claims["exp"] < time.time():
-        raise ValueError("its claims")
-    return claims["sub"]
 
 
 class Service(http.server.BaseHTTPRequestHandler):
@@ -63,7 +39,7 @@ class Service(http.server.BaseHTTPRequestHandler):
         assert set(fields) == {"Action", "Version", "RoleArn", "RoleSessionName", "WebIdentityToken"}
         assert fields["Action"] == "AssumeRoleWithWebIdentity" and fields["Version"] == "2011-06-15"
         assert re.fullmatch(r"[\w+=,.@-]{2,64}", fields["RoleSessionName"], re.ASCII)
-        say(f"{check(fields['WebIdentityToken'])} as {fields['RoleSessionName']} asks for {fields['RoleArn']}")
+        say(f"{id_token.subject(fields['WebIdentityToken'], issuer, audience)} as {fields['RoleSessionName']} asks for {fields['RoleArn']}")
         while settings["held"]:
             time.sleep(0.05)
         space = "https://sts.amazonaws.com/doc/2011-06-15/"

@@ -171,6 +171,19 @@ internal import TestServices
         }
     }
 
+    /// The second of two servers that claim a resource sends the person to the first one, to get its code (RFC 9700 section
+    /// 4.4).
+    @Test func `a server that another one's code is to be sent to doesn't get it`() async throws {
+        let honest = try await StrictServer(#"{"resource": "/mcp"}"#)
+        let hostile = try await StrictServer(#"{"tells": true, "authorize": "\#(honest.issuer)/authorize"}"#)
+        try await honest.change(
+            #"{"metadata": {"authorization_servers": ["\#(honest.issuer)", "\#(hostile.issuer)"]}}"#)
+        let run = try await signIn(
+            "--resource", honest.issuer + "/mcp", "--issuer", hostile.issuer, "--client-id", "me")
+        #expect(run.status == 76 && run.errorText.contains("[oauth.issuer-mismatch]"), "\(run.errorText)")
+        #expect(!hostile.events.contains("was sent a token request"), "\(hostile.events)")
+    }
+
     @Test func `a resource that moved to another server is told, and asks for a new registration`() async throws {
         let server = try await StrictServer(#"{"resource": "/mcp", "openid": false}"#)
         try await signIn("--resource", server.issuer + "/mcp").successful("sign-in")

@@ -167,7 +167,8 @@ class Server(http.server.BaseHTTPRequestHandler):
         if settings["resource"] and url.path == "/.well-known/oauth-protected-resource" + settings["resource"]:
             return self.resource_metadata()
         serve = {
-            "/.well-known/oauth-authorization-server": self.metadata, "/keys": self.keys, "/authorize": self.authorize,
+            "/.well-known/oauth-authorization-server": self.metadata,
+            "/.well-known/openid-configuration": self.metadata, "/keys": self.keys, "/authorize": self.authorize,
             "/par": self.push, "/token": self.token, "/userinfo": self.userinfo, "/register": self.register,
             "/revoke": self.revoke, "/device": self.device,
         }.get(url.path)
@@ -276,12 +277,13 @@ class Server(http.server.BaseHTTPRequestHandler):
 
     def metadata(self):
         document = {
-            "issuer": issuer, "authorization_endpoint": issuer + "/authorize", "token_endpoint": issuer + "/token",
+            "issuer": issuer, "authorization_endpoint": settings.get("authorize", issuer + "/authorize"), "token_endpoint": issuer + "/token",
             "registration_endpoint": issuer + "/register", "revocation_endpoint": issuer + "/revoke",
             "device_authorization_endpoint": issuer + "/device",
             "pushed_authorization_request_endpoint": issuer + "/par" if settings["par"] else None,
             "require_pushed_authorization_requests": settings["par"],
             "token_endpoint_auth_methods_supported": settings["methods"], "response_types_supported": ["code"],
+            "grant_types_supported": ["authorization_code", "refresh_token"],
             "code_challenge_methods_supported": settings.get("pkce", ["S256"]),
             "scopes_supported": settings.get("scopes"), "authorization_response_iss_parameter_supported": True,
         }
@@ -361,6 +363,8 @@ class Server(http.server.BaseHTTPRequestHandler):
         self.respond(302, location=request["redirect_uri"] + "?" + urllib.parse.urlencode(response))
 
     def token(self):
+        if settings.get("tells"):
+            say("was sent a token request")
         grant = self.fields.get("grant_type", [""])[0]
         if f"/token {grant}" not in REQUIRED:
             raise Refusal("unsupported_grant_type")

@@ -23,14 +23,17 @@ struct ColdStart {
     /// Shows the median time of each command and its ratio to the first. The commands take turns, ten runs at a time,
     /// so that what else the machine does meets them alike.
     ///
-    /// - Parameter input: a file that each run gets as its standard input.
+    /// - Parameters:
+    ///   - input: a file that each run gets as its standard input.
+    ///   - pause: seconds before each run.
     func compare(
-        _ title: String, limit: Double?, runs: Int = 200, input: String? = nil,
+        _ title: String, limit: Double?, runs: Int = 200, input: String? = nil, pause: Double? = nil,
         _ commands: [(name: String, line: String)]
     ) async throws {
         let report = directory / "hyperfine.json"
         let turn = 10
         var arguments = ["-N", "--warmup", "1", "--runs", "\(turn)", "--style", "none", "--export-json", report]
+        if let pause { arguments += ["--prepare", "sleep \(pause)"] }
         for command in commands {
             // Debian's hyperfine has no --input, so a shell opens it; that costs each command the same.
             let line = input.map { "/bin/sh -c 'exec \(command.line) < \($0)'" } ?? command.line
@@ -122,14 +125,7 @@ struct ColdStart {
         try await gpg.run(
             ["--batch", "-q", "-o", sealed, "-r", "bench@example.test", "-e", plain], environment: environment
         ).successful("gpg -e")
-        let identity = directory / "age.key"
-        try await Program("age-keygen").run(["-o", identity], environment: environment).successful("age-keygen")
-        let aged = directory / "plain.age"
-        let recipient = try await Program("age-keygen").run(["-y", identity], environment: environment).outputText
-        try await Program("age").run(
-            ["-r", recipient.trimmingCharacters(in: .whitespacesAndNewlines), "-o", aged, plain],
-            environment: environment
-        ).successful("age -e")
+        let age = try await age(plain)
         try await latchkey.run(
             ["vault", "init", "--key-file", directory / "key"], environment: environment
         ).successful("latchkey vault init")
@@ -147,7 +143,7 @@ struct ColdStart {
             "Cold read from a vault of 100 whose key file is found (limit: 1.0 × gpg -d)", limit: 1.0,
             [
                 ("gpg -d, key without a passphrase", "gpg --batch -q -d \(sealed)"),
-                ("age -d", "age -d -i \(identity) \(aged)"),
+                ("age -d", age),
                 ("latchkey get --store vault", "\(latchkey.path) get --store vault bench alice"),
             ])
         _ = try await Program("gpgconf").run(["--kill", "all"], environment: environment)
@@ -181,4 +177,100 @@ struct ColdStart {
             [start, ("latchkey get --store vault", get)])
         try await latchkey.run(["vault", "lock"], environment: environment).successful("latchkey vault lock")
     }
+
+    /// A command line by which age decrypts a file's content.
+    private func age(_ plain: String) async throws -> String {
+        let (identity, aged) = (directory / "age.key", directory / "plain.age")
+        try? FileManager.default.removeItem(atPath: identity)
+        try await Program("age-keygen").run(["-o", identity], environment: environment).successful("age-keygen")
+        let recipient = try await Program("age-keygen").run(["-y", identity], environment: environment).outputText
+        try await Program("age").run(
+            ["-r", recipient.trimmingCharacters(in: .whitespacesAndNewlines), "-o", aged, plain],
+            environment: environment
+        ).successful("age -e")
+        return "age -d -i \(identity) \(aged)"
+    }
+
+    // MARK: - Tokens
+
+    /// A token that is good, as other programs get it; and one that has ended, with a refresh.
+    func tokens() async throws {
+        let script = TestData.package.appendingPathComponent("Tests/Commands/CommandTests/strict_server.py").path
+        let server = try Program("python3").start([
+            script,
+            #"{"methods": ["client_secret_basic"], "secret": "s3cret", "scopes": ["openid"], "userinfo": null}"#,
+        ])
+        try await server.wait(for: "its address") { server.outputSoFar.contains("\n") }
+        let issuer = String(server.outputSoFar.prefix { $0 != "\n" })
+        var environment = environment
+        environment["LATCHKEY_KEY_FILE"] = directory / "tokens-key"
+        environment["LATCHKEY_VAULT"] = directory / "tokens-vault"
+        environment["LATCHKEY_STORE"] = "vault"
+        environment["BROWSER"] = try directory.write(
+            "browser", "#!/bin/sh\nexec curl --silent --location --noproxy '*' --output /dev/null \"$1\"\n", mode: 0o700
+        )
+        environment["HOME"] = try directory.makeFolder("home-of-tokens")
+        let shell = ColdStart(latchkey: latchkey, directory: directory, environment: environment)
+        func run(_ arguments: [String], input: String = "") async throws {
+            try await latchkey.run(arguments, environment: environment, input: Array(input.utf8))
+                .successful("latchkey " + arguments[0])
+        }
+        try await run(["vault", "init", "--key-file", directory / "tokens-key"])
+        try await run(
+            ["provider", "add", "work", "--issuer", issuer, "--client-id", "me", "--client-secret-stdin"],
+            input: "s3cret")
+        try await run(["sign-in", "work"])
+        let agent = try await Program("bash").run(
+            ["-c", Self.agent, "bash", issuer, directory.path], environment: environment
+        ).successful("oidc-agent").outputText.split(separator: " ").map(String.init)
+        defer { if let pid = agent.last.flatMap(Int32.init) { kill(pid, SIGTERM) } }
+        let rows = [
+            ("age -d", try await age(directory.write("plain", "secret"))),
+            ("oidc-token, which an agent answers from memory", "env OIDC_SOCK=\(agent[0]) oidc-token bench"),
+            ("latchkey token", "\(latchkey.path) token work"),
+            ("latchkey helper headers", "\(latchkey.path) helper headers work"),
+            ("latchkey helper kubectl --id", "\(latchkey.path) helper kubectl work --id"),
+        ]
+        try await shell.compare("A good token (limit: 2.2 × age -d)", limit: 2.2, rows)
+        server.type("{\"lifetime\": 1}\n")
+        try await server.wait(for: "its change") { server.outputSoFar.contains("changed") }
+        try await run(["sign-in", "work"])
+        let refresh = try directory.write("refresh.sh", Self.refresh, mode: 0o700)
+        try await shell.compare(
+            "A refresh, at a server on this machine", limit: nil, runs: 30, pause: 1.1,
+            [
+                ("curl in a shell, without a lock", "\(refresh) \(issuer) \(directory.path)"),
+                ("latchkey token", "\(latchkey.path) token work"),
+            ])
+        server.kill()
+    }
+
+    /// Gets a refresh token by hand, and starts oidc-agent with it. Writes the agent's socket and process.
+    private static let agent = """
+        set -eu
+        grant() {
+            verifier=$(head -c 40 /dev/urandom | base64 | tr -d '+/=' | head -c 43)
+            challenge=$(printf %s "$verifier" | openssl dgst -sha256 -binary | base64 | tr '+/' '-_' | tr -d =)
+            code=$(curl -s -o /dev/null -w '%{redirect_url}' "$1/authorize?response_type=code&client_id=me&state=x&scope=openid\
+        &redirect_uri=http://127.0.0.1/cb&code_challenge=$challenge&code_challenge_method=S256" |
+                sed 's/.*code=\\([^&]*\\).*/\\1/')
+            curl -s -u me:s3cret "$1/token" -d grant_type=authorization_code -d "code=$code" -d client_id=me \
+                -d redirect_uri=http://127.0.0.1/cb -d "code_verifier=$verifier" |
+                sed 's/.*"refresh_token": "\\([^"]*\\)".*/\\1/'
+        }
+        grant "$1" > "$2/curl-refresh"
+        eval "$(oidc-agent)" > /dev/null
+        oidc-gen bench --manual "--iss=$1" --client-id=me --client-secret=s3cret --redirect-uri=http://localhost:4242 \
+            --scope=openid "--rt=$(grant "$1")" --pw-cmd='echo pw' --prompt=none --confirm-default > /dev/null 2>&1
+        oidc-token bench > /dev/null
+        printf '%s %s' "$OIDC_SOCK" "$OIDCD_PID"
+        """
+
+    /// What people write in a shell: one caller at a time, and the token is in a file.
+    private static let refresh = """
+        #!/bin/sh
+        answer=$(curl -s -u me:s3cret "$1/token" -d grant_type=refresh_token -d "refresh_token=$(cat "$2/curl-refresh")")
+        printf %s "$answer" | sed 's/.*"refresh_token": "\\([^"]*\\)".*/\\1/' > "$2/curl-refresh"
+        printf %s "$answer" | sed 's/.*"access_token": "\\([^"]*\\)".*/\\1/'
+        """
 }

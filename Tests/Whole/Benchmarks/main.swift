@@ -1,9 +1,9 @@
 // Docs/Reference/benchmarks.md has the command.
 //
 //     latchkey-benchmarks [GROUP]...      memory, log, audit, proof, sign-in, vault, large, database, keyring, search, services, cold,
-//     helpers, managers; all without a name
+//     tokens, helpers, managers; all without a name
 //
-// Every figure is a ratio within this run. Needs what the tests need, and hyperfine, gnupg, age and nginx; shows pass,
+// Every figure is a ratio within this run. Needs what the tests need, and hyperfine, gnupg, age, nginx and oidc-agent-cli; shows pass,
 // gopass and (with LATCHKEY_BENCHMARK_PYTHON, a Python that has it) keyrings.cryptfile where they are.
 internal import Glibc
 internal import TestServices
@@ -32,6 +32,9 @@ do {
         let cold = ColdStart(latchkey: latchkey, session: session)
         try await cold.vault()
         try await cold.secretService()
+    }
+    try await group("tokens") {
+        try await ColdStart(latchkey: latchkey, session: session).tokens()
     }
     try await group("helpers") { try await HelperAnswers(latchkey: latchkey, session: session).run() }
     try await group("managers") {

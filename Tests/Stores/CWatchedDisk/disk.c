@@ -112,7 +112,7 @@ int fsync(int descriptor) { return fdatasync(descriptor); }
 int unlink(const char *path) {
     int ours = is_ours(path);
     if (ours && fails()) return -1;
-    int status = (int)syscall(SYS_unlink, path);
+    int status = (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
     if (ours && status == 0) note('U', path, "", 0, 0);
     return status;
 }
@@ -122,7 +122,7 @@ int open64(const char *path, int flags, ...) {
     va_start(rest, flags);
     mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0;
     va_end(rest);
-    int makes = flags & O_CREAT && is_ours(path) && syscall(SYS_access, path, F_OK) != 0;
+    int makes = flags & O_CREAT && is_ours(path) && syscall(SYS_faccessat, AT_FDCWD, path, F_OK) != 0;
     if (makes && fails()) return -1;
     int descriptor = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
     if (makes && descriptor >= 0) note('C', path, "", 0, 0);

@@ -6,7 +6,7 @@ struct LinkTests {
         var followed = 0
         // The site's own pages have DocC's links; SiteTests follows them.
         let others =
-            try ["CONTRIBUTING.md", "SECURITY.md"]
+            try ["CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md", "SUPPORT.md"]
             + Repository.names(in: "Tests/Evidence").map { "Tests/Evidence/" + $0 }
         for document in try Repository.documents() + others where !document.hasPrefix("Docs/Site/") {
             let folder = Repository.root.appendingPathComponent(document).deletingLastPathComponent()

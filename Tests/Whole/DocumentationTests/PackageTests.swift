@@ -237,7 +237,7 @@ struct PackageTests {
     }
 
     @Test func `each override says why`() throws {
-        let lines = try Repository.lines(".packaging/lintian-overrides").filter { !$0.isEmpty }
+        let lines = try Repository.lines(".packaging/debian/latchkey.lintian-overrides").filter { !$0.isEmpty }
         #expect(lines.contains { !$0.hasPrefix("#") })
         for (before, line) in zip(["latchkey: "] + lines, lines) where !line.hasPrefix("#") {
             #expect(before.hasPrefix("# "), "\(line)")

@@ -18,7 +18,7 @@
 }:
 stdenv.mkDerivation {
   pname = "latchkey";
-  version = "0.1.0";
+  version = "0.2.0";
   src = lib.cleanSource ../.;
 
   nativeBuildInputs = [

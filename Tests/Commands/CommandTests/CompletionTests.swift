@@ -142,7 +142,7 @@ import TestServices
     ]
 
     private func expectLines() throws {
-        #expect(try text("version") == "latchkey 0.1.0\n")
+        #expect(try text("version") == "latchkey 0.2.0\n")
         #expect(try text("plain") == "s3cret of alice")
         #expect(try text("colons") == "s3cret of bob")
         #expect(try text("spaces") == "s3cret of carol x")

@@ -61,6 +61,10 @@ import TestServices
         let good = try await scene.run("accounts", "--check")
         #expect(good.status == 0 && good.output.isEmpty && good.errorOutput.isEmpty, "\(good.errorText)")
         #expect(scene.server.record.refreshes == 1)
+        let (unit, folder) = (try unitCommand(), scene.directory)
+        let environment = scene.environment.merging(["ON_END": "touch \(folder / "told") 'the end'"]) { $1 }
+        try await Program("sh").run(["-c", unit], environment: environment, folder: folder.path).successful("the unit")
+        #expect(!FileManager.default.fileExists(atPath: folder / "told"))
         // Nobody has noticed yet that the server has ended the session.
         scene.server.revokeEverything()
         try await scene.run("sign-in", "work", "--account", "second").successful("sign-in")
@@ -72,6 +76,18 @@ import TestServices
         let json = try await scene.run("accounts", "--check", "--json")
         #expect(json.status == 77 && json.outputText.contains(#""account": "work""#))
         #expect(!json.outputText.contains("second"))
+        try await Program("sh").run(["-c", unit], environment: environment, folder: folder.path).successful("the unit")
+        #expect(FileManager.default.fileExists(atPath: folder / "told"))
+        #expect(FileManager.default.fileExists(atPath: folder / "the end"))
+    }
+
+    /// What the packaged unit runs, with the program that was built.
+    private func unitCommand() throws -> String {
+        let file = TestData.package.appendingPathComponent(".packaging/systemd/user/latchkey-check.service")
+        let unit = try String(contentsOf: file, encoding: .utf8)
+        let match = try #require(unit.firstMatch(of: /ExecStart=(.+)/))
+        return try String(match.output.1).replacing("/usr/bin/latchkey", with: BuiltProducts.latchkey().path)
+            .replacing("$$", with: "$")
     }
 
     @Test func `the end of a token is told in local time, with the zone`() async throws {

@@ -98,6 +98,7 @@ struct PackageTests {
                 "usr/share/fish/vendor_completions.d/latchkey.fish",
                 "usr/lib/systemd/system/latchkey-credentials.socket",
                 "usr/lib/systemd/system/latchkey-credentials@.service",
+                "usr/lib/systemd/user/latchkey-check.service", "usr/lib/systemd/user/latchkey-check.timer",
             ] + pages.map { "usr/share/man/man\($0.suffix(1))/\($0).gz" })
         for name in helpers where name != "keyring" {
             expected.formUnion(["usr/bin/\(name)", "usr/share/man/man1/\(name).1.gz"])

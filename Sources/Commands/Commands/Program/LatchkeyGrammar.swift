@@ -4,7 +4,7 @@ package import LatchkeyStoreSelection
 
 /// The whole command line of Latchkey.
 package enum LatchkeyGrammar {
-    package static let version: StaticString = "0.1.0"
+    package static let version: StaticString = "0.2.0"
 
     package static let program: StaticString = "latchkey"
 

@@ -154,6 +154,37 @@ internal import TestServices
         #expect(server.events.isEmpty)
     }
 
+    /// RFC 7523 section 3 leaves open how the server is named.
+    @Test func `a server that wants its token endpoint as the audience gets it`() async throws {
+        let server = try await StrictServer(
+            #"{"methods": ["private_key_jwt"], "openid": false, "audience": "/token"}"#)
+        let added = try await add(server, "--new-client-key").successful("provider add")
+        try await server.change(#"{"jwk": \#(added.outputText.replacing("\n", with: ""))}"#)
+        try await run("token", "ci").successful("token")
+        #expect(server.events == ["changed", "refused an assertion: its claims", "issued tokens"])
+    }
+
+    @Test func `a client's key is accepted by a server of its own library`() async throws {
+        let python = TestData.package.appendingPathComponent(".build/judges/mcp/bin/python").path
+        let server = try Program(python).start([TestData.folder().appendingPathComponent("idpyoidc_server.py").path])
+        try await server.wait(for: "its address") { server.outputSoFar.contains("\n") }
+        let issuer = String(server.outputSoFar.prefix { $0 != "\n" })
+        let arguments = [
+            "provider", "add", "ci", "--issuer", issuer, "--client-id", "me", "--grant", "client-credentials",
+            "--scope", "read", "--new-client-key",
+        ]
+        let added = try await BuiltProducts.latchkey().run(arguments, environment: environment)
+            .successful("provider add")
+        // The server doesn't know the key yet.
+        let early = try await run("token", "ci")
+        #expect(early.status == 77 && early.output.isEmpty, "\(early.errorText)")
+        server.type(added.outputText.replacing("\n", with: "") + "\n")
+        try await server.wait(for: "the key") { server.outputSoFar.contains("changed") }
+        #expect(try await run("token", "ci").successful("token").output.count > 20)
+        #expect(server.outputSoFar.components(separatedBy: "issued tokens").count == 2)
+        server.kill()
+    }
+
     // MARK: - What a workload is handed
 
     @Test(arguments: byFile)

@@ -26,6 +26,7 @@ settings = {
     "methods": ["none"],  # token_endpoint_auth_methods_supported
     "secret": None,  # of the client "me"
     "jwk": None,  # the public key of the client "me"
+    "audience": "",  # the path at which its assertions are for this server
     "clock": 0,  # seconds that its clock is ahead
     "par": False,  # whether requests must be pushed
     "redirects": None,  # of the client "me"; None: any loopback address
@@ -266,7 +267,7 @@ class Server(http.server.BaseHTTPRequestHandler):
         r, s = (int.from_bytes(decoded(signature)[at:at + 32], "big") for at in (0, 32))
         ec.EllipticCurvePublicNumbers(x, y, ec.SECP256R1()).public_key().verify(
             utils.encode_dss_signature(r, s), signed.encode(), ec.ECDSA(hashes.SHA256()))
-        if claims["aud"] != issuer or claims["iss"] != claims["sub"] or claims["jti"] in assertions:
+        if claims["aud"] != issuer + settings["audience"] or claims["iss"] != claims["sub"] or claims["jti"] in assertions:
             raise ValueError("its claims")
         if not claims["iat"] - 5 <= now <= claims["exp"] <= now + 300:
             raise ValueError("its time")

@@ -81,18 +81,27 @@ struct EndpointClient: Sendable {
         return response
     }
 
-    /// Sends the client's assertion. A server that refuses it gets another by its own clock, if ours differs.
+    /// Sends the client's assertion, for the server's issuer. A server that refuses it gets another by its own clock if
+    /// ours differs, and one for the endpoint at the same origin: RFC 7523 section 3 leaves the audience open, and some
+    /// servers compare that address.
     private func send(
         _ url: HTTPURL, _ fields: borrowing Secret<MessageBody>, _ key: borrowing ES256Key,
         _ assertion: ClientAuthentication.Assertion
     ) async throws(OAuthError) -> EndpointResponse {
-        let now = assertion.now()
-        let first = try await send(url, fields, key, assertion.audience, issued: now)
-        guard first.error == .invalidClient, let date = first.date,
-            abs(date.seconds - now.seconds) > ES256Key.assertionLifetime / 2
-        else { return first }
-        log.debug("the server's clock differs; sending the request once more with an assertion by its clock")
-        return try await send(url, fields, key, assertion.audience, issued: date)
+        var issued = assertion.now()
+        var response = try await send(url, fields, key, assertion.audience, issued: issued)
+        if response.error == .invalidClient, let date = response.date,
+            abs(date.seconds - issued.seconds) > ES256Key.assertionLifetime / 2
+        {
+            log.debug("the server's clock differs; sending the request once more with an assertion by its clock")
+            issued = date
+            response = try await send(url, fields, key, assertion.audience, issued: issued)
+        }
+        guard response.refusesClient, let issuer = try? HTTPURL(assertion.audience), issuer.origin == url.origin else {
+            return response
+        }
+        log.debug("the server refused the client; sending the request once more with an assertion for the endpoint")
+        return try await send(url, fields, key, url.text, issued: issued)
     }
 
     private func send(

@@ -85,7 +85,7 @@ package struct SecurityTokenService: Sendable {
     }
 
     /// The credentials in a response.
-    static func read(_ body: borrowing Secret<MessageBody>) throws(OAuthError) -> Secret<RoleCredentials> {
+    package static func read(_ body: borrowing Secret<MessageBody>) throws(OAuthError) -> Secret<RoleCredentials> {
         guard let identifier = element("AccessKeyId", in: body), let key = element("SecretAccessKey", in: body),
             let token = element("SessionToken", in: body),
             let end = element("Expiration", in: body)?.withExposedBytes({ $0.publicText() }),

@@ -15,17 +15,18 @@ let package = Package(
         .target(name: "AsyncHTTPClient", dependencies: ["NIOCore", "NIOHTTP1"], path: "StandIns/AsyncHTTPClient"),
         .target(name: "OAuthenticator", path: "StandIns/OAuthenticator"),
         .target(name: "OAuthKit", path: "StandIns/OAuthKit"),
+        .target(name: "Configuration", path: "StandIns/Configuration"),
         .target(
             name: "Adapters",
             dependencies: [
-                "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "OAuthenticator", "OAuthKit",
+                "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "OAuthenticator", "OAuthKit", "Configuration",
                 .product(name: "Latchkey", package: "latchkey"),
             ],
             path: "Sources"),
         .testTarget(
             name: "AdapterTests",
             dependencies: [
-                "Adapters", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "OAuthenticator", "OAuthKit",
+                "Adapters", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "OAuthenticator", "OAuthKit", "Configuration",
                 .product(name: "Latchkey", package: "latchkey"),
                 .product(name: "LatchkeyTestServer", package: "latchkey"),
             ],

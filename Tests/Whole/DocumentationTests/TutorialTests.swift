@@ -58,14 +58,14 @@ import Testing
         #expect(files.keys.contains { $0.hasPrefix("Tests/") }, "\(page) has no test")
     }
 
-    @Test func `each adapter is on its page, and has at most 60 lines`() throws {
+    @Test func `each adapter is on its page, and has at most 80 lines`() throws {
         let page = "Docs/HowTo/adapters.md"
         let (shown, there) = (try Self.files(on: page), try Self.files(in: "Adapters"))
         let sources = there.filter { $0.key.hasPrefix("Sources/") }
         #expect(sources.count >= 5 && Set(shown.keys) == Set(sources.keys), "\(page)")
         for (name, text) in sources {
             #expect(shown[name] == text, "\(page): \(name) is another one in Docs/Examples")
-            #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 61, "\(name)")
+            #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 81, "\(name)")
         }
         #expect(try Repository.text(".ci/run").contains("--package-path Docs/Examples/Adapters "))
     }

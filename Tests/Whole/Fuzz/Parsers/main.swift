@@ -2,26 +2,16 @@
 //
 //     swift build --traits Fuzzing --scratch-path .build-fuzz -c release --product fuzz-parsers \
 //         -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld
-//     .build-fuzz/release/fuzz-parsers -max_total_time=600 -max_len=4096 corpus
+//     PARSER=json .build-fuzz/release/fuzz-parsers -max_total_time=600 -max_len=4096 corpus
 //
-// The first byte of an input chooses the parser. The ordinary tests run the same parsers on seeded mutations.
+// Tests/fuzzed runs them all. The ordinary tests run the same parsers on seeded mutations.
 
 #if Fuzzing
     internal import FuzzDriver
+    internal import Glibc
     internal import LatchkeyHTTP
     internal import LatchkeyOAuth
     internal import LatchkeySecrets
-
-    private func fuzz(_ input: Span<UInt8>) {
-        guard let choice = input.isEmpty ? nil : input[0] else { return }
-        let rest = input.extracting(droppingFirst: 1)
-        switch choice % 4 {
-        case 0: fuzzJSON(rest)
-        case 1: fuzzResponse(rest)
-        case 2: fuzzMetadata(rest)
-        default: fuzzRedirect(rest)
-        }
-    }
 
     /// What is accepted can be read and written again.
     private func fuzzJSON(_ bytes: Span<UInt8>) {
@@ -67,7 +57,31 @@
         precondition((try? RedirectURI(text, allowingAnyPrivateScheme: true)) == redirect)
     }
 
-    runFuzzer { fuzz($0) }
+    /// What is accepted can be read again, and its end is known.
+    private func fuzzRole(_ bytes: Span<UInt8>) {
+        guard let credentials = try? SecurityTokenService.read(Secret(copying: bytes)) else { return }
+        precondition(RoleCredentials.end(of: credentials) != nil, "credentials without an end")
+    }
+
+    /// What is accepted signs, and is stored as the same key.
+    private func fuzzKey(_ bytes: Span<UInt8>) {
+        guard let key = try? ES256Key.read(Secret(copying: bytes)) else { return }
+        guard let text = try? key.encoded(), let again = try? ES256Key(decoding: text) else {
+            preconditionFailure("a key can't be stored")
+        }
+        precondition(again.thumbprint == key.thumbprint)
+    }
+
+    private let parsers: [(name: String, run: (Span<UInt8>) -> Void)] = [
+        ("json", fuzzJSON), ("response", fuzzResponse), ("metadata", fuzzMetadata), ("redirect", fuzzRedirect),
+        ("role", fuzzRole), ("key", fuzzKey),
+    ]
+    guard let parser = parsers.first(where: { unsafe getenv("PARSER").map { unsafe String(cString: $0) } == $0.name })
+    else {
+        print("PARSER must be one of:", parsers.map(\.name).joined(separator: " "))
+        exit(64)
+    }
+    runFuzzer(parser.run)
 #else
     print("fuzz-parsers: build with --traits Fuzzing; see Tests/Whole/Fuzz/Parsers/main.swift")
 #endif

@@ -91,6 +91,18 @@ public final class PostgreSQLServer: Sendable {
     // MARK: - Running
 
     public func start() async throws {
+        for _ in 0..<600 {
+            do {
+                return try await startOnce()
+            } catch let error where "\(error)".contains("pre-existing shared memory block") {
+                // The processes of connections end a moment after a server that was killed.
+                try await Task.sleep(for: .milliseconds(50))
+            }
+        }
+        try await startOnce()
+    }
+
+    private func startOnce() async throws {
         let server = try Self.program("postgres", ["-D", directory / "data"])
         let process = try server.program.start(
             server.arguments, environment: ["PATH": Program.searchPath, "LC_ALL": "C.UTF-8"])

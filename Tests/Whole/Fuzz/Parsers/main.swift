@@ -10,6 +10,7 @@
     internal import FuzzDriver
     internal import Glibc
     internal import LatchkeyHTTP
+    internal import LatchkeyJSON
     internal import LatchkeyOAuth
     internal import LatchkeySecrets
 

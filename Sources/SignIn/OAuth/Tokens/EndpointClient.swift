@@ -97,9 +97,9 @@ struct EndpointClient: Sendable {
             issued = date
             response = try await send(url, fields, key, assertion.audience, issued: issued)
         }
-        guard response.refusesClient, let issuer = try? HTTPURL(assertion.audience), issuer.origin == url.origin else {
-            return response
-        }
+        guard response.error == .invalidClient, let issuer = try? HTTPURL(assertion.audience),
+            issuer.origin == url.origin
+        else { return response }
         log.debug("the server refused the client; sending the request once more with an assertion for the endpoint")
         return try await send(url, fields, key, url.text, issued: issued)
     }

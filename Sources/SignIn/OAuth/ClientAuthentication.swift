@@ -108,12 +108,17 @@ public struct ClientAuthentication: ~Copyable, Sendable {
 
     /// The client's private key.
     func key() throws(OAuthError) -> ES256Key {
-        let key: ES256Key? = try mappingError({ OAuthError(.noLibrary($0)) }) { () throws(LibraryFailure) in
-            guard let text = secret?.duplicate(as: PrivateKey.self) else { return nil }
-            return try ES256Key(decoding: text)
+        guard let secret = secret?.duplicate(), let key = try Self.key(in: secret) else {
+            throw OAuthError(.invalidConfiguration(.clientKey))
         }
-        guard let key else { throw OAuthError(.invalidConfiguration(.clientKey)) }
         return key
+    }
+
+    /// The private key that a secret is; `nil` for any other secret.
+    private static func key(in secret: borrowing Secret<ClientSecret>) throws(OAuthError) -> ES256Key? {
+        try mappingError({ OAuthError(.noLibrary($0)) }) { () throws(LibraryFailure) in
+            try ES256Key(decoding: secret.duplicate(as: PrivateKey.self))
+        }
     }
 
     /// The same once more, with the form that the server has taken since.
@@ -128,9 +133,10 @@ public struct ClientAuthentication: ~Copyable, Sendable {
     package func duplicateSecret() -> Secret<ClientSecret>? { secret?.duplicate() }
 
     private static func checked(_ secret: consuming Secret<ClientSecret>) throws(OAuthError) -> Secret<ClientSecret> {
-        // A private key, which is stored in a secret's place, is never sent to a server.
-        let valid = secret.withExposedBytes { ASCII.isVisible($0, limit: 4096) && !ES256Key.isEncoded($0) }
+        let valid = secret.withExposedBytes { ASCII.isVisible($0, limit: 4096) }
         guard valid else { throw OAuthError(.invalidConfiguration(.clientSecret)) }
+        // A private key, which is stored in a secret's place, is never sent to a server.
+        if let _ = try key(in: secret) { throw OAuthError(.invalidConfiguration(.clientSecret)) }
         return secret
     }
 }

@@ -129,12 +129,6 @@ package struct ES256Key: ~Copyable, Sendable {
         return try json.finish(as: PrivateKey.self)
     }
 
-    /// Whether a text begins as `encoded` writes keys.
-    static func isEncoded(_ bytes: Span<UInt8>) -> Bool {
-        let beginning = Array(#"{"kty":"#.utf8)
-        return bytes.count > beginning.count && beginning.indices.allSatisfy { bytes[$0] == beginning[$0] }
-    }
-
     /// Reads what `encoded` wrote. Returns `nil` for anything else: another kind of key, or a public half that is not
     /// the private one's.
     package init?(decoding text: borrowing Secret<PrivateKey>) throws(LibraryFailure) {

@@ -33,7 +33,7 @@ struct HintTests {
 
     /// The command line's sources, a line with the text of each literal in it.
     private static func texts() throws -> [(path: String, texts: [String])] {
-        try SinksTests.sources().filter { source in source.path.hasPrefix("Commands/") }.map { source in
+        try Repository.sources().filter { source in source.path.hasPrefix("Commands/") }.map { source in
             var texts: [String] = []
             var isLong = false
             for line in source.code.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -198,7 +198,7 @@ struct HintTests {
         var outcomes: [String: Outcomes] = [:]
         let names = Dictionary(uniqueKeysWithValues: Explanation.Kind.allCases.map { ("\($0)", $0) })
         let row = /\(\s*([^"();]*(?:\([^"()]*\)[^"();]*)?),\s*"([a-z]+(?:-[a-z]+)*\.[a-z0-9_]+(?:-[a-z0-9]+)*)"/
-        for (_, code) in try SinksTests.sources() {
+        for (_, code) in try Repository.sources() {
             for found in code.matches(of: row) {
                 let kinds = found.output.1.matches(of: /\.([a-zA-Z]+)/).compactMap { names[String($0.output.1)] }
                 let call = call(in: code[found.range.lowerBound...].dropFirst())
@@ -217,7 +217,7 @@ struct HintTests {
     @Test func `the table has each error's code once, in order, with its kinds and exit statuses`() throws {
         var codes: Set<String> = []
         // Statements of the contract are full of names that look like codes.
-        for (path, code) in try SinksTests.sources() where !path.hasPrefix("Extras/StoreContract/") {
+        for (path, code) in try Repository.sources() where !path.hasPrefix("Extras/StoreContract/") {
             for found in code.matches(of: /"([a-z]+(?:-[a-z]+)*\.[a-z0-9_]+(?:-[a-z0-9]+)*)"/) {
                 let text = String(found.output.1)
                 if !text.hasPrefix("latchkey."), !Self.others.contains(text) { codes.insert(text) }
@@ -275,7 +275,7 @@ struct HintTests {
 
     @Test func `every error of a command has a hint, or a reason to have none`() throws {
         var codes: Set<String> = []
-        for (path, code) in try SinksTests.sources() where path.hasPrefix("Commands/") {
+        for (path, code) in try Repository.sources() where path.hasPrefix("Commands/") {
             for start in code.ranges(of: "CommandFailure(") {
                 let call = Self.call(in: code[start.upperBound...])
                 guard let name = call.firstMatch(of: /"([a-z-]+\.[a-z0-9-]+)"/)?.output.1 else { continue }

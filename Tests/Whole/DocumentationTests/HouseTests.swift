@@ -8,8 +8,9 @@ import Testing
     ]
 
     /// The modules that a file imports, by its path below Sources.
-    private static func imports() throws -> [(path: String, modules: [String])] {
-        try SinksTests.sources().map { path, code in
+    private static func imports() throws -> [(path: String, modules: [String])] { try allImports.get() }
+    private static let allImports = Result {
+        try Repository.sources().map { path, code in
             (path, code.matches(of: /(?m)^\s*(?:@\w+ )*(?:\w+ )?import (\w+)/).map { String($0.output.1) })
         }
     }
@@ -144,14 +145,14 @@ import Testing
     ])
     func `a figure of the house doesn't grow`(what: String, pattern: String, ceiling: Int) throws {
         let expression = try Regex(pattern)
-        let lines = try SinksTests.sources().reduce(0) { count, file in
+        let lines = try Repository.sources().reduce(0) { count, file in
             count + file.code.split(separator: "\n").count { $0.contains(expression) }
         }
         #expect((min(1, ceiling)...ceiling).contains(lines), "\(what): \(lines)")
     }
 
     @Test func `files are neither many nor long`() throws {
-        let lengths = try SinksTests.sources().map { path, _ in
+        let lengths = try Repository.sources().map { path, _ in
             (path: path, lines: try Repository.lines("Sources/\(path)").count - 1)
         }
         #expect(lengths.count <= 460)
@@ -176,14 +177,14 @@ import Testing
         ("Glibc.write(", ["Base/System/DescriptorBytes.swift", "Base/Log/TextLogSink.swift"]),
     ])
     func `one place does it`(_ call: String, _ places: [String]) throws {
-        let users = try SinksTests.sources().filter { $0.1.contains(call) }.map(\.0)
+        let users = try Repository.sources().filter { $0.1.contains(call) }.map(\.0)
         let others = users.filter { path in !places.contains { path.hasPrefix($0) } }
         #expect(!users.isEmpty && others.isEmpty, "\(others)")
     }
 
     /// One error is mapped into another by `mapError`; a `do` of its own decides something.
     @Test func `few errors are caught by hand`() throws {
-        let count = try SinksTests.sources().reduce(0) { $0 + $1.1.components(separatedBy: "do throws(").count - 1 }
+        let count = try Repository.sources().reduce(0) { $0 + $1.1.components(separatedBy: "do throws(").count - 1 }
         #expect((1..<150).contains(count), "\(count)")
     }
 }

@@ -7,7 +7,7 @@ struct HowWeKnowTests {
     private static let page = "Docs/Explanation/how-we-know.md"
 
     @Test func `each promise names a test that exists, and says when it passed`() throws {
-        let tests = try Self.titles()
+        let tests = try Repository.testNames()
         var count = 0
         for line in try Repository.lines(Self.page) {
             guard let row = line.wholeMatch(of: /\| .+ \| `(.+)` \| ([0-9]+) \| (20[0-9-]{8}) \|/) else {
@@ -18,16 +18,6 @@ struct HowWeKnowTests {
             count += 1
         }
         #expect(count >= 20)
-    }
-
-    private static func titles() throws -> Set<String> {
-        let root = Repository.root.appendingPathComponent("Tests").path
-        let files = try FileManager.default.subpathsOfDirectory(atPath: root).filter { $0.hasSuffix("Tests.swift") }
-        return try files.reduce(into: []) { titles, file in
-            for match in try String(contentsOfFile: "\(root)/\(file)", encoding: .utf8).matches(of: /func `([^`]+)`/) {
-                titles.insert(String(match.output.1))
-            }
-        }
     }
 
     @Test func `a log in which one of them failed, or is missing, changes nothing`() async throws {

@@ -89,7 +89,7 @@ struct ReadmeTests {
     /// Foundation's networking is slow to start and a large library: nobody else may need it.
     @Test func `one module alone imports Foundation's networking, and no executable needs it`() throws {
         var importers: Set<String> = []
-        for (path, code) in try SinksTests.sources() where code.contains("import FoundationNetworking\n") {
+        for (path, code) in try Repository.sources() where code.contains("import FoundationNetworking\n") {
             importers.insert(path.split(separator: "/").prefix(2).joined(separator: "/"))
         }
         #expect(importers == ["Extras/Foundation"])

@@ -4,7 +4,7 @@ import Testing
 /// A library doesn't know the program that uses it: what would help is a `Recovery`, and the command line alone words it.
 struct RecoveryTests {
     private static func libraries() throws -> [(path: String, code: String)] {
-        let all = try SinksTests.sources().map { (path: $0.0, code: $0.1) }
+        let all = try Repository.sources().map { (path: $0.0, code: $0.1) }
         let libraries = all.filter { !$0.path.hasPrefix("Commands/") }
         #expect(libraries.count > 250 && libraries.count < all.count)
         return libraries
@@ -32,7 +32,7 @@ struct RecoveryTests {
 
     @Test func `no logic reads a text made for people`() throws {
         let pattern = /(?:hint|cause|logMessage|message)\??\.text(?:\.contains|\.hasPrefix|\.hasSuffix|\.range| ==)/
-        for (path, code) in try SinksTests.sources() {
+        for (path, code) in try Repository.sources() {
             #expect(code.firstMatch(of: pattern) == nil, "\(path)")
         }
     }

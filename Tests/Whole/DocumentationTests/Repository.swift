@@ -18,6 +18,33 @@ enum Repository {
         try FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent(folder).path).sorted()
     }
 
+    /// The text of each Swift file below a folder, by its path from there. Each is read once.
+    private static func code(in folder: String) throws -> [(path: String, code: String)] {
+        try FileManager.default.subpathsOfDirectory(atPath: root.appendingPathComponent(folder).path)
+            .filter { $0.hasSuffix(".swift") }.sorted().map { ($0, try text("\(folder)/\($0)")) }
+    }
+
+    /// The code of Sources, without comments.
+    static func sources() throws -> [(path: String, code: String)] { try allSources.get() }
+    private static let allSources = Result {
+        try code(in: "Sources").map { path, text in
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            return (path, lines.filter { !$0.drop { $0 == " " }.hasPrefix("//") }.joined(separator: "\n"))
+        }
+    }
+
+    /// Tests, and those of the example for adopters.
+    static func tests() throws -> [(path: String, code: String)] { try allTests.get() }
+    private static let allTests = Result {
+        try code(in: "Tests") + code(in: "Docs/Examples/AuditedLogs/Tests")
+    }
+
+    /// The names of all tests, as they are written between backticks.
+    static func testNames() throws -> Set<String> { try allTestNames.get() }
+    private static let allTestNames = Result {
+        Set(try tests().flatMap { $0.code.matches(of: /func `([^`]+)`\(/).map { String($0.output.1) } })
+    }
+
     /// README.md and every Markdown file under Docs, as paths from the root.
     static func documents() throws -> [String] {
         let docs = FileManager.default.enumerator(atPath: root.appendingPathComponent("Docs").path)

@@ -5,18 +5,6 @@ import Testing
 @Suite struct SinksTests {
     static let page = "Tests/Evidence/Sinks.md"
 
-    /// The code of every Swift file, by its path below Sources; comments are left out.
-    static func sources() throws -> [(path: String, code: String)] {
-        let folder = Repository.root.appendingPathComponent("Sources").path
-        let names = (FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? [])
-            .filter { $0.hasSuffix(".swift") }.sorted()
-        try #require(names.count > 50)
-        return try names.map { name in
-            let lines = try Repository.lines("Sources/" + name)
-            return (name, lines.filter { !$0.drop { $0 == " " }.hasPrefix("//") }.joined(separator: "\n"))
-        }
-    }
-
     /// The rows of the table under a heading, cell by cell, without the backquotes.
     static func rows(under heading: String) throws -> [[String]] {
         let lines = try Repository.lines(page)
@@ -53,7 +41,7 @@ import Testing
 
     @Test func `every use of withExposedBytes and lentBytes is listed with its reason`() throws {
         var found: [String: Int] = [:]
-        for (path, code) in try Self.sources() {
+        for (path, code) in try Repository.sources() {
             let count = code.matches(of: /(func |var )?(withExposedBytes|lentBytes)/).count { $0.output.1 == nil }
             if count > 0 { found[path] = count }
         }
@@ -63,7 +51,7 @@ import Testing
 
     @Test func `every use of LoggableText is listed, and gives a reason`() throws {
         var found: [String: Int] = [:]
-        for (path, code) in try Self.sources() {
+        for (path, code) in try Repository.sources() {
             let uses = code.matches(of: /LoggableText\(\s*reviewed:\s+("([^"]*)")?/)
             if uses.isEmpty { continue }
             found[path] = uses.count
@@ -77,7 +65,7 @@ import Testing
 
     @Test func `every sink is listed with the reason it gives`() throws {
         var found: [[String]] = []
-        for (path, code) in try Self.sources() {
+        for (path, code) in try Repository.sources() {
             for sink in code.matches(of: /(?:struct|class|enum|extension|actor) (\w+)[^{\n]*:[^{\n]*SecretSink/) {
                 let rest = code[sink.range.upperBound...]
                 let reason = try #require(

@@ -68,7 +68,7 @@ internal import TestServices
     }
 
     @Test(arguments: ["forward", "rewrite"])
-    func `a code of another host comes to a path that is not waited at, and reaches no token endpoint`(
+    func `a code of another host comes to an unused path, and reaches no token endpoint`(
         play: String
     ) async throws {
         let (hosts, origins) = try await start(play)

@@ -82,7 +82,7 @@ import Testing
         (["ls"], "list"), (["rm", "a"], "delete"), (["show", "a"], "get"), (["login", "a"], "sign-in"),
         (["logout", "a"], "sign-out"),
     ])
-    func `other programs' names work`(_ words: [String], _ command: String) throws {
+    func `other programs' names for commands work`(_ words: [String], _ command: String) throws {
         guard case .run(let arguments) = try grammar.parse(words.map { Array($0.utf8) }) else {
             return #expect(Bool(false), "\(words) doesn't run")
         }

@@ -41,7 +41,7 @@ import TestServices
 
     // MARK: - Of other people's making
 
-    @Test func `botocore works as the role that moto lets the session assume`() async throws {
+    @Test func `botocore works in the role that moto lets the session assume`() async throws {
         let judges = TestData.package.appendingPathComponent(".build/judges/python/bin").path
         let moto = try Program(judges + "/python").start([HelperScene.fixture("moto_server.py")])
         try await moto.wait(for: "its address") { moto.outputSoFar.contains("\n") }

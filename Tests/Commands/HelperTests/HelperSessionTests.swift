@@ -177,7 +177,7 @@ import TestServices
         #expect(nobody.errorText == "latchkey: no account is signed in at nowhere; latchkey sign-in nowhere\n")
     }
 
-    @Test func `a cluster that checks ID tokens by their issuer's keys lets kubectl in, with no other token`()
+    @Test func `a cluster that checks ID tokens by their issuer's keys accepts kubectl with no other token`()
         async throws
     {
         let authority = try await CertificateAuthority(in: scene.directory)

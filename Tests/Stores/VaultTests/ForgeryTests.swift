@@ -29,7 +29,7 @@ import TestServices
         try await VaultStore.open(at: folder.vault, unlockedBy: .keyFile(folder.keyFile), memory: memory)
     }
 
-    @Test func `a forger without any key makes no vault that a slot's holder opens`() async throws {
+    @Test func `a forger without a key makes no vault that a slot's holder opens`() async throws {
         try await forge("forge")
         let forged = try folder.contents()
         for path in [folder.keyFile, folder.path + "/colleague"] {

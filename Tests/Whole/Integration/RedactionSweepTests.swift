@@ -94,7 +94,7 @@ import TestServices
     }
 
     @Test(arguments: Sweep.all)
-    func `no command says or keeps a secret in the open`(_ sweep: Sweep) async throws {
+    func `no command shows or stores a secret in the open`(_ sweep: Sweep) async throws {
         let desktop = sweep.store == .secretService ? try await PrivateSession(.unlocked) : nil
         let directory = try desktop?.directory ?? TestDirectory()
         var environment = try desktop?.environment ?? directory.environment()

@@ -76,7 +76,7 @@ package struct ES256Key: ~Copyable, Sendable {
     /// Seconds that an assertion is valid. A request takes less.
     static let assertionLifetime: Int64 = 60
 
-    /// What proves the client in one request (RFC 7523 section 2.2). The header names the key by its thumbprint, as
+    /// Returns an assertion, which authenticates the client in one request (RFC 7523 section 2.2). The header names the key by its thumbprint, as
     /// `publicJWK` does.
     borrowing func assertion(
         clientID: String, audience: String, issued: UnixTime

@@ -108,8 +108,8 @@ extension TokenEndpoint {
     /// connection to the token endpoint replaces the check (OpenID Connect Core section 3.1.3.7 item 6).
     ///
     /// `exchange` and `poll` make this check themselves. `refresh` leaves the check to the caller, because the keys may
-    /// have to be requested from the server. Throws `.invalidResponse(.idTokenSignature)` or `.idTokenAlgorithm` for a token that is not
-    /// the server's; any other error says that the server's keys are unavailable.
+    /// have to be requested from the server. Throws `.invalidResponse(.idTokenSignature)` or `.idTokenAlgorithm` for a
+    /// token that is not the server's; any other error says that the server's keys are unavailable.
     ///
     /// - Parameter timeout: how long the server may take to give its keys.
     package func checkSignature(

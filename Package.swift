@@ -320,7 +320,8 @@ let package = Package(
         .testTarget(
             name: "SwiftLogTests", dependencies: ["LatchkeySwiftLog"], path: "Tests/Extras/SwiftLogTests"),
         .testTarget(
-            name: "RedactionAuditTests", dependencies: ["LatchkeyLeakAudit", "LatchkeyLog", "LatchkeySecrets"],
+            name: "RedactionAuditTests",
+            dependencies: ["LatchkeyLeakAudit", "LatchkeyLog", "LatchkeySecrets", "TestServices"],
             path: "Tests/Extras/RedactionAuditTests"),
         .testTarget(
             name: "TerminalTests",

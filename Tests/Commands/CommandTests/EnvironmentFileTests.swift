@@ -5,7 +5,7 @@ import TestServices
 /// A file of variables beside what `sh` makes of it. The page on `run` said that both read the same, and didn't say of
 /// which values that holds.
 @Suite struct EnvironmentFileTests {
-    private static let rounds = ProcessInfo.processInfo.environment["LATCHKEY_LONG"] == "1" ? 500 : 3
+    private static let rounds = runsLong ? 500 : 3
     private let directory: TestDirectory
     private let environment: [String: String]
 

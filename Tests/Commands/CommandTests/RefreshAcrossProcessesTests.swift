@@ -171,6 +171,23 @@ import TestServices
         try await expectAnswers(of: others)
     }
 
+    /// 20 kills, 2,000 at night.
+    @Test func `a command that is killed at any moment costs nothing`() async throws {
+        // Their workers go on as long as these are here.
+        var killed: [RunningProgram] = []
+        for _ in 0..<(runsLong ? 2_000 : 20) {
+            server.expireAccessTokens()
+            let program = try ask()
+            try await Task.sleep(for: .milliseconds(Int.random(in: 0...150)))
+            program.killAlone()
+            _ = try await program.finish()
+            killed = killed.suffix(100) + [program]
+        }
+        let run = try await ask().finish()
+        #expect(run.status == 0 && run.outputText.contains("octocat"), "\(run.errorText)")
+        #expect(server.record.refreshes > 1 && server.record.replays == 0)
+    }
+
     @Test func `a command that is killed before the store has the response costs nothing, and its worker ends`()
         async throws
     {

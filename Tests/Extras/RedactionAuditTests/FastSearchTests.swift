@@ -1,4 +1,5 @@
 import Foundation
+import TestServices
 import Testing
 
 @testable import LatchkeyLeakAudit
@@ -6,7 +7,7 @@ import Testing
 /// The search by tables beside one that looks at every place of every form: both must say the same, of anything.
 @Suite struct FastSearchTests {
     /// What looks everywhere is slow.
-    static let rounds = ProcessInfo.processInfo.environment["LATCHKEY_LONG"] == "1" ? 200 : 5
+    static let rounds = runsLong ? 200 : 5
 
     /// So many random bytes of few different values, among which windows, breaks and beginnings often meet.
     static func text(_ count: Int, of alphabet: [UInt8], _ generator: inout some RandomNumberGenerator) -> [UInt8] {

@@ -2,6 +2,7 @@ import Foundation
 import LatchkeyLeakAudit
 import LatchkeyLog
 import LatchkeySecrets
+import TestServices
 import Testing
 
 @Suite struct LeakAuditTests {
@@ -180,7 +181,7 @@ import Testing
             let number = "\(UInt64.random(in: 1 << 60 ... .max))"
             try audit.plant(Secret<Password>(copying: Array(number.utf8).span))
         }
-        let megabytes = ProcessInfo.processInfo.environment["LATCHKEY_LONG"] == "1" ? 100 : 4
+        let megabytes = runsLong ? 100 : 4
         var logs = OrdinaryLogs()
         for megabyte in 0..<megabytes { audit.capture(logs.text(byteCount: 1_000_000), as: "log \(megabyte)") }
         let log = RedactedLogger(

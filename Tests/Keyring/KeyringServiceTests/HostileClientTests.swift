@@ -77,6 +77,18 @@ struct HostileClientTests {
         #expect(try #require(keyring.service).isRunning)
     }
 
+    /// 200 calls of each method, 100,000 at night.
+    @Test(arguments: [ServedKeyring.Server.ours, .vault])
+    func `whatever a method is called with, the service lives and keeps what it has`(
+        _ server: ServedKeyring.Server
+    ) async throws {
+        let keyring = try await ServedKeyring(server)
+        let seed = Int.random(in: 0..<1_000_000)
+        let run = try await keyring.python("hostile.py", ["methods", runsLong ? "100000" : "200", "\(seed)"])
+        #expect(run.outputText == "b'secret' True\n", "seed \(seed): \(run.errorText)")
+        #expect(try #require(keyring.service).isRunning)
+    }
+
     /// Its responses filled 435 MB, and others waited behind them for up to 25 s; on a fast machine for ever, because the bus
     /// stopped reading from the service.
     @Test func `a client that searches without end and never reads fills no memory, and others are served`()

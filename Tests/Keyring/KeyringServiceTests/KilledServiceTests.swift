@@ -2,7 +2,7 @@ internal import Foundation
 internal import Testing
 internal import TestServices
 
-/// The service is killed at random moments, and the bus starts it again.
+/// The service is killed at random moments, and the bus starts it again: 10 kills, 2,000 at night.
 struct KilledServiceTests {
     @Test func `a service that is killed under eight writers loses no acknowledged change`() async throws {
         let session = try await PrivateSession(.none)
@@ -21,7 +21,7 @@ struct KilledServiceTests {
             try Program("/usr/bin/python3").start(
                 [script, "w\(number)", session.directory / "enough"], environment: session.environment)
         }
-        for _ in 0..<10 {
+        for _ in 0..<(runsLong ? 2_000 : 10) {
             try await Task.sleep(for: .milliseconds(Int.random(in: 50...600)))
             // They have it started again.
             while true {

@@ -66,7 +66,8 @@ final class ServedKeyring: Sendable {
     /// A script of Tests/Keyring/KeyringServiceTests, with the system's Python, which has jeepney.
     func python(_ script: String, _ arguments: [String] = []) async throws -> ProgramRun {
         try await Program("/usr/bin/python3").run(
-            [TestData.folder().appendingPathComponent(script).path] + arguments, environment: session.environment)
+            [TestData.folder().appendingPathComponent(script).path] + arguments, environment: session.environment,
+            timeout: .seconds(runsLong ? 20_000 : 300))
     }
 }
 

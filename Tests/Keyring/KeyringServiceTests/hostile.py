@@ -385,6 +385,70 @@ def split(signature):
     return parts
 
 
+def methods():
+    """Each method of the Secret Service with values of the right types, most of which are wrong: as many calls of each as
+    the second argument says. A client that does nothing wrong finds its secret afterwards."""
+    count, chance = int(sys.argv[2]), random.Random(int(sys.argv[3]))
+    calm, client = Client(), Client()
+    kept = calm.create(calm.plain(), {"kept": "1"})[0]
+    names = ["", "a", "default", "login", "é" * 90, "x" * 5000, "\x01", "org.freedesktop.Secret.Item.Label",
+             "org.freedesktop.Secret.Item.Attributes", "xdg:schema", "plain", DH]
+    known = []
+
+    def text():
+        return chance.choice(names + known)
+
+    def path():
+        return chance.choice(known + [ROOT, "/", LOGIN, ROOT + "/none", ROOT + "/collection/login/999", "/" + "a" * 300])
+
+    def octets():
+        return chance.randbytes(chance.choice([0, 1, 15, 16, 17, 32, 128, 129, 3000]))
+
+    def value(type, depth=0):
+        if type[0] == "a" and type[1] == "{":
+            key, of = type[2], type[3:-1]
+            return {value(key): value(of, depth) for _ in range(chance.choice([0, 1, 2, 40]))}
+        if type == "ay":
+            return octets()
+        if type[0] == "a":
+            return [value(type[1:], depth) for _ in range(chance.choice([0, 1, 2, 40]))]
+        if type[0] == "(":
+            return tuple(value(part, depth) for part in split(type[1:-1]))
+        if type == "v":
+            inner = chance.choice(["s", "o", "b", "u", "t", "d", "ay", "as", "a{ss}", "(oayays)"] + ["v", "av"] * (depth < 4))
+            return inner, value(inner, depth + 1)
+        return {"s": text, "o": path, "b": lambda: chance.random() < 0.5, "u": lambda: chance.randrange(1 << 32),
+                "t": lambda: chance.randrange(1 << 64), "d": chance.random}[type]()
+
+    outcomes = {}
+    for interface in ("Service", "Collection", "Item", "Session", "Prompt"):
+        for member, signature in MEMBERS["org.freedesktop.Secret." + interface].items():
+            waiting, done = set(), {"answered": 0, "refused": 0}
+            for number in range(count):
+                if number % 500 == 0:
+                    session = client.plain()
+                    item = client.create(session, {"a": "1"}, replace=True)
+                    known = [session, LOGIN] + ([item[0]] if isinstance(item, tuple) else [])
+                target = {"Service": ROOT, "Collection": LOGIN, "Item": known[-1], "Session": session,
+                          "Prompt": ROOT + "/prompt/p1"}[interface]
+                target = target if chance.random() < 0.7 else path()
+                if target == kept or (interface, member, target) == ("Collection", "Delete", LOGIN):
+                    continue
+                body = tuple(value(part) for part in split(signature))
+                serial = next(client.bus.outgoing_serial)
+                client.bus.send(client.message(target, "Secret." + interface, member, signature, body), serial=serial)
+                waiting.add(serial)
+                while len(waiting) > (40 if number + 1 < count else 0) or (number % 500 == 499 and waiting):
+                    reply = client.bus.receive(timeout=60)
+                    about = reply.header.fields.get(HeaderFields.reply_serial)
+                    if about in waiting:
+                        waiting.remove(about)
+                        done["refused" if reply.header.message_type == MessageType.error else "answered"] += 1
+            outcomes[interface + "." + member] = done
+    print(bytes(calm.secret(kept, calm.plain())[0][2]), all(sum(done.values()) > 0 for done in outcomes.values()))
+    print(outcomes, file=sys.stderr)
+
+
 def deaf():
     """A client that searches without end and never reads; another one is served, and the service's memory is bounded."""
     flooding, other = Client(), Client()

@@ -66,7 +66,7 @@ while acknowledged is None or not os.path.exists(file):
     except Refused as refusal:
         # NoReply: it died in mid-call; NoSession and UnknownObject: it is another one now.
         session = None
-        beginnings < 1000 or sys.exit(f"{refusal}")
+        beginnings < 100_000 or sys.exit(f"{refusal}")
 # The bus may not know yet that it has died once more.
 there = None
 while there is None:
@@ -74,7 +74,7 @@ while there is None:
         there = look(begin())
     except Refused as refusal:
         beginnings += 1
-        beginnings < 1000 or sys.exit(f"{refusal}")
+        beginnings < 100_000 or sys.exit(f"{refusal}")
 if there not in ([acknowledged], [number]):
     wrong.append(f"{there} after {acknowledged}, at the end")
 print("right" if not wrong else wrong, beginnings)

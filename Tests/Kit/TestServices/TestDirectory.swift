@@ -82,6 +82,9 @@ public final class TestDirectory: Sendable {
     }
 }
 
+/// Whether the night's counts were asked for, by `LATCHKEY_LONG=1`: `Tests/night` does.
+public let runsLong = ProcessInfo.processInfo.environment["LATCHKEY_LONG"] == "1"
+
 /// Where the files lie that tests read.
 ///
 /// Beside the source that asks, unless `LATCHKEY_TEST_DATA` names a copy of the folder `Tests`: Tests/unprivileged

@@ -9,7 +9,7 @@ import TestServices
 
 /// Signatures of ID tokens that others made: the RFCs' own examples, and those of Python's cryptography.
 @Suite struct SignatureVectorTests {
-    private static let rounds = ProcessInfo.processInfo.environment["LATCHKEY_LONG"] == "1" ? 200 : 1
+    private static let rounds = runsLong ? 200 : 1
     private static let url = Sample.url("https://id.example/jwks")
 
     private func isAccepted(

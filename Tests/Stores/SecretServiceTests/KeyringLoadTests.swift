@@ -4,10 +4,8 @@ import TestServices
 
 /// Many processes on one gnome-keyring, which may die at any time. LATCHKEY_LONG=1 takes the large counts.
 struct KeyringLoadTests {
-    private static let isLong = ProcessInfo.processInfo.environment["LATCHKEY_LONG"] == "1"
-
     @Test func `processes that save the same credentials at once make one item of each`() async throws {
-        let saves = Self.isLong ? 200 : 25
+        let saves = runsLong ? 200 : 25
         let session = try await PrivateSession(.unlocked)
         let probes = try (0..<8).map { _ in try KeyringProbe(session) }
         for (number, probe) in probes.enumerated() {
@@ -26,7 +24,7 @@ struct KeyringLoadTests {
     @Test func `a daemon that is killed repeatedly under load gives no wrong response, and no caller hangs`()
         async throws
     {
-        let kills = Self.isLong ? 50 : 8
+        let kills = runsLong ? 50 : 8
         let session = try await PrivateSession(.unlocked)
         let probes = try (0..<4).map { _ in try KeyringProbe(session) }
         for (number, probe) in probes.enumerated() {

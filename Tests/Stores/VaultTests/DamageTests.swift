@@ -1,4 +1,5 @@
 import LatchkeyCredentials
+import TestServices
 import Testing
 
 @testable import LatchkeyVault

@@ -1,5 +1,6 @@
 import LatchkeyCredentials
 import LatchkeySecrets
+import TestServices
 import Testing
 
 @testable import LatchkeyVault

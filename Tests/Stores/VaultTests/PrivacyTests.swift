@@ -1,5 +1,6 @@
 import Foundation
 import LatchkeyCredentials
+import TestServices
 import Testing
 
 @testable import LatchkeyVault

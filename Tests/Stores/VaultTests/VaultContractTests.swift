@@ -1,5 +1,6 @@
 import LatchkeyCredentials
 import LatchkeyStoreContract
+import TestServices
 import Testing
 
 @testable import LatchkeyVault

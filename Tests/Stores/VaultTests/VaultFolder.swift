@@ -103,9 +103,6 @@ func refusal<Result: ~Copyable>(
     }
 }
 
-/// Whether the night's counts were asked for.
-let runsLong = ProcessInfo.processInfo.environment["LATCHKEY_LONG"] == "1"
-
 extension VaultStore {
     /// The table in the vault's file.
     var file: SQLiteRowTable {

@@ -31,7 +31,7 @@ import TestServices
         static let all = SignInFlow.all.flatMap { flow in
             StoreUnderTest.allCases.flatMap { store in
                 let formats: [String?] =
-                    ProcessInfo.processInfo.environment["LATCHKEY_LONG"] == "1" ? FlowSession.formats : [nil]
+                    runsLong ? FlowSession.formats : [nil]
                 return formats.map { Sweep(flow: flow, store: store, format: $0) }
             }
         }

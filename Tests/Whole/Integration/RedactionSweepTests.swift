@@ -59,7 +59,7 @@ import TestServices
         /// each format.
         static let all = StoreUnderTest.allCases.flatMap { store in
             let formats: [String?] =
-                ProcessInfo.processInfo.environment["LATCHKEY_LONG"] == "1" ? FlowSession.formats : [nil]
+                runsLong ? FlowSession.formats : [nil]
             return formats.map { Sweep(store: store, format: $0) }
         }
     }

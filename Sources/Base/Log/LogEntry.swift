@@ -26,7 +26,7 @@ public enum LogLevel: Int, Sendable, Hashable, Comparable, CaseIterable, Loggabl
         }
     }
 
-    /// Safe: one of five words of ours.
+    /// Safe: one of five fixed words.
     public var logMessage: LogMessage { "\(name)" }
 
     public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rawValue < right.rawValue }

@@ -21,7 +21,7 @@ public protocol Loggable {
 
 // MARK: - Standard
 
-// Numbers, durations and truth values are measurements of ours. A secret never has one of these types.
+// Numbers, durations and truth values are our own measurements. A secret never has one of these types.
 
 extension Int: Loggable { public var logMessage: LogMessage { LogMessage(verbatim: description) } }
 extension Int32: Loggable { public var logMessage: LogMessage { LogMessage(verbatim: description) } }

@@ -1,76 +1,76 @@
 /// A way to recover from an error, which an application can word with its own controls.
 ///
-/// An error's hint contains it, as in `"\(Recovery.createVault), or start a keyring"`. By default it has words that fit
-/// every program; the command line replaces them, for example with the option to add.
+/// An error's hint contains a recovery, as in `"\(Recovery.createVault), or start a keyring"`. Its default words fit
+/// every program. The command line replaces them, for example with the option to add.
 public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
     // MARK: Stores
 
-    /// A store has to be chosen, or another one.
+    /// Choose a store, or another store.
     case chooseStore
-    /// Where each store stands has to be looked at.
+    /// Examine the state of each store.
     case diagnose
-    /// An operation needs more time than it was given.
+    /// Allow an operation more time.
     case allowMoreTime
-    /// Credentials are in more than one store, and have to be in one.
+    /// Move credentials that are in several stores into one store.
     case moveCredentials
-    /// The keyring has no collection yet, or not that one.
+    /// Create a collection in the keyring, or the chosen collection.
     case createCollection
-    /// A collection has to be named, or another one.
+    /// Choose a collection, or another collection.
     case chooseCollection
-    /// The store may only work where it can ask the person.
+    /// Let the store prompt the person.
     case allowPrompt
 
     // MARK: Vaults
 
-    /// There is no vault yet.
+    /// Create a vault.
     case createVault
-    /// A database has to be given the tables of a vault.
+    /// Create a vault's tables in a database.
     case printSchema
-    /// The vault has to be checked, item by item.
+    /// Check the vault, item by item.
     case verifyVault
-    /// The vault has to be opened with what opens it.
+    /// Unlock the vault with one of its keys.
     case unlockVault
-    /// The key that an unlocked vault left in the kernel has to go.
+    /// Remove an unlocked vault's key from the kernel.
     case lockVault
-    /// Which key slots there are has to be looked at.
+    /// List the vault's key slots.
     case listKeySlots
-    /// The key file has to be named, or another one.
+    /// Choose the key file, or another key file.
     case chooseKeyFile
-    /// A new key has to be made for the system's credential.
+    /// Make a new key for the system's credential.
     case createSystemCredential
 
     // MARK: Sign-in
 
-    /// Somebody has to sign in, maybe again.
+    /// Sign in, perhaps again.
     case signIn
-    /// One of several accounts has to be made the current one, or named.
+    /// Make one of several accounts the current one, or choose an account.
     case chooseAccount
-    /// The account needs a name that isn't in use.
+    /// Choose an unused name for the account.
     case nameAccount
-    /// The provider's client secret has to be stored.
+    /// Store the provider's client secret.
     case saveClientSecret
-    /// A client has to be registered with the server.
+    /// Register a client with the server.
     case registerClient
-    /// The client's registered redirect URI has to be named.
+    /// Set the client's registered redirect URI.
     case chooseRedirect
-    /// The server can't bind tokens to a key.
+    /// Sign in without binding tokens to a key, which the server doesn't support.
     case dropDPoP
-    /// The server's certificate is from an authority that the system doesn't trust.
+    /// Trust the authority of the server's certificate, which the system doesn't trust.
     case trustCertificate
-    /// The person can open the page elsewhere, and paste the address that it leads to.
+    /// Open the page elsewhere, and paste the address to which the page leads.
     case paste
-    /// A browser is needed.
+    /// Sign in with a browser.
     case browser
-    /// The server has no device grant.
+    /// Sign in with a browser or by paste, because the server lacks a device grant.
     case browserOrPaste
-    /// No handler is installed for the redirect's private-use scheme.
+    /// Install a handler for the redirect's private-use scheme.
     case installHandler
-    /// A session from another machine can be copied.
+    /// Copy a session from another machine.
     case copySession
 
     // MARK: Files of other programs
 
-    /// The file to import has to be named.
+    /// Choose the file to import.
     case chooseFile
 
     /// Safe: words from the source.

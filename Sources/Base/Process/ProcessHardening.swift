@@ -87,7 +87,7 @@ public enum ProcessHardening {
 /// The measures that protect this process, and those that failed.
 public struct HardeningReport: Sendable, Hashable {
     package enum Measure: Sendable, Hashable, CaseIterable, Loggable {
-        /// Descriptors 0 to 2 are open, so that no file of ours can take their place.
+        /// Descriptors 0 to 2 are open, so that none of our files gets their numbers.
         case standardDescriptors
         /// `RLIMIT_CORE` is 0.
         case noCoreDump

@@ -221,8 +221,8 @@ package final class LentSecret<Purpose: SecretPurpose>: Sendable {
     @unsafe package var lentBytes: UnsafeRawBufferPointer { unsafe secret.storage }
 }
 
-/// Reports each new secret to one listener, so that a guard of the program's output learns every secret. By default there
-/// is no listener.
+/// Reports each new secret to one listener, so that a guard of the program's output learns every secret. By default no
+/// listener is set.
 package enum SecretNotice {
     /// Gets the purpose's type and lends the bytes.
     package typealias Listener = @Sendable (ObjectIdentifier, Span<UInt8>) -> Void

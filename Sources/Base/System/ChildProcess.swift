@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A program that this process started and waits for (posix_spawn(3), waitpid(2)).
 package struct ChildProcess: Sendable {
-    /// What happens to a descriptor in the child, before the program starts.
+    /// An action on a descriptor in the child, before the program starts.
     package enum Descriptor: Sendable {
         case opens(Int32, path: String, flags: Int32)
         case copies(Int32, to: Int32)

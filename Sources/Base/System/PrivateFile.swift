@@ -68,7 +68,7 @@ package enum PrivateFile {
         let temporaryFile = "\(path).new-\(Hexadecimal.encode(UInt64.random(in: 0 ... .max)))"
         let descriptor = unsafe open(temporaryFile, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
         guard descriptor >= 0 else { throw Failure(number: errno) }
-        // Whatever the umask took away.
+        // Sets the bits that the umask removed.
         var number: Int32? = fchmod(descriptor, mode) == 0 ? nil : errno
         if number == nil {
             number =

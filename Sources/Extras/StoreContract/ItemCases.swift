@@ -114,7 +114,7 @@ extension ContractCase {
         }
         try expect(await store.unnamedItems(deadline: .standard) == [])
         for key in hidden { try expect(await store.delete(key, condition: .none, deadline: .standard)) }
-        // What is told first is what came last.
+        // The first report is that of the last change, so the hidden ones weren't reported.
         let shown = try CredentialKey(service: "latchkey:work", account: "ada")
         _ = try await store.save(itemSecret("shown"), for: shown, options: SaveOptions(), deadline: .standard)
         var told = changes.makeAsyncIterator()
@@ -124,7 +124,7 @@ extension ContractCase {
         try expect(item.key == shown)
     }
 
-    /// What holds where the collections are the store's own as well.
+    /// The statements on stores with their own collections.
     package static let servedItems: [ContractCase] = [
         ContractCase(collections: "a new store has one collection, the default one, without items") { store in
             let collections = try await store.collections(deadline: .standard)

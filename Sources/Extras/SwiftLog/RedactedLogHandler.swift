@@ -2,22 +2,22 @@
     public import LatchkeyLog
     public import Logging
 
-    /// swift-log's backend that hands other packages' lines to a sink of ours.
+    /// A backend of swift-log that passes other packages' lines to a Latchkey sink.
     ///
     ///     let sink = TextLogSink()
     ///     LoggingSystem.bootstrap { RedactedLogHandler(label: $0, sink: sink) }
     ///
-    /// The handler gets text without useful types, so it bounds, searches and makes inert each message, value, key, label
-    /// and source. It withholds a whole line that contains a secret in use. `(withheld)` replaces a text that is named as
-    /// a credential or has the form of a well-known service's token, the value of a key with a credential's name, and
-    /// each value that a package has marked (`Logger.MetadataValue.attributes`).
+    /// The handler gets text without useful types. It therefore bounds, searches and escapes each message, value, key,
+    /// label and source. It withholds a whole line that contains a secret in use. `(withheld)` replaces a text that
+    /// follows a credential's name or has the form of a well-known service's token, the value of a key with a
+    /// credential's name, and each value that a package has marked (`Logger.MetadataValue.attributes`).
     ///
     /// The label becomes the record's category. Keys of the metadata become fields, after those of `LogContext`. The
-    /// field `source` contains the source, and `at` the file and line of `trace` and `debug`. `notice` becomes `info` and
-    /// `critical` becomes `error`, with the field `swift_log_level`.
+    /// field `source` contains the source, and `at` the file and line of `trace` and `debug`. `notice` becomes `info`
+    /// and `critical` becomes `error`, with the field `swift_log_level`.
     ///
-    /// Any thread can call the handler. A C signal handler can't, because Swift can't allocate memory there: a line from
-    /// a signal handler that interrupts another line is dropped.
+    /// Any thread can call the handler. A C signal handler can't, because Swift can't allocate memory there: a line
+    /// from a signal handler that interrupts another line is dropped.
     public struct RedactedLogHandler: LogHandler {
         /// A line below it isn't made. `info` unless told otherwise.
         public var logLevel: Logger.Level = .info

@@ -50,7 +50,7 @@ public struct ClientAuthentication: ~Copyable, Sendable {
     /// Whether the request is sent once more with the other method if the server refuses the client.
     package var triesOtherMethod = true
     let secret: Secret<ClientSecret>?
-    /// What an assertion needs beside the key, which the secret is then.
+    /// The parts of an assertion except the key. With an assertion, `secret` is the key.
     let assertion: Assertion?
 
     struct Assertion: Sendable {

@@ -85,7 +85,7 @@ package struct RegistrationEndpoint: Sendable {
             let clientID = try? document.publicText(member, limit: 2048), !clientID.isEmpty,
             clientID.utf8.allSatisfy({ ASCII.isVisible($0) })
         else { throw malformed }
-        // A server may change what it registers, but a code must not come to an address that nobody asked for.
+        // A server may change what it registers, but a code must not come to an address that we didn't request.
         let redirects = document.member("redirect_uris").map { list in
             document.elements(of: list).compactMap { try? document.publicText($0, limit: RedirectURI.maximumByteCount) }
         }

@@ -5,8 +5,8 @@ package import LatchkeyLog
 package import LatchkeySecrets
 internal import LatchkeySystem
 
-/// A key on P-256 that signs with ES256 (RFC 7518 section 3.4): the one that tokens are bound to (RFC 9449), or the one that
-/// proves a client (RFC 7523). Its private half leaves guarded memory for a credential store alone.
+/// A key on P-256 that signs with ES256 (RFC 7518 section 3.4): the one that tokens are bound to (RFC 9449), or the one
+/// that proves a client (RFC 7523). Its private half leaves guarded memory for a credential store alone.
 package struct ES256Key: ~Copyable, Sendable {
     private let scalar: Secret<PrivateKey>
     /// The coordinates of the public point, base64url.
@@ -76,8 +76,8 @@ package struct ES256Key: ~Copyable, Sendable {
     /// Seconds that an assertion is valid. A request takes less.
     static let assertionLifetime: Int64 = 60
 
-    /// What proves the client in one request (RFC 7523 section 2.2). The header names the key by its thumbprint, as
-    /// `publicJWK` does.
+    /// Returns an assertion, which authenticates the client in one request (RFC 7523 section 2.2). The header names the
+    /// key by its thumbprint, as `publicJWK` does.
     borrowing func assertion(
         clientID: String, audience: String, issued: UnixTime
     ) throws(OAuthError) -> Secret<MessageBody> {

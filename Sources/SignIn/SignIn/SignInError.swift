@@ -36,7 +36,7 @@ public struct SignInError: RedactedError, Hashable {
         /// The server's name for the user is one of the tokens that it issued, and the name would be stored in plain
         /// text.
         case tokenInAccount
-        /// The session has no valid ID token: the server gave none, or none at the last refresh.
+        /// The session has no valid ID token: the server didn't issue one, or not at the last refresh.
         case noIDToken
         /// The server gave tokens without a scope that they are of no use without.
         case scopeMissing

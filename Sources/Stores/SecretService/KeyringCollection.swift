@@ -283,7 +283,7 @@ extension KeyringCollection {
     }
 }
 
-/// A prompt of the service: a dialog of the desktop, not of ours.
+/// A prompt of the service: the desktop's dialog, not Latchkey's.
 @GLibThread struct KeyringPrompt {
     let path: String
     let session: KeyringSession

@@ -24,7 +24,7 @@ internal import LatchkeySystem
         self.path = path
     }
 
-    /// Starts a call, so that several can run at once. It is sent once few enough are running.
+    /// Starts a call, so that several can run at once. The call is sent once few enough others are running.
     func start(
         _ method: BusMethod, on path: String, _ arguments: [BusValue], _ interruption: Interruption
     ) -> Pending<AsyncResult> {

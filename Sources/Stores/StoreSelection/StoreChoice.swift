@@ -105,7 +105,7 @@ public struct StoreSelectionError: RedactedError, Hashable {
         if case .store(let error) = problem { error } else { nil }
     }
 
-    /// Whether there is nothing to open: no vault, and no keyring that could be unlocked or given a collection.
+    /// Whether no store exists: neither a vault, nor a keyring that could be unlocked or could get a collection.
     package var isNothingSetUp: Bool {
         guard case .noneWorks(let refusals) = problem else { return false }
         return refusals.allSatisfy { $0.error.code == .unavailable && !$0.lacksCollection }

@@ -210,7 +210,7 @@ final class Cancellation: Sendable {
 
     private enum State: UInt8, AtomicRepresentable {
         case open, ended
-        /// The job can no longer be given up.
+        /// The job can no longer be abandoned.
         case committed
     }
 

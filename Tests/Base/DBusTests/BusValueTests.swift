@@ -8,7 +8,7 @@ internal import Testing
     }
 
     /// A peer chooses the types of what it sends.
-    @Test func `a value of another type than the reader's is read as nothing`() {
+    @Test func `a value of an unexpected type is read as nothing`() {
         let value = BusValue.tuple([.string("text"), .unsigned32(7), .strings(["a", "b"])])
         #expect(value.type == "(suas)" && value.is("(suas)") && !value.is("(su)") && value.count == 3)
         #expect(value[0].text == "text" && value[1].unsigned32 == 7 && value[2].texts == ["a", "b"])
@@ -20,14 +20,14 @@ internal import Testing
         #expect(value[2].dictionary == ["": ""])
     }
 
-    @Test func `a property is read where its type is the one that is meant`() {
+    @Test func `a property is read only if its type is the expected one`() {
         let value = BusValue.properties([("Label", .string("a label")), ("Locked", .boolean(true))])
         #expect(value.property("Label", "s")?.text == "a label" && value.property("Locked", "b")?.boolean == true)
         #expect(value.property("Label", "b") == nil && value.property("Created", "t") == nil)
         #expect(BusValue.dictionary([("a", "1"), ("b", "2")]).dictionary == ["a": "1", "b": "2"])
     }
 
-    @Test func `a lent secret is the message's part for as long as the value`() {
+    @Test func `a lent secret is the message's part while the value exists`() {
         let value = BusValue.lending(LentSecret(Secret<Password>(copying: "s3cret".utf8.span)))
         #expect(value.is("ay") && value.publicBytes == Array("s3cret".utf8))
         #expect(BusValue.lending(LentSecret(Secret<Password>(copying: "".utf8.span))).publicBytes == [])

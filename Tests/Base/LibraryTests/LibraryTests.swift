@@ -52,7 +52,7 @@ struct LibraryTests {
         line.hasSuffix(": done") || line.contains("[http.cannot-connect]") || line.contains("[store.unavailable")
     }
 
-    @Test func `without a restriction every library is used`() async throws {
+    @Test func `without a restriction every library can be used`() async throws {
         let words = LoadableLibrary.allCases.flatMap { Self.entries[$0]! }
         let lines = try await probe(words)
         #expect(lines.count == words.count)
@@ -60,7 +60,7 @@ struct LibraryTests {
     }
 
     @Test(arguments: ["library-probe", "latchkey"])
-    func `a program that uses them links none, and gives no other code functions of these names`(
+    func `a program that uses the libraries isn't linked to them and exports no functions of their names`(
         _ name: String
     ) async throws {
         let path = try BuiltProducts.program(name).path
@@ -107,7 +107,7 @@ struct LibraryTests {
 
     // MARK: - Libraries that are missing or wrong
 
-    @Test func `without the libraries each entry throws, with the package to install`() async throws {
+    @Test func `if a library is missing, each entry throws and names the package to install`() async throws {
         let words = LoadableLibrary.allCases.flatMap { Self.entries[$0]! }
         let lines = try await probe(words, hiding: LoadableLibrary.allCases)
         #expect(lines.count == words.count)
@@ -135,7 +135,9 @@ struct LibraryTests {
     }
 
     @Test(arguments: LoadableLibrary.allCases)
-    func `a library of another version names the function that it lacks`(_ library: LoadableLibrary) async throws {
+    func `a library of another version is refused by the name of the missing function`(_ library: LoadableLibrary)
+        async throws
+    {
         let directory = try TestDirectory()
         let folder = try await folder(with: library, "int latchkey_test_nothing;\n", in: directory)
         let lines = try await probe([Self.entries[library]![0]], path: folder)
@@ -202,7 +204,7 @@ struct LibraryTests {
         #expect(lines[0].contains("chmod go-w"), "\(lines)")
     }
 
-    @Test func `a folder of the user's own is searched`() async throws {
+    @Test func `a folder of the same user is searched for libraries`() async throws {
         let directory = try TestDirectory()
         let folder = try directory.makeFolder("own")
         #expect(try await probe(["listen"], path: folder) == ["listen: done"])

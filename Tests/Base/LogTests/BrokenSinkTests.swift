@@ -44,7 +44,7 @@ import TestServices
         #expect(!isPending && !isHeldBack)
     }
 
-    @Test func `a socket whose peer is gone doesn't either`() throws {
+    @Test func `a socket whose peer has closed doesn't end the program`() throws {
         var ends: [Int32] = [0, 0]
         #expect(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
         close(ends[1])
@@ -56,7 +56,7 @@ import TestServices
 
     // MARK: - A full disk
 
-    @Test func `a full disk is reported once, and what was lost is counted`() throws {
+    @Test func `a full disk is reported once, and lost records are counted`() throws {
         let reports = Reports()
         let full = unsafe open("/dev/full", O_WRONLY)
         defer { close(full) }
@@ -66,7 +66,7 @@ import TestServices
         #expect(sink.lostRecordCount == 5 && reports.numbers == [ENOSPC])
     }
 
-    @Test func `once there is room the count comes first, then the line`() throws {
+    @Test func `once the disk has room, the count comes first and then the line`() throws {
         let directory = try TestDirectory()
         let path = directory / "log"
         let descriptor = unsafe open(path, O_RDWR | O_CREAT, 0o600)
@@ -93,7 +93,7 @@ import TestServices
 
     // MARK: - A reader that doesn't read
 
-    @Test func `a reader that doesn't read holds nobody up, and then learns how much it missed`() throws {
+    @Test func `a slow reader delays no task, and later gets the number of missed records`() throws {
         let pipe = Pipe()
         let sink = TextLogSink(descriptor: pipe.fileHandleForWriting.fileDescriptor, format: .priorityPrefixed)
         let logger = RedactedLogger("test", sink: sink)
@@ -119,7 +119,7 @@ import TestServices
 
     // MARK: - A file
 
-    @Test func `a file is private, grows, and is made anew when something rotates it away`() throws {
+    @Test func `a log file is private, grows, and is created again after a rotation`() throws {
         let directory = try TestDirectory()
         let sink = FileLogSink(path: directory / "log", format: .priorityPrefixed)
         let logger = RedactedLogger("test", sink: sink)
@@ -156,7 +156,7 @@ import TestServices
         #expect(lines.count == 800 && Set(lines).count == 800)
     }
 
-    @Test func `a file that can't be opened loses records, once reported, until it can`() throws {
+    @Test func `a file that can't be opened loses records until it can, and is reported once`() throws {
         let directory = try TestDirectory()
         let reports = Reports()
         let path = directory / "folder/log"

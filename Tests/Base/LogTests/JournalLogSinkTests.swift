@@ -30,7 +30,7 @@ import TestServices
         }
     }
 
-    @Test func `a value with a line break keeps it, and forges no field`() throws {
+    @Test func `a value keeps its line break, and forges no field`() throws {
         let directory = try TestDirectory()
         let journal = try StandInJournal(at: directory / "socket")
         let sink = try JournalLogSink(socketPath: journal.path, identifier: "own-program", fieldPrefix: "OWN_")
@@ -43,7 +43,7 @@ import TestServices
         #expect(entries.allSatisfy { $0["SYSLOG_IDENTIFIER"] == "own-program" && $0["PRIORITY"] == "6" })
     }
 
-    @Test func `journalctl reads back from a journal file what was sent, field by field`() async throws {
+    @Test func `journalctl reads each sent field back from a journal file`() async throws {
         let directory = try TestDirectory()
         let journal = try StandInJournal(at: directory / "socket")
         let logger = RedactedLogger("latchkey.store", sink: try JournalLogSink(socketPath: journal.path))
@@ -81,7 +81,7 @@ import TestServices
         #expect(try await read("--priority=warning").count == 2)
     }
 
-    @Test func `what no datagram holds comes as a sealed file`() throws {
+    @Test func `a record larger than a datagram arrives as a sealed file`() throws {
         let directory = try TestDirectory()
         let journal = try StandInJournal(at: directory / "socket")
         let sink = try JournalLogSink(socketPath: journal.path)
@@ -99,7 +99,7 @@ import TestServices
         #expect(sink.lostRecordCount == 0)
     }
 
-    @Test func `without a journal it says so, with the system's number`() throws {
+    @Test func `without a journal the sink reports the system's error number`() throws {
         let directory = try TestDirectory()
         func refused(_ path: String) -> Int32? {
             #expect(throws: JournalUnavailable.self) { _ = try JournalLogSink(socketPath: path) }?.number
@@ -113,7 +113,7 @@ import TestServices
                 == "can't open the systemd journal: no such file or directory [log.no-journal]")
     }
 
-    @Test func `a journal that goes away and comes back costs the records between, counted and reported once`() throws {
+    @Test func `a journal that restarts loses the records in between; the sink counts and reports them once`() throws {
         let directory = try TestDirectory()
         var journal: StandInJournal? = try StandInJournal(at: directory / "socket")
         let reports = Mutex<[LogTrouble]>([])
@@ -134,7 +134,7 @@ import TestServices
         #expect(reports.withLock { $0.map(\.number) } == [ENOENT])
     }
 
-    @Test func `a journal that takes nothing is not waited for`() throws {
+    @Test func `the sink doesn't wait for a journal that accepts nothing`() throws {
         let directory = try TestDirectory()
         let journal = try StandInJournal(at: directory / "socket")
         let reports = Mutex<[LogTrouble]>([])

@@ -9,7 +9,7 @@ import Testing
 
     // MARK: - Values
 
-    @Test func `literals and values come together`() {
+    @Test func `a message consists of literals and values`() {
         let message: LogMessage =
             "took \(3) of \(UInt(4)), \(true), \(0.5), \(LogLevel.info), \("inner \(1)" as LogMessage)"
         #expect(message.text == "took 3 of 4, true, 0.5, info, inner 1")
@@ -38,13 +38,13 @@ import Testing
 
     // MARK: - Text from elsewhere (CWE-117)
 
-    @Test func `ordinary text of any script is shown as it is`() {
+    @Test func `ordinary text of any script is shown unchanged`() {
         for text in ["", "plain", "zażółć gęślą jaźń", "密码 🔑", "كلمة السر", "it's \"quoted\" <tag> %s {}"] {
             #expect(Self.shown(text) == text)
         }
     }
 
-    @Test func `no control character gets through`() {
+    @Test func `control characters never get through`() {
         let controls = Array(0..<0x20) + Array(0x7F...0x9F) + [0x2028, 0x2029]
         for value in controls {
             let scalar = Unicode.Scalar(UInt32(value))!
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func `no character that hides or turns text gets through`() {
+    @Test func `characters that hide or reverse text never get through`() {
         let marks: [UInt32] = [
             0xAD, 0x61C, 0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x202A, 0x202B, 0x202C, 0x202D, 0x202E, 0x2060, 0x2066,
             0x2067, 0x2068, 0x2069, 0xFEFF, 0xFFF9, 0xFFFB, 0xE0001, 0xE0041, 0xE007F,
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `an escape can be told from text that looks like one`() {
+    @Test func `an escape differs from text that looks like an escape`() {
         #expect(Self.shown("a\\u{a}b") == "a\\\\u{a}b")
         #expect(Self.shown("a\nb") == "a\\u{a}b")
         #expect(Self.shown("\\") == "\\\\")
@@ -77,7 +77,7 @@ import Testing
 
     // MARK: - Size, and bytes that are no text
 
-    @Test func `ten megabytes are cut, with their length said`() {
+    @Test func `text of ten megabytes is cut, and the message gives its length`() {
         let shown = Self.shown(String(repeating: "0123456789", count: 1 << 20))
         #expect(shown.utf8.count < LoggableText.maximumByteCount + 64)
         #expect(shown.hasSuffix("… (10485760 bytes in all)"))
@@ -93,7 +93,7 @@ import Testing
         #expect(!shown.contains("\u{FFFD}") && shown.hasSuffix("… (\(text.utf8.count) bytes in all)"))
     }
 
-    @Test func `bytes that are no UTF-8 are shown as such`() {
+    @Test func `bytes that aren't UTF-8 are shown as such`() {
         func shown(_ bytes: [UInt8]) -> String {
             ("\(LoggableText(reviewed: "made up by a test", unredactedBytes: bytes))" as LogMessage).text
         }

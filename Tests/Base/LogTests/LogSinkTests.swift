@@ -29,12 +29,12 @@ import TestServices
         (4_102_444_799_999_000_000, "2099-12-31T23:59:59.999Z"), (.max, "2262-04-11T23:47:16.854Z"), (-1, "-1 ns"),
         (.min, "-9223372036854775808 ns"),
     ])
-    func `each time is said, whatever the clock`(_ nanoseconds: Int64, _ expected: String) {
+    func `each record has its time, whatever the clock`(_ nanoseconds: Int64, _ expected: String) {
         let record = LogEntry(level: .info, category: "test", message: "kept", timeNanoseconds: nanoseconds)
         #expect(LogLineFormat.text.line(record) == "\(expected) info test: kept\n")
     }
 
-    @Test func `a record is one JSON object a line, which any reader takes`() throws {
+    @Test func `a record is one JSON object a line, which any reader accepts`() throws {
         let text = try Self.written { descriptor in
             let sink = TextLogSink(descriptor: descriptor, format: .json)
             sink.write(Self.record)
@@ -88,7 +88,7 @@ import TestServices
         (1_000_000, "1970-01-01T00:00:00.001Z"), (951_782_400_000_000_000, "2000-02-29T00:00:00.000Z"),
         (4_102_444_799_999_000_000, "2099-12-31T23:59:59.999Z"),
     ])
-    func `time is RFC 3339 in UTC with milliseconds`(_ nanoseconds: Int64, _ expected: String) {
+    func `times are RFC 3339 in UTC with milliseconds`(_ nanoseconds: Int64, _ expected: String) {
         #expect(Timestamp.text(nanoseconds) == expected)
     }
 
@@ -113,7 +113,7 @@ import TestServices
         #expect(lines.allSatisfy { Set($0.suffix(200)).count == 1 && $0.contains(" info test: ") })
     }
 
-    @Test func `a sink whose descriptor takes nothing drops the record`() {
+    @Test func `a sink drops the record if its descriptor accepts nothing`() {
         TextLogSink(descriptor: 987_654).write(Self.record)
         TextLogSink(descriptor: 987_654, format: .json).write(Self.record)
         let full = unsafe open("/dev/full", O_WRONLY)

@@ -69,7 +69,7 @@ import Testing
         #expect(records.map { "\($0.category.name)" } == ["latchkey.test", "latchkey.github.auth"])
     }
 
-    @Test func `records come in order from one task, and all of them from many`() async {
+    @Test func `records of one task come in order, and every record of many tasks comes`() async {
         let sink = MemoryLogSink()
         let logger = RedactedLogger("test", sink: sink)
         await withTaskGroup(of: Void.self) { group in
@@ -85,7 +85,7 @@ import Testing
         #expect(sink.records.allSatisfy { $0.timeNanoseconds > 1_700_000_000_000_000_000 })
     }
 
-    @Test func `fields go with each message, and a later one of the same name replaces`() {
+    @Test func `fields go with each message, and a later field replaces an earlier one of the same name`() {
         let sink = MemoryLogSink()
         let id = CorrelationID()
         let logger = RedactedLogger("test", sink: sink).with("sign_in", id).with("try", 1)
@@ -97,7 +97,7 @@ import Testing
         #expect(id.logMessage.text.utf8.count == 16 && id != CorrelationID())
     }
 
-    @Test func `a logger that keeps the context has its fields wherever it logs`() {
+    @Test func `a logger made from the context has its fields everywhere`() {
         let sink = MemoryLogSink()
         let logger = RedactedLogger("test", sink: sink).with("own", 1)
         let kept = LogContext.with("order", 7) { LogContext.with("own", 2) { logger.keepingContext() } }
@@ -110,7 +110,7 @@ import Testing
             ])
     }
 
-    @Test func `a field of the context goes with all that its tasks log, and a logger's own wins`() async {
+    @Test func `a context's field goes with all records of its tasks, and a logger's own field wins`() async {
         let sink = MemoryLogSink()
         let logger = RedactedLogger("test", sink: sink)
         let task = LogContext.with("sign_in", 1) {

@@ -24,13 +24,13 @@ import Testing
         #expect((error as? any RedactedError)?.kind == .tryAgain && Refused(status: 1).kind == .refused)
     }
 
-    @Test func `an error can be logged as it is`() {
+    @Test func `an error can be logged directly`() {
         let sink = MemoryLogSink()
         RedactedLogger("test", sink: sink).error("sign-in failed: \(Refused(status: 400))")
         #expect(sink.records.map(\.message.text) == ["sign-in failed: the server answered 400 [test.refused]"])
     }
 
-    @Test func `what an error dumps is its members, which are loggable`() {
+    @Test func `a dump of an error shows its members, which are loggable`() {
         var dumped = ""
         dump(Refused(status: 42), to: &dumped)
         #expect(dumped.contains("42"))
@@ -44,7 +44,7 @@ struct RecoveryTests {
         var explanation: Explanation { .init(.refused, "test.refusal", "it doesn't work", hint: hint) }
     }
 
-    @Test func `an error says as a value what would help, however its hint was put together`() {
+    @Test func `an error lists its recoveries as values, however its hint was composed`() {
         let inner: LogMessage = "\(Recovery.createVault), or start a keyring"
         let error = Refusal(hint: .joined([inner, "\(Recovery.chooseStore)"], separator: "; "))
         #expect(error.recoveries == [.createVault, .chooseStore])
@@ -52,7 +52,7 @@ struct RecoveryTests {
         #expect(Refusal(hint: "try again").recoveries == [] && Refusal(hint: nil).recoveries == [])
     }
 
-    @Test func `a program puts its own words in place of each, and text from elsewhere stays known as such`() {
+    @Test func `a program can replace each recovery's words, and foreign text stays marked`() {
         let foreign = LoggableText(reviewed: "a test's own text", unredacted: "näme")
         let message: LogMessage = "\(foreign): \(Recovery.createVault) or \(foreign), \(Recovery.signIn)"
         let worded = message.wording { $0 == .createVault ? "run init" : "log in to \(foreign)" }
@@ -63,7 +63,7 @@ struct RecoveryTests {
     }
 
     @Test(arguments: Recovery.allCases)
-    func `each has words of its own`(_ recovery: Recovery) {
+    func `each recovery has separate words`(_ recovery: Recovery) {
         #expect("\(recovery)" as LogMessage == recovery.logMessage && !recovery.logMessage.text.isEmpty)
         #expect(recovery.logMessage.recoveries == [recovery])
         #expect(Recovery.allCases.filter { $0.logMessage == recovery.logMessage } == [recovery])

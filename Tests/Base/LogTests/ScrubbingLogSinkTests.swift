@@ -12,7 +12,7 @@ import Testing
 
     static func made(_ text: String) -> LoggableText { LoggableText(reviewed: "made up by a test", unredacted: text) }
 
-    @Test func `a record that holds a secret in use is withheld and counted, and others are not`() throws {
+    @Test func `a record that contains a secret in use is withheld and counted; other records aren't`() throws {
         let live = LiveSecrets()
         let memory = MemoryLogSink()
         let sink = ScrubbingLogSink(over: memory, secrets: live)
@@ -36,7 +36,7 @@ import Testing
     }
 
     /// Whoever read the log learned by what was missing that a passphrase had words of ours in it.
-    @Test func `what the source says is not searched, and what comes from elsewhere is, wherever it stands`() {
+    @Test func `the scrubber skips literals of the source and searches text from elsewhere`() {
         let live = LiveSecrets()
         let memory = MemoryLogSink()
         let log = RedactedLogger("test", sink: ScrubbingLogSink(over: memory, secrets: live))
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [8, 9, 15, 16, 17, 43, 200])
-    func `a secret of any length is found at any place`(_ byteCount: Int) throws {
+    func `the scrubber finds a secret of any length at any place`(_ byteCount: Int) throws {
         let live = LiveSecrets()
         let token = try Secret<AccessToken>.random(byteCount: byteCount).base64URLEncoded()
         let text = String(Self.text(token).prefix(byteCount))
@@ -76,7 +76,7 @@ import Testing
         #expect(!live.isHeld(by: text) && live.secretCount == 0)
     }
 
-    @Test func `any fifteen bytes in a row are found`() throws {
+    @Test func `the scrubber finds any fifteen consecutive bytes`() throws {
         let live = LiveSecrets()
         let token = try Secret<AccessToken>.random(byteCount: 32).base64URLEncoded()
         let text = Array(Self.text(token).utf8)
@@ -88,7 +88,7 @@ import Testing
         _ = consume watched
     }
 
-    @Test func `a secret that is watched twice is known until both are gone`() throws {
+    @Test func `a secret that is watched twice is recognized until both watches end`() throws {
         let live = LiveSecrets()
         let token = try Secret<AccessToken>.random(byteCount: 32).base64URLEncoded()
         let first = live.watch(token)
@@ -100,14 +100,14 @@ import Testing
         #expect(!live.isHeld(by: Self.text(token)))
     }
 
-    @Test func `a secret that is too short is not watched for, and a short text holds nothing`() {
+    @Test func `the scrubber ignores secrets that are too short, and finds nothing in short text`() {
         let live = LiveSecrets()
         let watched = live.watch(Secret<Password>(copying: Array("ordinal".utf8).span))
         #expect(live.secretCount == 0 && !live.isHeld(by: "an ordinal number") && !live.isHeld(by: ""))
         _ = consume watched
     }
 
-    @Test func `ordinary lines pass, with a hundred secrets in use`() throws {
+    @Test func `ordinary lines pass while a hundred secrets are in use`() throws {
         let live = LiveSecrets()
         let memory = MemoryLogSink()
         let sink = ScrubbingLogSink(over: memory, secrets: live)
@@ -128,7 +128,7 @@ import Testing
         withExtendedLifetime(kept) {}
     }
 
-    @Test func `what watches holds no secret itself`() throws {
+    @Test func `the scrubber itself holds no secret`() throws {
         let live = LiveSecrets()
         let audit = LeakAudit()
         let token = try audit.plantRandom(AccessToken.self)
@@ -138,7 +138,7 @@ import Testing
         _ = consume watched
     }
 
-    @Test func `a secret of this process is known without being watched, and after its end`() throws {
+    @Test func `a secret of this process is recognized without a watch, and after its end`() throws {
         let live = LiveSecrets.ofThisProcess
         // All other tests make their secrets in this process too.
         defer { SecretNotice.stop() }
@@ -155,7 +155,7 @@ import Testing
         #expect(live.withheldTextCount > before)
     }
 
-    @Test func `of a secret of megabytes the beginning is remembered`() {
+    @Test func `the scrubber remembers the beginning of a secret of megabytes`() {
         let live = LiveSecrets()
         let (beginning, end) = (Array("begins in this way".utf8), Array("ends in that way".utf8))
         let middle = [UInt8](repeating: 0x78, count: LiveSecrets.rememberedByteCount)
@@ -166,7 +166,7 @@ import Testing
         #expect(live.secretCount == 2)
     }
 
-    @Test func `the oldest of the secrets that are remembered makes room for the next`() throws {
+    @Test func `the next remembered secret replaces the oldest one`() throws {
         let live = LiveSecrets()
         let texts = try (0..<7).map { _ in
             Self.text(try Secret<AuthorizationState>.random(byteCount: 32).base64URLEncoded())

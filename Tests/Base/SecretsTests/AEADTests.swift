@@ -36,7 +36,7 @@ import Testing
         #expect(opened && bytes == Self.plaintext)
     }
 
-    @Test func `any flipped bit of ciphertext or tag is refused, and nothing of the plaintext is left`() {
+    @Test func `a flipped bit of ciphertext or tag is refused and leaves no plaintext`() {
         for position in Self.sealed.indices {
             var damaged = Self.sealed
             damaged[position] ^= 1 << UInt8(position % 8)
@@ -71,7 +71,7 @@ import Testing
         #expect(!opened)
     }
 
-    @Test func `nothing can be sealed, and opens to nothing`() {
+    @Test func `an empty plaintext can be sealed and opened`() {
         let nothing: [UInt8] = []
         let sealed = XChaCha20Poly1305.seal(
             nothing.span, associatedData: nothing.span, nonce: Self.nonce.span, key: Self.key.span)

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: vectors)
-    func `a published string's key is derived`(_ vector: Vector) throws {
+    func `deriving a published string's key gives the published key`(_ vector: Vector) throws {
         let salt = try #require(Data(base64Encoded: vector.salt))
         let expected = try #require(Data(base64Encoded: vector.output))
         let derived = Self.derive(

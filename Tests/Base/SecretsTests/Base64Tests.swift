@@ -22,7 +22,7 @@ import Testing
         ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("fooba", "Zm9vYmE"),
         ("foobar", "Zm9vYmFy"), ("\u{3FF}\u{3FE}~", "z7_Pvn4"),
     ])
-    func `base64url gives the RFC's text, and back`(_ plain: String, _ encoded: String) {
+    func `base64url encodes to the RFC's text and decodes it`(_ plain: String, _ encoded: String) {
         #expect(Self.encode(Array(plain.utf8)) == encoded)
         #expect(Self.decode(encoded) == Array(plain.utf8))
     }
@@ -44,7 +44,7 @@ import Testing
     @Test(arguments: [
         "Z", "Zg==", "Zg=", "Zm9v\n", " Zm9v", "Zm 9v", "Zm+v", "Zm/v", "Zm9vé", "Zh", "Zm9", "Zm9vYg\0", "====", "A",
     ])
-    func `what is no base64url without padding is refused`(_ text: String) {
+    func `invalid base64url without padding is refused`(_ text: String) {
         #expect(Self.decode(text) == nil)
     }
 
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: ["Zg", "Zg=", "Zg===", "Z===", "Zm9v\n", "Zm-v", "Zh==", "Zg==Zg==", "====", "=Zg=", "A"])
-    func `what is no base64 with padding is refused`(_ text: String) {
+    func `invalid base64 with padding is refused`(_ text: String) {
         #expect(Self.decodePadded(text) == nil)
     }
 }

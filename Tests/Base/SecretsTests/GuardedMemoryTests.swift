@@ -13,7 +13,7 @@ import Testing
     // MARK: - Wiping
 
     @Test(arguments: [16, 48, 112, 240, 496, 1008])
-    func `when a secret dies its memory is wiped`(_ count: Int) throws {
+    func `the memory of a secret is wiped at the secret's end`(_ count: Int) throws {
         let bytes = try Self.unique(count)
         let secret = Secret<AccessToken>(copying: bytes.span)
         let address = secret.address()
@@ -34,7 +34,7 @@ import Testing
         return longest
     }
 
-    @Test func `a pool of its own gives back zeroes`() throws {
+    @Test func `a separate pool returns zeroed memory`() throws {
         let pool = GuardedPool()
         let block = pool.take(byteCount: 100)
         let address = unsafe UInt(bitPattern: block.base)
@@ -47,7 +47,7 @@ import Testing
         pool.revoke(again)
     }
 
-    @Test func `when filling throws, what was filled in is wiped`() throws {
+    @Test func `an error while filling wipes the bytes filled so far`() throws {
         struct Refused: Error {}
         let bytes = try Self.unique(32)
         var address: UInt = 0
@@ -62,7 +62,7 @@ import Testing
         #expect(Self.longestRun(Memory.bytes(at: address, count: 32), bytes) < 6)
     }
 
-    @Test func `a builder that grows wipes the memory it leaves`() throws {
+    @Test func `a builder that grows wipes the memory that it leaves`() throws {
         let bytes = try Self.unique(40)
         var builder = SecretBuilder(capacity: 40)
         try builder.append(bytes.span)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func `a write inside a pooled block does not`() async {
+    @Test func `a write inside a pooled block doesn't stop the process`() async {
         await #expect(processExitsWith: .success) {
             let pool = GuardedPool()
             let block = pool.take(byteCount: 48)
@@ -157,7 +157,7 @@ import Testing
         if geteuid() == 0, setgid(65534) != 0 || setuid(65534) != 0 { exit(11) }
     }
 
-    @Test func `a secret says that it could not be locked, and works all the same`() async {
+    @Test func `a secret reports that its memory couldn't be locked, and works anyway`() async {
         await #expect(processExitsWith: .success) {
             GuardedMemoryTests.limitLocking(to: 0)
             let secret = Secret<AccessToken>(text: "token")
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func `with 64 KiB to lock, small secrets are locked and a megabyte is not`() async {
+    @Test func `with 64 KiB of lockable memory, small secrets are locked and a megabyte isn't`() async {
         await #expect(processExitsWith: .success) {
             GuardedMemoryTests.limitLocking(to: 64 << 10)
             let small = Secret<AccessToken>(text: "token")

@@ -69,7 +69,7 @@ import Testing
         #expect(Self.sha256(message) == expected)
     }
 
-    @Test func `SHA-256 of a million times the letter a is that of FIPS 180`() {
+    @Test func `SHA-256 of a million letters a is the digest in FIPS 180`() {
         #expect(
             Self.sha256(String(repeating: "a", count: 1_000_000))
                 == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")

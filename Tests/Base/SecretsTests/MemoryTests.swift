@@ -40,7 +40,7 @@ import Testing
         #expect(Self.isEqual(nothing, nothing))
     }
 
-    @Test func `random octets fill everything, past what one system call gives, and differ`() throws {
+    @Test func `random octets fill any length, more than one system call provides, and differ`() throws {
         for count in [0, 1, 16, 255, 256, 257, 1000, 5000] {
             #expect(try RandomOctets.array(count).count == count)
         }

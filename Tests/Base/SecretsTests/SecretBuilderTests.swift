@@ -2,7 +2,7 @@ import LatchkeySecrets
 import Testing
 
 @Suite struct SecretBuilderTests {
-    @Test func `pieces come together in order`() throws {
+    @Test func `a builder joins pieces in order`() throws {
         var builder = SecretBuilder()
         try builder.append(publicText: "Bearer ")
         try builder.append(Secret<AccessToken>(text: "token"))
@@ -22,7 +22,7 @@ import Testing
         #expect(secret.copiedBytes() == (0..<count).map { UInt8(truncatingIfNeeded: $0) })
     }
 
-    @Test func `past the limit everything is refused, and what was there stays`() throws {
+    @Test func `a builder past its limit refuses more bytes and keeps the earlier ones`() throws {
         var builder = SecretBuilder(limit: 5)
         try builder.append(publicText: "1234")
         let two: [UInt8] = [1, 2]
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func `bytes can be taken off again, down to none`() throws {
+    @Test func `bytes can be removed from a builder's end, down to none`() throws {
         var builder = SecretBuilder()
         try builder.append(publicText: "pass")
         builder.removeLast()

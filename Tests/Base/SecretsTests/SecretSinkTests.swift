@@ -4,7 +4,7 @@ import Testing
 import TestServices
 
 @Suite struct SecretSinkTests {
-    @Test func `a descriptor gets the bytes as they are, and nothing more`() throws {
+    @Test func `a descriptor receives exactly the secret's bytes`() throws {
         let pipe = Pipe()
         let bytes = (0...255).map { UInt8($0) }
         var sink = FileDescriptorSecretSink(descriptor: pipe.fileHandleForWriting.fileDescriptor)
@@ -33,7 +33,7 @@ import TestServices
         #expect(failure?.number == EBADF)
     }
 
-    @Test func `what a sink throws is passed on`() {
+    @Test func `an error of a sink is rethrown`() {
         struct Full: Error {}
         struct FullSink: SecretSink {
             static var reason: StaticString { "a test of refusal" }

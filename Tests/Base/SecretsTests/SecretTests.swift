@@ -2,7 +2,7 @@ import LatchkeySecrets
 import Testing
 
 @Suite struct SecretTests {
-    @Test func `a secret holds the bytes it was made of`() {
+    @Test func `a secret holds the bytes that made it`() {
         for count in [0, 1, 47, 48, 49, 112, 240, 496, 1008, 1009, 5000, 1 << 20] {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ 3) }
             let secret = Secret<Password>(copying: bytes.span)
@@ -11,7 +11,7 @@ import Testing
         }
     }
 
-    @Test func `a secret that is filled in place starts with zeroes, whatever was in the memory before`() {
+    @Test func `a secret that is filled in place starts with zeroes, whatever the memory contained`() {
         for count in [1, 48, 100, 1000, 3000] {
             for _ in 0..<20 { _ = Secret<Password>(text: String(repeating: "x", count: count)) }
             let secret = Secret<Password>(byteCount: count) { _ in }
@@ -21,7 +21,7 @@ import Testing
 
     struct Refused: Error, Equatable {}
 
-    @Test func `what filling throws is passed on`() {
+    @Test func `a secret's initializer rethrows the error of the closure that fills it`() {
         #expect(throws: Refused()) {
             _ = try Secret<Password>(byteCount: 8) { (bytes) throws(Refused) in
                 bytes[0] = 1
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `of a filled prefix the rest is gone`() {
+    @Test func `a partly filled secret keeps only the filled prefix`() {
         let secret = Secret<Password>(capacity: 40) { bytes in
             for index in bytes.indices { bytes[index] = UInt8(index) }
             return 3
@@ -63,7 +63,7 @@ import Testing
         #expect(nothing)
     }
 
-    @Test func `a duplicate is another memory with the same bytes`() {
+    @Test func `a duplicate has the same bytes in separate memory`() {
         let secret = Secret<AccessToken>(text: "token")
         let second = secret.duplicate()
         let third = secret.duplicate(as: Password.self)
@@ -73,7 +73,7 @@ import Testing
 
     // MARK: - Random
 
-    @Test func `a secret takes another purpose with its bytes, and its memory comes back once`() {
+    @Test func `a change of purpose moves a secret's bytes, and frees their memory once`() {
         let bytes = Array("s3cret".utf8)
         for _ in 0..<100 {
             let password = Secret<Password>(copying: bytes.span)
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `random secrets have the length asked for, and differ`() throws {
+    @Test func `random secrets have the requested length, and differ`() throws {
         for count in [0, 1, 16, 32, 64, 256, 257, 5000] {
             #expect(try Secret<AuthorizationState>.random(byteCount: count).byteCount == count)
         }
@@ -96,7 +96,7 @@ import Testing
 
     // MARK: - base64url
 
-    @Test func `base64url of RFC 7636's octets, from secret to secret`() {
+    @Test func `base64url encodes and decodes RFC 7636's octets, from secret to secret`() {
         let octets: [UInt8] = [3, 236, 255, 224, 193]
         let secret = Secret<CodeVerifier>(copying: octets.span)
         let encoded = secret.base64URLEncoded()
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(arguments: ["A", "A-z_4M=", "A-z/4ME", "A z_4ME", "A-z_4MF", "ü"])
-    func `what is no base64url is nil, as a secret and as text`(_ text: String) {
+    func `invalid base64url is nil, as a secret and as text`(_ text: String) {
         let decoded = Secret<Password>(text: text).base64URLDecoded() == nil
         #expect(decoded && Base64URL.decode(text) == nil)
     }
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `every purpose has a name of its own`() {
+    @Test func `every purpose has a separate name`() {
         let purposes: [any SecretPurpose.Type] = [
             AccessToken.self, RefreshToken.self, AuthorizationCode.self, CodeVerifier.self, AuthorizationState.self,
             OpenIDNonce.self,

@@ -64,7 +64,7 @@ import TestServices
     private let add = ["provider", "add", "forge", "--service", "codeberg", "--client-id"]
 
     @Test(arguments: [("n", 77, "first"), ("", 77, "first"), ("y", 0, "second"), ("yes", 0, "second")])
-    func `a server of a name in use is replaced after a question`(
+    func `latchkey asks before it replaces the server of an existing name`(
         _ answer: String, _ status: Int32, _ kept: String
     ) async throws {
         try await BuiltProducts.latchkey().run(add + ["first"], environment: environment).successful("provider add")
@@ -80,7 +80,7 @@ import TestServices
         #expect(terminal.echoes)
     }
 
-    @Test func `nobody is asked with --force, for a new name, or without a terminal`() async throws {
+    @Test func `latchkey doesn't ask with --force, for a new name, or without a terminal`() async throws {
         for (arguments, isOnTerminal) in [
             (add + ["second"], true), (add + ["first", "--force"], true), (add + ["second"], false),
         ] {
@@ -95,7 +95,7 @@ import TestServices
 
     // MARK: - Lists
 
-    @Test func `a list says how much belongs to sign-ins, where a person reads it`() async throws {
+    @Test func `a list at a terminal counts the items of sign-ins`() async throws {
         try await BuiltProducts.latchkey().run(
             add + ["me", "--client-secret-stdin"], environment: environment, input: Array("hunter22hunter22".utf8)
         ).successful("provider add")
@@ -108,7 +108,7 @@ import TestServices
     }
 
     @Test(arguments: [1, 10_000])
-    func `help loses no word at any width, and lists end`(_ width: Int) async throws {
+    func `help and listings lose no word at any width`(_ width: Int) async throws {
         func words(_ arguments: [String], _ width: Int) async throws -> [Substring] {
             let run = try await BuiltProducts.latchkey().run(
                 arguments, environment: environment.merging(["COLUMNS": "\(width)"]) { $1 }
@@ -125,7 +125,7 @@ import TestServices
     }
 
     @Test(arguments: [40, 80, 200])
-    func `a table keeps to the terminal's width, and to none in a pipe`(_ width: Int) async throws {
+    func `a table fits the terminal's width, and has any width in a pipe`(_ width: Int) async throws {
         let label = String(repeating: "label ", count: 40) + "end"
         try await BuiltProducts.latchkey().run(
             ["set", "a-service-with-a-long-name.example.org", "somebody@example.org", "--label", label],
@@ -146,7 +146,7 @@ import TestServices
         #expect(piped.outputText.contains(label))
     }
 
-    @Test func `the doctor's findings go on in the next line rather than being cut`() async throws {
+    @Test func `the doctor's long findings are wrapped, not cut`() async throws {
         let wide = try await run("doctor", "--verbose").outputText
         var narrow = environment
         narrow["COLUMNS"] = "60"
@@ -166,7 +166,7 @@ import TestServices
 
 /// Items that aren't credentials, which a listing says nothing of elsewhere than at a terminal.
 @Suite struct ItemsAtATerminalTests {
-    @Test func `a listing says that there are items, once somebody reads it`() async throws {
+    @Test func `a listing at a terminal mentions the vault's items`() async throws {
         let directory = try TestDirectory()
         var environment = try directory.environment()
         environment["LATCHKEY_KEY_FILE"] = directory / "key"

@@ -49,7 +49,7 @@ internal import TestServices
     }
 
     @Test(arguments: ["replay", "reinsert", "delete", "double", "move"])
-    func `a row that was put back, taken away, doubled or moved is refused by every command, and nothing is changed`(
+    func `every command refuses a restored, removed, doubled or moved row, and changes nothing`(
         _ kind: String
     ) async throws {
         try await attacked(by: kind)
@@ -80,7 +80,7 @@ internal import TestServices
     }
 
     @Test(arguments: ["unlink", "emptyindex", "swaplinks"])
-    func `an index that was changed is told by verify, made anew by its option, and in nobody's way before`(
+    func `verify reports a changed index, its option makes the index anew, and before that it hinders no command`(
         _ kind: String
     ) async throws {
         try await attack(kind)
@@ -114,7 +114,7 @@ internal import TestServices
         ("double", "is there more than once", "dropped: "), ("move", "was moved to where it isn't found", "restored: "),
         ("damage", "is damaged or forged", "dropped: "),
     ])
-    func `verify says what happened, and its deliberate option makes the vault work again`(
+    func `verify reports the problem, and its deliberate option makes the vault work again`(
         _ kind: String, _ problem: String, _ done: String
     ) async throws {
         try await attacked(by: kind)
@@ -147,7 +147,7 @@ internal import TestServices
         }
     }
 
-    @Test func `above 10,000 a read goes on, while what goes through all of it or copies into it notices`()
+    @Test func `above 10,000 items a read continues, while commands that walk or copy all items notice the attack`()
         async throws
     {
         try await BuiltProducts.program("vault-writer").run(["fill", vault, directory / "key", "8", "10001"])
@@ -181,7 +181,7 @@ internal import TestServices
         #expect(found >= names.count - 1)
     }
 
-    @Test func `a vault that a stranger made for a slot's holder doesn't open`() async throws {
+    @Test func `a stranger's vault for a slot's holder doesn't open`() async throws {
         try await attack("forge")
         let before = try contents()
         for command in [["get", "example.org", "ada"], ["set", "example.org", "ada"]] {

@@ -39,7 +39,7 @@ internal import TestServices
         #expect(run.errorText.contains("use a newer Latchkey"))
     }
 
-    @Test func `a vault of the format before says what to do with it`() async throws {
+    @Test func `the error for a vault of the earlier format says what to do`() async throws {
         let run = try await refusal(of: try Self.golden("older.vault"))
         #expect(run.errorText.contains("the vault has format 1; this Latchkey supports 2"))
         #expect(
@@ -53,7 +53,7 @@ internal import TestServices
         #expect(run.errorText.contains("a key slot requires more memory or passes than Latchkey allows"))
     }
 
-    @Test func `another program's database is no vault`() async throws {
+    @Test func `another program's database isn't a vault`() async throws {
         try await Program("sqlite3").run([directory / "other", "CREATE TABLE t(x); INSERT INTO t VALUES (1);"])
             .successful("sqlite3")
         let run = try await refusal(of: try directory.read("other"))
@@ -61,7 +61,9 @@ internal import TestServices
         #expect(run.errorText.contains("the file isn't a vault"), "\(run.errorText)")
     }
 
-    @Test(arguments: [1, 4095, 4096, 8192, 10_000]) func `any other file is no vault`(_ count: Int) async throws {
+    @Test(arguments: [1, 4095, 4096, 8192, 10_000]) func `a file of another kind isn't a vault`(_ count: Int)
+        async throws
+    {
         let run = try await refusal(of: (0..<count).map { _ in UInt8.random(in: 0...255) })
         #expect(run.status == 65)
         #expect(run.errorText.contains("the file isn't a vault"), "\(run.errorText)")

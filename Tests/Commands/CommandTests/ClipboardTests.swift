@@ -58,7 +58,7 @@ internal import TestServices
         #expect(try await content(of: "clock") == "45 xclip -selection clipboard -quiet -in\n")
     }
 
-    @Test func `wl-copy loses the selection after 45 seconds, when it still has it`() async throws {
+    @Test func `wl-copy clears the selection after 45 seconds if it still has it`() async throws {
         // The second call is the one that clears; the first one ends then, as wl-copy does.
         try makeProgram("sleep", "echo \"$@\" > \(directory / "clock"); \(waiting(for: "late"))")
         try makeProgram(
@@ -83,7 +83,7 @@ internal import TestServices
         #expect(cleared == "cleared\n", "\(processes.filter { $0.contains(directory.path) })")
     }
 
-    @Test func `what something else has taken the place of is not cleared`() async throws {
+    @Test func `a selection that another program has replaced isn't cleared`() async throws {
         try makeProgram(
             "sleep", "echo > \(directory / "started"); \(waiting(for: "late")); echo over > \(directory / "over")")
         // What is copied elsewhere ends it, but not before the clock runs: that would be ended before it has begun.
@@ -107,20 +107,21 @@ internal import TestServices
         #expect(run.errorText.contains("latchkey: hint: make sure that `xclip` works in this session"))
     }
 
-    @Test func `without a display and a terminal there is no clipboard, and nobody is asked for a key`() async throws {
+    @Test func `without a display and a terminal the clipboard is an error, before any key is asked for`() async throws
+    {
         let run = try await clip(["LATCHKEY_PASSPHRASE_FILE": directory / "none", "PATH": directory / "bin"])
         #expect(run.status == 69 && run.errorText.contains("[clipboard.none]"), "\(run.errorText)")
         #expect(run.errorText.contains("hint: install wl-clipboard or xclip, or run the command in a terminal"))
     }
 
-    @Test func `a program without a display is told apart from a missing one`() async throws {
+    @Test func `a program without a display is distinguished from a missing program`() async throws {
         try makeProgram("xclip", "exit 1")
         let run = try await clip(["PATH": directory / "bin"])
         #expect(run.status == 69 && run.errorText.contains("WAYLAND_DISPLAY and DISPLAY aren't set to a display"))
         #expect(run.errorText.contains("latchkey: hint: run it in the desktop's session, or in a terminal"))
     }
 
-    @Test func `a terminal takes it into its own clipboard, and loses it again`() async throws {
+    @Test func `a terminal puts the secret into its own clipboard, and clears it again`() async throws {
         let terminal = try PseudoTerminal()
         let running = try BuiltProducts.latchkey().start(
             ["get", "--clip", "example.org", "ada"], environment: environment, terminal: terminal)

@@ -40,7 +40,7 @@ import TestServices
 
     // MARK: - The call behind all of them
 
-    @Test func `commands, options, fixed values, stores and files are offered`() async throws {
+    @Test func `completion offers commands, options, fixed values, stores and files`() async throws {
         #expect(try await candidates("vault", "un") == ["unlock"])
         #expect(try await candidates("list", "--js") == ["--json"])
         #expect(try await candidates("list", "--log-level", "") == ["error", "warning", "info", "debug", "trace"])
@@ -55,7 +55,7 @@ import TestServices
         #expect(try await candidates("frobnicate", "").isEmpty)
     }
 
-    @Test func `services, accounts and providers are offered, of sign-ins their accounts`() async throws {
+    @Test func `completion offers services, accounts and providers, and a provider's accounts`() async throws {
         #expect(try await candidates("get", "") == ["example.org", "git:https://host.example", "my service"])
         #expect(try await candidates("get", "my service", "") == ["carol x"])
         #expect(try await candidates("delete", "example.org", "b").isEmpty)
@@ -72,7 +72,7 @@ import TestServices
         #expect(try await offered("get", "").isEmpty)
     }
 
-    @Test func `it asks nobody, derives no key, changes nothing and shows no secret`() async throws {
+    @Test func `completion doesn't ask, derive a key, change anything or show a secret`() async throws {
         var environment = environment
         environment["LATCHKEY_KEY_FILE"] = nil
         environment["LATCHKEY_VAULT"] = directory / "sealed"
@@ -95,7 +95,7 @@ import TestServices
         #expect(all.outputText == "alice\t\n")
     }
 
-    @Test func `trouble is no candidate, and never a message`() async throws {
+    @Test func `an error is neither a candidate nor a message`() async throws {
         try directory.makeFolder("broken")
         try directory.write("broken/config", "nonsense")
         let run = try await BuiltProducts.latchkey().run(
@@ -150,12 +150,12 @@ import TestServices
         #expect(try text("words").hasSuffix("3 credentials, all intact\n"))
     }
 
-    @Test func `bash completes what is typed`() async throws {
+    @Test func `bash completes the typed words`() async throws {
         try await type(Self.lines, at: "bash", "source ./bash")
         try expectLines()
     }
 
-    @Test func `zsh completes what is typed`() async throws {
+    @Test func `zsh completes the typed words`() async throws {
         try await type(Self.lines, at: "zsh", "autoload -Uz compinit; compinit -u -D; source ./zsh")
         try expectLines()
     }
@@ -178,7 +178,7 @@ import TestServices
         #expect(typed.outputText.hasSuffix("14 names, 42 lines, 0 failed\n"))
     }
 
-    @Test func `fish completes what is typed`() async throws {
+    @Test func `fish completes the typed words`() async throws {
         func complete(_ line: String) async throws -> [String] {
             let run = try await Program("fish").run(
                 ["--no-config", "-c", "source ./fish; complete -C '\(line)'"], environment: environment,

@@ -22,7 +22,8 @@ import TestServices
         return environment
     }
 
-    @Test func `the address and the code stand on standard error, and the sign-in waits for the person`() async throws {
+    @Test func `the address and the code appear on standard error, and the sign-in waits for the person`() async throws
+    {
         let directory = try TestDirectory()
         let server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(offersDeviceGrant: true))
         let environment = try await environment(directory, server)
@@ -46,7 +47,7 @@ import TestServices
     }
 
     /// GitHub wants the client's secret with a browser's code, and none with a device's.
-    @Test func `at GitHub a client without a secret takes a device code`() async throws {
+    @Test func `at GitHub a client without a secret gets a device code`() async throws {
         let directory = try TestDirectory()
         let authority = try await CertificateAuthority(in: directory)
         let key = Array(try Data(contentsOf: URL(fileURLWithPath: authority.serverKey)))
@@ -82,7 +83,7 @@ import TestServices
         #expect(!FileManager.default.fileExists(atPath: directory / "browsed"))
     }
 
-    @Test func `without consent to show anything it is refused`() async throws {
+    @Test func `without permission to show anything a device sign-in is refused`() async throws {
         let directory = try TestDirectory()
         let server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(offersDeviceGrant: true))
         let run = try await BuiltProducts.latchkey().run(

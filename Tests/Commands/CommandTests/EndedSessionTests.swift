@@ -23,7 +23,7 @@ import TestServices
 
         """
 
-    @Test func `each command with an ended session says so and how to go on, until the next sign-in`() async throws {
+    @Test func `each command with an ended session says how to continue, until the next sign-in`() async throws {
         try await endSession()
         for command in [
             ["token", "work"], ["request", "work", "/"], ["run", "work", "--", "true"], ["token", "work"],
@@ -41,7 +41,7 @@ import TestServices
         #expect(try await !scene.run("list", "--all").outputText.contains("ended"))
     }
 
-    @Test func `accounts marks an ended session, and says of the others whose end comes when`() async throws {
+    @Test func `accounts marks an ended session, and lists the known ends of others`() async throws {
         let active = try await scene.run("accounts").successful("accounts").outputText
         #expect(
             active.contains(/octocat  yes      token 20\d\d-\d\d-\d\d \d\d:\d\d UTC, refreshes itself  read/),
@@ -53,8 +53,7 @@ import TestServices
         #expect(json.contains(#""state": "ended""#) && json.contains(#""current": false"#), "\(json)")
     }
 
-    @Test func `a check finds out which sessions have ended, says how to go on, and fails for them only`() async throws
-    {
+    @Test func `a check finds ended sessions, says how to continue, and fails for them only`() async throws {
         // Each token has ended when it comes, so that each check refreshes.
         let scene = try await RefreshScene(
             configuration: AuthorizationServerConfiguration(accessTokenLifetime: .zero))
@@ -90,14 +89,14 @@ import TestServices
             .replacing("$$", with: "$")
     }
 
-    @Test func `the end of a token is told in local time, with the zone`() async throws {
+    @Test func `the end of a token is shown in local time, with the zone`() async throws {
         var environment = scene.environment
         environment["TZ"] = "XYZ-9"
         let run = try await BuiltProducts.latchkey().run(["accounts"], environment: environment)
         #expect(run.outputText.contains(/token 20\d\d-\d\d-\d\d \d\d:\d\d XYZ, refreshes itself/), "\(run.outputText)")
     }
 
-    @Test func `a server that says nothing more than 400 has probably ended the session`() async throws {
+    @Test func `a 400 without details probably means that the session has ended`() async throws {
         // Tokens that have ended when they come, so that each command refreshes them.
         let scene = try await RefreshScene(
             signsIn: false, configuration: AuthorizationServerConfiguration(accessTokenLifetime: .zero))
@@ -117,7 +116,7 @@ import TestServices
         #expect(try await scene.run("token", "work").status == 0)
     }
 
-    @Test func `a sign-out of an ended session says what was deleted and what the server had said`() async throws {
+    @Test func `a sign-out of an ended session reports the deletion and the server's earlier response`() async throws {
         try await endSession()
         let out = try await scene.run("sign-out", "work").successful("sign-out").errorText
         #expect(out.contains("the server had ended the session of octocat, as it said at 20"), "\(out)")
@@ -133,7 +132,7 @@ import TestServices
         #expect(try await scene.run("list", "--all").output.isEmpty)
     }
 
-    @Test func `a sign-out that the server refuses says that the session was deleted all the same`() async throws {
+    @Test func `a sign-out that the server refuses reports that the session was deleted anyway`() async throws {
         scene.server.switchOn(.status(500, .revocation))
         let run = try await scene.run("sign-out", "work")
         #expect(run.status == 69)
@@ -145,7 +144,7 @@ import TestServices
         #expect(try await scene.run("accounts").output.isEmpty)
     }
 
-    @Test func `a sign-out tells programs what became of session and tokens`() async throws {
+    @Test func `a sign-out reports the outcome for session and tokens to programs`() async throws {
         let run = try await scene.run("sign-out", "work", "--json").successful("sign-out")
         #expect(
             run.outputText == """
@@ -167,7 +166,7 @@ import TestServices
         #expect(try await scene.run("accounts").output.isEmpty)
     }
 
-    @Test func `the wrong account names those that there are`() async throws {
+    @Test func `the error for a wrong account lists the signed-in accounts`() async throws {
         try await scene.run("sign-in", "work", "--account", "second").successful("sign-in")
         for command in [
             ["token", "work", "--account", "bob"], ["use", "work", "bob"], ["sign-out", "work", "--account", "bob"],
@@ -183,7 +182,7 @@ import TestServices
         }
     }
 
-    @Test func `where none of several accounts is the current one, the hint names them`() async throws {
+    @Test func `if several accounts exist and none is current, the hint lists them`() async throws {
         try await scene.run("sign-in", "work", "--account", "second").successful("sign-in")
         try await scene.run("sign-in", "work", "--account", "third").successful("sign-in")
         try await scene.run("sign-out", "work").successful("sign-out")
@@ -198,7 +197,7 @@ import TestServices
                 """)
     }
 
-    @Test func `a redirect that the server refuses is answered with what to register, or the option to name it`()
+    @Test func `after the server refuses a redirect, the hint says what to register, or the option to set it`()
         async throws
     {
         let client = RegisteredClient("latchkey", redirectURIs: ["http://127.0.0.1/registered"])

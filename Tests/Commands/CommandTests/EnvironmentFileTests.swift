@@ -14,7 +14,7 @@ import TestServices
         environment = try directory.environment()
     }
 
-    @Test func `values that the page calls the same are the same for sh`() async throws {
+    @Test func `values that the page calls equal are equal for sh`() async throws {
         let script = TestData.folder().appendingPathComponent("env_file.py").path
         let seed = Int.random(in: 0..<1 << 30)
         let run = try await Program("python3").run(

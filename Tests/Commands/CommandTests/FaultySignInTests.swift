@@ -164,7 +164,7 @@ import TestServices
     ]
 
     @Test(arguments: cases)
-    func `a server at fault is told, with what to do, and the store is as it was`(_ fault: Case) async throws {
+    func `a server's fault is reported with a remedy, and the store is unchanged`(_ fault: Case) async throws {
         let before = try await content()
         server.switchOn(fault.fault)
         let run = try await run(["sign-in", fault.provider, "--timeout", "60"] + fault.options)
@@ -188,7 +188,7 @@ import TestServices
     }
 
     @Test(arguments: [AuthorizationServerFault.wrongState, .missingState])
-    func `answers with another state are waited past, and told when nothing else came`(
+    func `responses with another state are ignored, and reported if nothing else came`(
         _ fault: AuthorizationServerFault
     ) async throws {
         let before = try await content()
@@ -206,7 +206,7 @@ import TestServices
     }
 
     @Test(arguments: [nil, .repeatedParameters] as [AuthorizationServerFault?])
-    func `a browser that never answers, or with what is no answer, is waited for as long as asked`(
+    func `Latchkey waits for a silent browser, or one with invalid responses, until the deadline`(
         _ fault: AuthorizationServerFault?
     ) async throws {
         let before = try await content()
@@ -235,14 +235,14 @@ import TestServices
         #expect(try await content() == before)
     }
 
-    @Test func `of two browsers that answer, the first one counts, and one code is exchanged`() async throws {
+    @Test func `the first of two browsers counts, and one code is exchanged`() async throws {
         let exchanged = server.record.codesExchanged
         try await run(["sign-in", "bearer", "--account", "grace"], browser: "TWO_BROWSERS").successful("sign-in")
         #expect(server.record.codesExchanged == exchanged + 1)
         #expect(server.record.replays == 0)
     }
 
-    @Test func `consent that was revoked ends the session that it was for, and no other`() async throws {
+    @Test func `revoked consent ends its own session, and no other`() async throws {
         server.expireAccessTokens()
         server.revokeEverything()
         let run = try await run(["request", "bearer", "GET", server.userInfoEndpoint])

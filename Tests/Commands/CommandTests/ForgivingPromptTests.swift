@@ -77,7 +77,7 @@ internal import TestServices
         #expect(try await latchkey("get", "example.org", "ada").outputText == "newest")
     }
 
-    @Test func `set keeps a final newline and says so, and removes it with --trim`() async throws {
+    @Test func `set keeps a final newline with a note, and removes it with --trim`() async throws {
         try await latchkey("vault", "init", "--key-file", "key").successful("vault init")
         let note = "latchkey: the secret ends with a newline, which is stored too; to remove it, add --trim\n"
         let kept = try await latchkey("set", "example.org", "ada", input: "hunter2\n").successful("set")
@@ -129,7 +129,7 @@ internal import TestServices
         #expect(get.status == 69 && asked.isEmpty)
     }
 
-    @Test func `after a move the person is asked whether to use the target`() async throws {
+    @Test func `after a move, latchkey asks whether to use the target from then on`() async throws {
         try await latchkey("vault", "init", "--key-file", "key").successful("vault init")
         try await latchkey("vault", "init", "--vault", "other/vault", "--key-file", "key").successful("vault init")
         try await latchkey("set", "example.org", "ada", input: "one").successful("set")
@@ -155,7 +155,7 @@ internal import TestServices
         #expect(!shown.contains(passphrase))
     }
 
-    @Test func `a short passphrase is taken after a question alone`() async throws {
+    @Test func `a short passphrase is accepted only after a question`() async throws {
         let (run, shown) = try await answer(
             "latchkey vault init", ("New passphrase of the vault", "hunter2\r"),
             ("Use the short one anyway? [y/N]", "hunter2\r"),
@@ -168,7 +168,8 @@ internal import TestServices
         #expect(taken.status == 0, "\(taken.errorText)")
     }
 
-    @Test func `a generated passphrase is proposed in place of a short one, and opens the vault`() async throws {
+    @Test func `latchkey proposes a generated passphrase instead of a short one, and it opens the vault`() async throws
+    {
         let terminal = try PseudoTerminal()
         let running = try start("latchkey vault init", at: terminal)
         try await terminal.waitForQuestion("New passphrase of the vault", from: running)
@@ -186,7 +187,8 @@ internal import TestServices
         #expect(listed.status == 0, "\(listed.errorText)")
     }
 
-    @Test func `a passphrase may be mistyped twice, and the first prompt says how to be asked less`() async throws {
+    @Test func `a passphrase may be mistyped twice, and the first prompt says how to be asked less often`() async throws
+    {
         try directory.write("pass", Self.good)
         try await answer("LATCHKEY_PASSPHRASE_FILE=pass latchkey vault init").run.successful("vault init")
         let (run, shown) = try await answer(

@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func `every command has an example, and the program takes each of them`() throws {
+    @Test func `every command has an example, and the program accepts it`() throws {
         for command in grammar.commands {
             let examples = command.examples
             #expect(!examples.isEmpty, "\(command.name) has no example")
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func `the introduction shows six jobs, with command lines that the program takes`() throws {
+    @Test func `the introduction shows six jobs, with command lines that the program accepts`() throws {
         let lines = grammar.introduction.description.split(separator: "\n").filter { $0.hasPrefix("  ") }
         #expect(lines.count == 6)
         for line in lines {
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `every synonym leads to a command, and is none itself`() {
+    @Test func `every synonym leads to a command, and isn't a command itself`() {
         for (word, command) in grammar.synonyms {
             #expect(grammar.command(named: command.description) != nil, "\(word) leads to \(command)")
             #expect(!grammar.commands.contains { $0.name == word.description }, "\(word) is a command")
@@ -82,7 +82,7 @@ import Testing
         (["ls"], "list"), (["rm", "a"], "delete"), (["show", "a"], "get"), (["login", "a"], "sign-in"),
         (["logout", "a"], "sign-out"),
     ])
-    func `other programs' names work`(_ words: [String], _ command: String) throws {
+    func `other programs' names for commands work`(_ words: [String], _ command: String) throws {
         guard case .run(let arguments) = try grammar.parse(words.map { Array($0.utf8) }) else {
             return #expect(Bool(false), "\(words) doesn't run")
         }
@@ -94,7 +94,7 @@ import Testing
         #expect(get.operand("SERVICE") == words[0])
     }
 
-    @Test func `the help is short: no line is wider than 100, and a command's fits on a screen`() throws {
+    @Test func `the help is short: lines have at most 100 columns, and a command's help fits on a screen`() throws {
         for words in [["help"]] + grammar.commands.map({ ["help"] + $0.words.map(\.description) }) {
             guard case .help(let help) = try grammar.parse(words.map { Array($0.utf8) }) else {
                 Issue.record("no help for \(words)")

@@ -15,7 +15,7 @@ internal import TestServices
         ).successful("vault init")
     }
 
-    @Test func `a process that waits for a secret leaves no core and can't be looked into`() async throws {
+    @Test func `a process that waits for a secret leaves no core, and debuggers can't attach`() async throws {
         let running = try BuiltProducts.latchkey().start(
             ["set", "--store", "vault", "example.org", "alice", "--log-level", "debug"], environment: environment)
         // It says so before it reads the secret.
@@ -35,7 +35,7 @@ internal import TestServices
         #expect(run.status == 0)
     }
 
-    @Test func `programs that are started get no variable that makes libraries talk`() async throws {
+    @Test func `child programs get no variable that makes libraries print`() async throws {
         let servers = try await MetadataServer(certificates: CertificateAuthority(in: directory))
         let origin = try #require(servers.environment["SERVER"])
         var environment = environment

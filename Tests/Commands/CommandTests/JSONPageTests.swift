@@ -41,7 +41,7 @@ import TestServices
         return paragraph.matches(of: /`([a-z -]+)`/).map { String($0.output.1) }
     }
 
-    @Test func `every command is on the page, once`() throws {
+    @Test func `the page lists every command, once`() throws {
         let listed =
             try Array(Self.rows().keys) + Self.commands(after: "nothing to standard output:")
             + Self.commands(after: "These write their result verbatim:")

@@ -150,7 +150,7 @@ internal import TestServices
         #expect(!slots.outputText.contains("desktop"))
     }
 
-    @Test func `a slot is removed without its keyring too, which is said`() async throws {
+    @Test func `a slot is removed without its keyring too, with a note`() async throws {
         try await makeVault(with: keyFile)
         try await latchkey("vault", "add-slot", "desktop", "--secret-service", with: keyFile).successful("add-slot")
         await session.killBus()
@@ -159,7 +159,7 @@ internal import TestServices
         #expect(removed.errorText.contains("from the keyring; the key opens nothing"), "\(removed.errorText)")
     }
 
-    @Test func `where the keyring is locked the passphrase is asked for, if the vault has one`() async throws {
+    @Test func `if the keyring is locked, Latchkey asks for the passphrase of a vault that has one`() async throws {
         try await makeVault("--secret-service")
         let pass = try session.directory.write("pass", "correct horse")
         let shell = try Program("/bin/sh")
@@ -181,8 +181,7 @@ internal import TestServices
         #expect(alone.status == 77 && alone.errorText.contains("keyring"), "\(alone.errorText)")
     }
 
-    @Test func `whenever adding and removing are killed, the vault is sound and each of its slots opens`() async throws
-    {
+    @Test func `a kill while a slot is added or removed leaves a sound vault whose slots open`() async throws {
         try await makeVault(with: keyFile)
         let environment = session.environment.merging(keyFile) { $1 }
         for round in 0..<12 {

@@ -38,7 +38,7 @@ import TestServices
 
     private struct Entry: Decodable { let service, account: String }
 
-    @Test func `a long listing is whole, and takes no memory for each entry`() async throws {
+    @Test func `a long listing is complete, and takes no memory for each entry`() async throws {
         var peaks: [Int] = []
         for count in [10_000, 24_000] {
             let (directory, environment) = try await vault(count)

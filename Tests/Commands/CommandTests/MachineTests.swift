@@ -146,7 +146,7 @@ internal import TestServices
         #expect(try await run("list", "--all").output.isEmpty)
     }
 
-    @Test func `without a key in the store it is told, before a request`() async throws {
+    @Test func `a missing key is reported before a request`() async throws {
         let server = try await StrictServer(#"{"methods": ["private_key_jwt"], "openid": false}"#)
         try await add(server, "--client-auth", "private-key-jwt").successful("provider add")
         let run = try await run("token", "ci")
@@ -164,7 +164,7 @@ internal import TestServices
         #expect(server.events == ["changed", "refused an assertion: its claims", "issued tokens"])
     }
 
-    @Test func `a client's key is accepted by a server of its own library`() async throws {
+    @Test func `a server with its own library accepts a client's key`() async throws {
         let python = TestData.package.appendingPathComponent(".build/judges/mcp/bin/python").path
         let server = try Program(python).start([TestData.folder().appendingPathComponent("idpyoidc_server.py").path])
         try await server.wait(for: "its address") { server.outputSoFar.contains("\n") }
@@ -188,7 +188,7 @@ internal import TestServices
     // MARK: - What a workload is handed
 
     @Test(arguments: byFile)
-    func `what a cluster hands out is read anew each time, through the link that clusters have`(
+    func `a cluster's assertion is read anew each time, through the cluster's link`(
         grant: String
     ) async throws {
         let server = try await StrictServer(#"{"openid": false, "handed": "a.b.c"}"#)
@@ -216,7 +216,7 @@ internal import TestServices
     }
 
     @Test(arguments: ["missing", "fifo", "folder", "huge", "empty", "two words"])
-    func `a file that is no assertion is told, and nothing is sent`(kind: String) async throws {
+    func `a file that isn't an assertion is reported, and nothing is sent`(kind: String) async throws {
         let server = try await StrictServer(#"{"openid": false}"#)
         let path = directory / "token"
         switch kind {
@@ -243,7 +243,7 @@ internal import TestServices
         ["--client-secret-stdin", "--client-auth", "private-key-jwt"],
         ["--assertion-file", "/x"], ["--grant", "password"], ["--grant", "client-credentials", "--dpop"],
     ])
-    func `options that don't go together are refused`(options: [String]) async throws {
+    func `contradictory options are refused`(options: [String]) async throws {
         let run = try await BuiltProducts.latchkey().run(
             ["provider", "add", "ci", "--issuer", "http://127.0.0.1:9", "--client-id", "me"] + options,
             environment: environment)

@@ -26,7 +26,7 @@ import TestServices
         String(repeating: "0123456789abcdefghijklmnopqrstuvwxyz?/+\u{FC}", count: 120) + "\n",
     ]
 
-    @Test func `each form that the program writes is tested`() async throws {
+    @Test func `the test covers each form that the program writes`() async throws {
         let list = try await Program("python3").run([Self.script, "list"]).successful("python3").output
         #expect(try JSONDecoder().decode([[String]].self, from: Data(list)) == [Self.forms, Self.parts])
     }

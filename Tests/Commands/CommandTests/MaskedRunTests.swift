@@ -83,7 +83,7 @@ import TestServices
         #expect(terminal.echoes)
     }
 
-    @Test func `a question shows, and what is typed at it doesn't where the program says so`() async throws {
+    @Test func `a question is visible, and the typed answer is hidden if the program hides it`() async throws {
         let terminal = try PseudoTerminal()
         let running = try start(
             "printf 'Name: '; read name; stty -echo; printf 'Word hunt'; read word; stty echo; echo; echo $name:$word:$A",
@@ -107,7 +107,7 @@ import TestServices
     }
 
     @Test(arguments: [("\u{3}", Int32(130)), ("\u{1C}", Int32(131))])
-    func `Ctrl-C and its like end the program, and the terminal is as it was`(_ key: String, _ status: Int32)
+    func `Ctrl-C and similar keys end the program, and the terminal is restored`(_ key: String, _ status: Int32)
         async throws
     {
         let terminal = try PseudoTerminal()
@@ -120,7 +120,7 @@ import TestServices
     }
 
     @Test(arguments: [(SIGTERM, Int32(143)), (SIGHUP, Int32(129)), (SIGINT, Int32(130))])
-    func `a signal from elsewhere is the program's, and the terminal is as it was`(
+    func `a signal from another process reaches the program, and the terminal is restored`(
         _ number: Int32, _ status: Int32
     ) async throws {
         let terminal = try PseudoTerminal()
@@ -131,7 +131,7 @@ import TestServices
         #expect(terminal.echoes && terminal.sendsSignals)
     }
 
-    @Test func `a program that takes a signal decides what follows`() async throws {
+    @Test func `a program that handles a signal decides what follows`() async throws {
         let terminal = try PseudoTerminal()
         let running = try start("trap 'echo taken; exit 7' TERM; echo waiting; while :; do sleep 0.05; done", terminal)
         try await terminal.waitUntilShown("waiting")
@@ -140,7 +140,7 @@ import TestServices
         try await terminal.waitUntilShown("taken")
     }
 
-    @Test func `Ctrl-Z stops the job, and it goes on in the foreground or the background`() async throws {
+    @Test func `Ctrl-Z stops the job, and the job continues in the foreground or the background`() async throws {
         let terminal = try PseudoTerminal()
         let shell = try await startShell(terminal)
         try await enter("masked sh -c 'echo $A one; while read line; do echo got-$line; done'", terminal, shell)
@@ -186,7 +186,7 @@ import TestServices
         #expect(!terminal.shown.contains("\r\nwent-on"))
     }
 
-    @Test func `a shell inside has jobs of its own`() async throws {
+    @Test func `a shell inside controls its own jobs`() async throws {
         let terminal = try PseudoTerminal()
         let shell = try await startShell(terminal)
         try await enter("PS1='inner> ' masked bash --norc --noprofile --noediting -i", terminal, shell)
@@ -215,7 +215,7 @@ import TestServices
         }
     }
 
-    @Test func `it starts in the background, and leaves the terminal alone there`() async throws {
+    @Test func `a masked program can start in the background, and leaves the terminal alone there`() async throws {
         let terminal = try PseudoTerminal()
         let shell = try await startShell(terminal)
         try await enter("masked sh -c 'echo $A one; read line; echo got-$line' &", terminal, shell)
@@ -231,7 +231,7 @@ import TestServices
         #expect(try await shell.finish().status == 0)
     }
 
-    @Test func `what goes to a file or comes from a pipe does so, and the rest has a terminal`() async throws {
+    @Test func `files and pipes stay files and pipes, and the other streams are a terminal`() async throws {
         let terminal = try PseudoTerminal()
         let shell = try await startShell(terminal)
         try await enter(
@@ -252,7 +252,7 @@ import TestServices
         #expect(!terminal.shown.contains("hunter2secret"))
     }
 
-    @Test func `the end of the person's terminal is the end of the program`() async throws {
+    @Test func `the end of the person's terminal ends the program`() async throws {
         let running: RunningProgram
         do {
             let terminal = try PseudoTerminal()
@@ -313,7 +313,7 @@ import TestServices
         return state.map { !$0.contains(") Z ") } ?? false
     }
 
-    @Test func `a program that another process sends SIGURG to goes on`() async throws {
+    @Test func `a program that gets SIGURG from another process continues`() async throws {
         let running = try BuiltProducts.latchkey().start(
             Self.masked + ["sh", "-c", "kill -URG $PPID; kill -URG $$; echo $A on"], environment: environment)
         #expect(try await running.finish().outputText == "*** on\n")

@@ -68,7 +68,7 @@ internal import TestServices
     }
 
     @Test(arguments: ["forward", "rewrite"])
-    func `a code of another host comes to a path that is not waited at, and reaches no token endpoint`(
+    func `a code of another host comes to an unused path, and reaches no token endpoint`(
         play: String
     ) async throws {
         let (hosts, origins) = try await start(play)
@@ -86,7 +86,7 @@ internal import TestServices
         try await expectOnlyTheHonestSession(hosts)
     }
 
-    @Test func `a code of another host that names itself is refused, though it comes to the right path`() async throws {
+    @Test func `a code of another host that names itself is refused, even at the right path`() async throws {
         let (hosts, origins) = try await start("named")
         let run = try await signInAtHostileHost(origins).finish()
         #expect(run.status == 76, "\(run.errorText)")

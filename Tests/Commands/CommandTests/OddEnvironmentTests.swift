@@ -20,8 +20,7 @@ import TestServices
     }
 
     /// Opening a named pipe that nobody writes to waits for ever, whatever `--timeout` says.
-    @Test func `a passphrase file that is a pipe to which nobody writes is waited for until the deadline`() async throws
-    {
+    @Test func `Latchkey waits for a passphrase file that is a silent pipe until the deadline`() async throws {
         var environment = environment
         environment["LATCHKEY_PASSPHRASE_FILE"] = directory / "pipe"
         let setUp = try await shell(
@@ -39,7 +38,7 @@ import TestServices
         #expect(read.status == 0, "\(read.errorText)")
     }
 
-    @Test func `a descriptor that nothing comes from is waited for until the deadline`() async throws {
+    @Test func `Latchkey waits for a silent descriptor until the deadline`() async throws {
         let run = try await shell(
             "latchkey vault init --passphrase-fd 3 3< <(printf 'correct horse') && mkfifo pipe && exec 3<>pipe && latchkey list --store vault --passphrase-fd 3 --timeout 1",
             environment)
@@ -50,7 +49,7 @@ import TestServices
 
     /// The variable was passed over, and the secret went into another vault.
     @Test(arguments: ["LATCHKEY_VAULT", "LATCHKEY_KEY_FILE", "LATCHKEY_CONFIG", "XDG_DATA_HOME", "HOME"])
-    func `a variable that is no UTF-8 is an error, and the secret goes nowhere`(_ name: String) async throws {
+    func `a variable that isn't UTF-8 is an error, and the secret goes nowhere`(_ name: String) async throws {
         let setUp = try await shell("latchkey vault init --key-file '\(directory / "key")'", environment)
         #expect(setUp.status == 0, "\(setUp.errorText)")
         var environment = environment
@@ -67,13 +66,13 @@ import TestServices
         #expect(other.status == 0, "\(other.errorText)")
     }
 
-    @Test func `a process that may open few files is told so before it begins`() async throws {
+    @Test func `a process with too few file descriptors gets an error before it begins`() async throws {
         let run = try await shell("(ulimit -n 10; latchkey list)", environment)
         #expect(run.status == 69 && run.errorText.contains("[process.too-few-descriptors]"), "\(run.errorText)")
         #expect(run.errorText.contains("hint: raise the limit on open files"))
     }
 
-    @Test func `with no room for a byte a save is refused, and the old secret stays`() async throws {
+    @Test func `on a full disk a save is refused, and the old secret stays`() async throws {
         var environment = environment
         environment["LATCHKEY_KEY_FILE"] = directory / "key"
         environment["LATCHKEY_STORE"] = "vault"

@@ -137,7 +137,7 @@ internal import TestServices
         }
     }
 
-    @Test func `a umask that takes everything away takes nothing from our own files`() async throws {
+    @Test func `a umask that removes all rights removes none from our own files`() async throws {
         let directory = try TestDirectory()
         let script = """
             umask 777

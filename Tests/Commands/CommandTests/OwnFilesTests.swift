@@ -28,7 +28,7 @@ internal import TestServices
 
     /// Whoever may write a provider's file chooses where codes and secrets are sent: it was read whosever it was.
     @Test(arguments: Tampering.allCases)
-    func `a provider's file that others have a hand in is refused`(tampering: Tampering) async throws {
+    func `a provider's file that others can write is refused`(tampering: Tampering) async throws {
         try await run("provider", "add", "spotify", "--client-id", "me").successful("provider add")
         let folder = (file as NSString).deletingLastPathComponent
         switch tampering {
@@ -62,7 +62,7 @@ internal import TestServices
     private static let others =
         "[Added Associations]\ntext/plain=x.desktop;\n\n[Default Applications]\ntext/html=b.desktop\n"
 
-    @Test func `a scheme's entry is written among those of others, and taken out again`() async throws {
+    @Test func `a scheme's entry is written among other entries, and removed again`() async throws {
         try directory.write("config/mimeapps.list", Self.others)
         try await run("scheme", "add", "com.example.app").successful("scheme add")
         let line = "x-scheme-handler/com.example.app=latchkey-com.example.app.desktop"
@@ -78,7 +78,7 @@ internal import TestServices
         #expect(try String(contentsOfFile: associations, encoding: .utf8) == Self.others)
     }
 
-    @Test func `a list that is a link stays one, and is written where it leads`() async throws {
+    @Test func `a list that is a link stays a link, and its target is written`() async throws {
         try directory.makeFolder("dotfiles")
         try directory.write("dotfiles/mimeapps", Self.others)
         try FileManager.default.createSymbolicLink(
@@ -91,7 +91,7 @@ internal import TestServices
         #expect(String(decoding: try directory.read("dotfiles/mimeapps"), as: UTF8.self) == Self.others)
     }
 
-    @Test func `a list that can't come back as it was is left alone, and no entry stays`() async throws {
+    @Test func `a list that can't be restored is left alone, and no entry stays`() async throws {
         try directory.write("config/mimeapps.list", Array("[Default Applications]\ntext/x=".utf8) + [0xFF, 0x0A])
         let broken = try await run("scheme", "add", "com.example.app")
         #expect(broken.status == 73 && broken.errorText.contains("[scheme.associations]"), "\(broken.errorText)")
@@ -102,7 +102,7 @@ internal import TestServices
         #expect(try await run("scheme", "list").outputText.contains("com.example") == false)
     }
 
-    @Test func `entries that many processes write at once are all there`() async throws {
+    @Test func `entries of many concurrent processes all exist`() async throws {
         try directory.write("config/mimeapps.list", Self.others)
         let schemes = (1...8).map { "com.example.app\($0)" }
         let environment = environment

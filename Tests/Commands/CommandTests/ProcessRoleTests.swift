@@ -13,7 +13,7 @@ import TestServices
             environment: scene.environment)
     }
 
-    @Test func `a name that is no role's runs the command, and a role without what it needs ends`() async throws {
+    @Test func `an unknown role's name runs the command, and a role without its input ends`() async throws {
         let scene = try await RefreshScene(signsIn: false)
         for name in [
             "", "/", "a/path/latchkey", "latchkey-worker", "latchkey-worker x", "latchkey-worker 1 2",
@@ -35,7 +35,7 @@ import TestServices
     }
 
     @Test(arguments: ["git-credential-latchkey", "docker-credential-latchkey", "keyring", "latchkey-askpass"])
-    func `a helper's name with a word that it doesn't know is no other command`(_ name: String) async throws {
+    func `a helper's name with an unknown word is no other command`(_ name: String) async throws {
         let scene = try await RefreshScene(signsIn: false)
         let run = try await run(as: "/usr/bin/" + name, ["vault"], scene)
         #expect(run.output.isEmpty || name.hasPrefix("docker"), "\(run.outputText)")
@@ -44,7 +44,7 @@ import TestServices
     }
 
     /// Swift reads the arguments there, and the program starts itself from there.
-    @Test func `without the proc file system it says so, and does nothing`() async throws {
+    @Test func `without the proc file system the program reports that and does nothing`() async throws {
         let scene = try await RefreshScene(signsIn: false)
         let latchkey = try BuiltProducts.latchkey().path
         // Where the toolchain's libraries are found by the program's own path, that is /proc's to say.

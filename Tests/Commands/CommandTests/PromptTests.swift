@@ -39,7 +39,7 @@ internal import TestServices
         #expect(!terminal.shown.contains("orbit"))
     }
 
-    @Test func `a new vault's passphrase is asked twice and opens it`() async throws {
+    @Test func `latchkey asks twice for a new vault's passphrase, and the passphrase opens the vault`() async throws {
         try await makeVault()
         let terminal = try PseudoTerminal()
         let run = try await answer(
@@ -74,7 +74,7 @@ internal import TestServices
         #expect(!FileManager.default.fileExists(atPath: directory / "data/latchkey/vault"))
     }
 
-    @Test func `control-C at a question ends with 130 and leaves the terminal as it was`() async throws {
+    @Test func `control-C at a question ends the command with 130 and restores the terminal`() async throws {
         let terminal = try PseudoTerminal()
         let running = try start("vault", "init", terminal: terminal)
         let run = try await answer(running, terminal, ("New passphrase of the vault", "half\u{3}"))
@@ -84,7 +84,7 @@ internal import TestServices
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
-    func `a signal at a question leaves the terminal as it was`(_ number: Int32) async throws {
+    func `a signal at a question restores the terminal`(_ number: Int32) async throws {
         let terminal = try PseudoTerminal()
         let running = try start("vault", "init", terminal: terminal)
         try await terminal.waitForQuestion("New passphrase of the vault", from: running)
@@ -94,7 +94,7 @@ internal import TestServices
         #expect(terminal.echoes)
     }
 
-    @Test func `a secret that is typed is asked for without echo`() async throws {
+    @Test func `a typed secret isn't echoed`() async throws {
         let key = directory / "key"
         try await BuiltProducts.latchkey().run(
             ["vault", "init", "--key-file", key], environment: environment
@@ -113,7 +113,7 @@ internal import TestServices
         #expect(read.output == Array("hunter2".utf8))
     }
 
-    @Test func `a secret on a terminal is followed by a line break that standard output doesn't get`() async throws {
+    @Test func `a line break follows a secret on a terminal, but not on standard output`() async throws {
         let latchkey = try BuiltProducts.latchkey()
         let withKey = environment.merging(["LATCHKEY_KEY_FILE": directory / "key"]) { _, new in new }
         try await latchkey.run(["vault", "init", "--key-file", directory / "key"], environment: withKey)
@@ -144,7 +144,7 @@ internal import TestServices
         #expect(!terminal.shown.contains("encrypting "))
     }
 
-    @Test func `control-C while an address is to be pasted ends with 130`() async throws {
+    @Test func `control-C at the paste prompt ends the command with 130`() async throws {
         let servers = try await MetadataServer(certificates: CertificateAuthority(in: directory))
         let origin = try #require(servers.environment["SERVER"])
         let latchkey = try BuiltProducts.latchkey()

@@ -35,7 +35,7 @@ internal import TestServices
     @Test(arguments: [
         (Self.passphrase, "Secret for a/b"), ("wrong", "Try again (2 of 3).\r\nPassphrase of the vault:"),
     ])
-    func `a secret that is typed before it is asked for isn't shown`(_ first: String, _ question: String) async throws {
+    func `a secret that is typed before its prompt isn't shown`(_ first: String, _ question: String) async throws {
         let terminal = try PseudoTerminal()
         let running = try await startSet(terminal, first)
         var echoed = false
@@ -55,7 +55,7 @@ internal import TestServices
         #expect(terminal.echoes)
     }
 
-    @Test func `control-C while a vault opens says so, and leaves the terminal as it was`() async throws {
+    @Test func `control-C while a vault opens prints a line, and restores the terminal`() async throws {
         let terminal = try PseudoTerminal()
         let running = try await startSet(terminal, Self.passphrase)
         try await running.wait(for: "Ctrl-C to be a signal") {
@@ -70,7 +70,7 @@ internal import TestServices
         #expect(terminal.echoes)
     }
 
-    @Test func `a program that is stopped gives the terminal back until it goes on`() async throws {
+    @Test func `a stopped program releases the terminal until it continues`() async throws {
         let terminal = try PseudoTerminal()
         let running = try await startSet(terminal, Self.passphrase)
         try await terminal.waitForQuestion("Secret for a/b", from: running)
@@ -86,7 +86,7 @@ internal import TestServices
         #expect(terminal.echoes)
     }
 
-    @Test func `a program that is started after a question has the terminal as it was`() async throws {
+    @Test func `a program that starts after a question has the original terminal settings`() async throws {
         var environment = environment
         environment["EDITOR"] = "sh -c 'stty -a < /dev/tty > \(directory / "modes")'"
         environment["XDG_RUNTIME_DIR"] = nil

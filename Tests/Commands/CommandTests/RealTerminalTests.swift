@@ -83,7 +83,7 @@ internal import TestServices
         }
     }
 
-    @Test(arguments: Size.all) func `questions are whole, and their answers hidden`(_ size: Size) async throws {
+    @Test(arguments: Size.all) func `questions are complete, and their answers hidden`(_ size: Size) async throws {
         let scene = try await Scene(size)
         let dialogs: [(command: String, status: Int32, answers: [(question: String, answer: String)])] = [
             (
@@ -139,7 +139,9 @@ internal import TestServices
         }
     }
 
-    @Test(arguments: Size.all) func `a sign-in by paste and one on another device are led`(_ size: Size) async throws {
+    @Test(arguments: Size.all) func `a sign-in by paste and a device sign-in guide the person`(_ size: Size)
+        async throws
+    {
         let scene = try await Scene(size)
         let named = "--issuer \(scene.server.issuer) --client-id latchkey --scope openid"
         let curl = ["--silent", "--fail", "--noproxy", "*", "--output", "/dev/null"]
@@ -176,7 +178,7 @@ internal import TestServices
         try await scene.check(accounts, "accounts")
     }
 
-    @Test(arguments: Size.all) func `a terminal that knows no sequences is not given the secret in one`(
+    @Test(arguments: Size.all) func `a terminal without sequences doesn't get the secret in one`(
         _ size: Size
     ) async throws {
         let scene = try await Scene(size)
@@ -197,7 +199,7 @@ internal import TestServices
         }
     }
 
-    @Test func `colours are seen where nobody turned them off, and a word that is cut is noticed`() async throws {
+    @Test func `colours are visible unless they are switched off, and a cut word is noticed`() async throws {
         let scene = try await Scene(Size(columns: 40, rows: 10, plain: "A=b"))
         let screen = try await scene.start("get example.org nobody")
         #expect(try await screen.finish().status == 1)

@@ -26,7 +26,7 @@ import TestServices
 
     private func count(_ endpoint: AuthorizationServerEndpoint) -> Int { server.record.requests[endpoint] ?? 0 }
 
-    @Test func `eight processes make one refresh, and all get their answer`() async throws {
+    @Test func `eight processes make one refresh, and all get its token`() async throws {
         server.expireAccessTokens()
         let programs = try (0..<8).map { _ in try ask() }
         for program in programs {
@@ -70,7 +70,7 @@ import TestServices
 
     /// timeout(1) and shells send SIGTERM and SIGHUP twice.
     @Test(arguments: [[SIGINT], [SIGTERM, SIGTERM], [SIGHUP, SIGHUP]])
-    func `a signal in the middle of a refresh loses nothing, and the others go on with it`(
+    func `a signal in the middle of a refresh loses nothing, and the other processes continue with it`(
         signals: [Int32]
     ) async throws {
         server.expireAccessTokens()
@@ -159,7 +159,7 @@ import TestServices
     }
 
     /// The command that a person or a script knows, and kills, is not the process that refreshes.
-    @Test func `a command that is killed while the server's answer is on its way costs nothing`() async throws {
+    @Test func `a command that is killed while the server responds costs nothing`() async throws {
         server.expireAccessTokens()
         server.switchOn(.heldResponse(.token))
         let first = try ask()
@@ -188,7 +188,7 @@ import TestServices
         #expect(server.record.refreshes > 1 && server.record.replays == 0)
     }
 
-    @Test func `so does one that is killed with the answer in hand, before the store has it, and its worker ends`()
+    @Test func `a command that is killed before the store has the response costs nothing, and its worker ends`()
         async throws
     {
         server.expireAccessTokens()
@@ -210,14 +210,14 @@ import TestServices
         try await waitForEnd(of: worker)
     }
 
-    @Test func `a command whose starter ignores the end of its children ends as its worker does`() async throws {
+    @Test func `a command whose starter ignores its children's end ends like its worker`() async throws {
         let latchkey = try BuiltProducts.latchkey().path
         let run = try await Program("sh").run(
             ["-c", "trap '' CHLD; exec \(latchkey) token work --account nobody"], environment: environment)
         #expect(run.status == 1, "\(run.errorText)")
     }
 
-    @Test func `a command that is killed while it waits for a person leaves nobody waiting`() async throws {
+    @Test func `a command that is killed while a person is away leaves no process waiting`() async throws {
         let seen = directory / "seen"
         var environment = environment
         environment["BROWSER"] = try directory.write("idle-browser", "#!/bin/sh\n: > \(seen)\n", mode: 0o700)
@@ -232,7 +232,7 @@ import TestServices
 
     /// The kernel tells only of an end that is still to come: a worker that came too late to ask would work on for
     /// nobody.
-    @Test func `a worker whose starter ended before it could ask ends too`() async throws {
+    @Test func `a worker whose starter ended early ends too`() async throws {
         let latchkey = try BuiltProducts.latchkey().path
         func run(starter: String) async throws -> ProgramRun {
             try await Program("bash").run(
@@ -271,7 +271,8 @@ import TestServices
     /// The limit of what a client can do, when all its processes are killed at once: the server has spent the old
     /// token, and the new one died with them. What is left is to say so, and that nobody has a token of that family any
     /// more.
-    @Test func `a command that is killed with its worker before the answer costs the session, which is told`()
+    @Test
+    func `a command that is killed with its worker before the response costs the session, and the next one says so`()
         async throws
     {
         server.expireAccessTokens()
@@ -284,7 +285,9 @@ import TestServices
         try await expectLost()
     }
 
-    @Test func `so do those that are killed with the answer in hand, before the store has it`() async throws {
+    @Test func `a command that is killed with its worker before the store has the response costs the session too`()
+        async throws
+    {
         server.expireAccessTokens()
         server.switchOn(.heldResponse(.token))
         let first = try ask("--log-level", "debug")
@@ -328,7 +331,7 @@ import TestServices
         try await expectAnswers(of: (0..<7).map { _ in try ask() })
     }
 
-    @Test func `a process that is killed while it waits its turn holds up nobody`() async throws {
+    @Test func `a process that is killed while it waits for its turn delays no other process`() async throws {
         server.expireAccessTokens()
         server.switchOn(.slow(.seconds(2), .token))
         let (questions, refreshes) = (count(.userInfo), count(.token))

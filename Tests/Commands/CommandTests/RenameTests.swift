@@ -4,7 +4,7 @@ internal import TestServices
 
 @Suite struct RenameTests {
     /// A value was there twice, or a sound vault called corrupted, in one race of four.
-    @Test func `a secret that is renamed and saved by several processes at once is there once, and nothing is damaged`()
+    @Test func `a secret that several processes rename and save at once exists once, undamaged`()
         async throws
     {
         let folder = try TestDirectory()

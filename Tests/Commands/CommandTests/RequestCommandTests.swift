@@ -84,7 +84,7 @@ import TestServices
         #expect(try await request("/title").outputText == "\u{1B}]0;owned\u{7}")
     }
 
-    @Test func `data implies POST, which a method beside it overrides`() async throws {
+    @Test func `data implies POST, and a method overrides it`() async throws {
         try await request("/things", "--json-body", #"{"name": "x"}"#).successful("request")
         try await request("/things", "--data", "@-", "--content-type", "text/plain", input: "plain")
             .successful("request")
@@ -101,7 +101,7 @@ import TestServices
             ])
     }
 
-    @Test func `header fields are sent, and a media type among them is taken`() async throws {
+    @Test func `header fields are sent, including a media type`() async throws {
         try await request(
             "/things", "--header", "Accept: text/html", "--header", "X-Own:1", "--header", "content-type: text/csv",
             "--data", "@-", input: "a,b"
@@ -121,7 +121,7 @@ import TestServices
         (401, 77), (403, 77), (404, 22), (409, 22), (410, 22), (422, 22), (302, 22), (408, 75), (425, 75), (429, 75),
         (503, 75), (500, 69), (501, 69),
     ])
-    func `each status is told, after the body`(status: Int, exit: Int32) async throws {
+    func `each status is reported, after the body`(status: Int, exit: Int32) async throws {
         let run = try await request("/status/\(status)")
         #expect(run.status == exit)
         #expect(run.outputText == "body of \(status)\n")
@@ -131,7 +131,7 @@ import TestServices
             "\(run.errorText)")
     }
 
-    @Test func `what is refused is refused before anything is sent`() async throws {
+    @Test func `an invalid request is refused before anything is sent`() async throws {
         let refused: [([String], Int32, String)] = [
             (["/a", "--header", "Authorization: Bearer mine"], 64, "Latchkey sets that header field itself"),
             (["/a", "--header", "nonsense"], 64, "--header takes a name, a colon and a value in ASCII"),

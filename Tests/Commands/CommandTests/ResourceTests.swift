@@ -29,7 +29,7 @@ internal import TestServices
     }
 
     @Test(arguments: [true, false], ["/mcp", "/a/b"])
-    func `an address is all that is needed, and each request names the resource`(
+    func `a sign-in needs only an address, and each request names the resource`(
         isPushed: Bool, path: String
     ) async throws {
         let server = try await StrictServer(
@@ -53,7 +53,7 @@ internal import TestServices
     }
 
     /// Of other people's making. It wants a client's ID beside its Basic credentials, and it has no scopes.
-    @Test func `an MCP server of its own library is signed in at and asked`() async throws {
+    @Test func `a sign-in and a request work at an MCP server with its own library`() async throws {
         let python = TestData.package.appendingPathComponent(".build/judges/mcp/bin/python").path
         let server = try Program(python).start([TestData.folder().appendingPathComponent("mcp_server.py").path])
         try await server.wait(for: "its address") { server.outputSoFar.contains("\n") }
@@ -97,7 +97,7 @@ internal import TestServices
         }
     }
 
-    @Test func `missing scopes are named with the command that adds them to those of the session`() async throws {
+    @Test func `missing scopes are named with the command that adds them to the session's scopes`() async throws {
         let server = try await StrictServer(#"{"resource": "/mcp", "openid": false}"#)
         try await signIn("--resource", server.issuer + "/mcp").successful("sign-in")
         let refused = try await run("request", "tools", "/admin")
@@ -113,7 +113,7 @@ internal import TestServices
         #expect(try await run("request", "tools", "/admin").status == 0)
     }
 
-    @Test func `offline_access is asked for where the server lists it`() async throws {
+    @Test func `offline_access is requested if the server lists it`() async throws {
         let server = try await StrictServer(
             #"{"resource": "/mcp", "openid": false, "offline": true, "scopes": ["tools:read", "offline_access"]}"#)
         try await signIn("--resource", server.issuer + "/mcp").successful("sign-in")
@@ -129,7 +129,7 @@ internal import TestServices
         (#"{"authorization_servers": []}"#, "[provider.no-server]", 1),
         (#"{"authorization_servers": ["http://127.0.0.1:1", "http://127.0.0.1:2"]}"#, "[provider.several-servers]", 64),
     ])
-    func `a resource that can't be believed costs no registration`(
+    func `a resource with invalid metadata costs no registration`(
         metadata: String, message: String, status: Int32
     ) async throws {
         let server = try await StrictServer(#"{"resource": "/mcp", "metadata": \#(metadata)}"#)
@@ -173,7 +173,7 @@ internal import TestServices
 
     /// The second of two servers that claim a resource sends the person to the first one, to get its code (RFC 9700 section
     /// 4.4).
-    @Test func `a server that another one's code is to be sent to doesn't get it`() async throws {
+    @Test func `a server that another server's code is meant for doesn't get it`() async throws {
         let honest = try await StrictServer(#"{"resource": "/mcp"}"#)
         let hostile = try await StrictServer(#"{"tells": true, "authorize": "\#(honest.issuer)/authorize"}"#)
         try await honest.change(
@@ -184,7 +184,7 @@ internal import TestServices
         #expect(!hostile.events.contains("was sent a token request"), "\(hostile.events)")
     }
 
-    @Test func `a resource that moved to another server is told, and asks for a new registration`() async throws {
+    @Test func `a resource that moved to another server is reported, and needs a new registration`() async throws {
         let server = try await StrictServer(#"{"resource": "/mcp", "openid": false}"#)
         try await signIn("--resource", server.issuer + "/mcp").successful("sign-in")
         try await server.change(#"{"metadata": {"authorization_servers": ["http://127.0.0.1:1"]}}"#)
@@ -198,7 +198,7 @@ internal import TestServices
         "https://a.example/mcp#x", "https://ada@a.example/mcp", "a.example/mcp", "http://a.example/mcp",
         "https://a.example/mcp?x=1", "urn:x",
     ])
-    func `a text that is no resource is refused with a hint`(text: String) async throws {
+    func `a text that isn't a resource is refused with a hint`(text: String) async throws {
         for command in [["sign-in", "tools"], ["provider", "add", "tools"]] {
             let run = try await BuiltProducts.latchkey().run(command + ["--resource", text], environment: environment)
             #expect(run.status == 64 && run.errorText.contains("hint: use an address such as"), "\(run.errorText)")

@@ -32,7 +32,7 @@ internal import TestServices
             folder: directory.path, terminal: terminal)
     }
 
-    @Test func `a person is asked for a new vault, and for what opens it`() async throws {
+    @Test func `restore asks a person whether to create a vault, and with which key`() async throws {
         let terminal = try PseudoTerminal()
         let running = try start("vault import backup --key-file backup.key", terminal)
         try await terminal.waitForQuestion(
@@ -52,7 +52,7 @@ internal import TestServices
         #expect(try await get.finish().outputText == "hunter2")
     }
 
-    @Test func `who wants no vault gets none`() async throws {
+    @Test func `a person who declines gets no vault`() async throws {
         let terminal = try PseudoTerminal()
         let running = try start("vault import backup --key-file backup.key", terminal)
         try await terminal.waitForQuestion("Create it? [y/N]", from: running)
@@ -62,7 +62,7 @@ internal import TestServices
         #expect(!FileManager.default.fileExists(atPath: directory / "data/latchkey/vault"))
     }
 
-    @Test func `a backup that doesn't open makes no vault, and nobody thinks up a passphrase for it`() async throws {
+    @Test func `a backup that doesn't open makes no vault and asks for no new passphrase`() async throws {
         let terminal = try PseudoTerminal()
         let running = try start("vault import backup --key-file key", terminal)
         try await terminal.waitForQuestion("Create it? [y/N]", from: running)
@@ -83,7 +83,7 @@ internal import TestServices
             "run the command without --no-prompt, or add --force to replace the secret without a question"
         ),
     ])
-    func `who may not be asked is told how to go on`(_ command: String, _ hint: String) async throws {
+    func `without a terminal restore says how to continue`(_ command: String, _ hint: String) async throws {
         let terminal = try PseudoTerminal()
         let run = try await start("\(command) --no-prompt < /dev/tty", terminal).finish()
         #expect(run.status == 77 && run.errorText.hasSuffix("latchkey: hint: \(hint)\n"), "\(run.errorText)")

@@ -22,7 +22,7 @@ import Testing
         "", "/", "a", "a/", "/a", "latchkey://", "latchkey://a", "latchkey:///a", "a/%", "a/%2", "a/%2g", "a%ff/b",
         "a%00/b", "a\n/b", String(repeating: "a", count: 1025) + "/b",
     ])
-    func `what names no credential is no reference`(_ text: String) {
+    func `text that doesn't name a credential isn't a reference`(_ text: String) {
         #expect(SecretReference.key(of: text) == nil)
     }
 
@@ -39,13 +39,13 @@ import Testing
         ("export", nil),
         ("A=b\rc", "b\rc"), ("A='b\r\nc'", "b\r\nc"), ("\u{FEFF}A=b", nil), ("A==b", "=b"),
     ])
-    func `a line of a file of variables`(_ line: String, _ value: String?) throws {
+    func `each line of a file of variables is read or refused`(_ line: String, _ value: String?) throws {
         let read = try? variables(line)
         #expect(read?.count == (value == nil ? nil : 1))
         if let value, case .text(let text)? = read?.first?.value { #expect(text.utf8.elementsEqual(value.utf8)) }
     }
 
-    @Test func `an error names the line that it begins in`() {
+    @Test func `an error names the line where the invalid entry begins`() {
         #expect(throws: EnvironmentFile.Malformed(line: 5, problem: .syntax)) {
             try variables("A=1\n# B\n\nC='d'\nE\nF=g\n")
         }
@@ -75,7 +75,7 @@ import Testing
         return output.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test func `a secret is replaced wherever it is cut`() {
+    @Test func `a secret is replaced wherever the text is cut`() {
         let secret = "correct horse"
         let text = "a \(secret), \(secret)\(secret) b"
         for width in 1...text.utf8.count {
@@ -89,12 +89,12 @@ import Testing
         }
     }
 
-    @Test func `nothing waits but what may become a secret`() {
+    @Test func `only text that may become a secret waits`() {
         #expect(shown(["Password: "], hiding: ["hunter22"]) == ["Password: ", ""])
         #expect(shown(["a hunt", "ing", "hunter2"], hiding: ["hunter22"]) == ["a ", "hunting", "", "hunter2"])
     }
 
-    @Test func `where nothing follows, half of a secret is shown at most, and the rest is replaced`() {
+    @Test func `if nothing follows, at most half of a secret is shown, and the rest is replaced`() {
         #expect(shown(["hunt", nil, "er22 x"], hiding: ["hunter22"]) == ["", "hunt", "*** x", ""])
         #expect(shown(["hunte", nil, "r22 x"], hiding: ["hunter22"]) == ["", "", "*** x", ""])
         #expect(shown(["hunt", nil, "ing", "hunter22"], hiding: ["hunter22"]) == ["", "hunt", "ing", "***", ""])
@@ -111,7 +111,7 @@ import Testing
         #expect(shown([zeros, "1"], hiding: ["0000"]).joined() == "***1")
     }
 
-    @Test func `what is shown before and after a secret isn't put together`() {
+    @Test func `text before and after a secret isn't joined`() {
         let secrets = ["b1aaab", "aabbab1", "1aaa"]
         let pieces = ["b1aaabb", "1aaab1", "a", "aab", "1aaab", "aa", "bb1aa", "a"]
         let paused = shown(pieces.flatMap { [$0, nil] }, hiding: secrets).joined()
@@ -120,7 +120,7 @@ import Testing
 
     /// Cuts and moments without a piece are drawn by chance, of few letters, so that secrets overlap and nearly begin.
     @Test(arguments: 0..<300)
-    func `however a text is cut, no secret is shown, and the same as of the whole text`(_: Int) {
+    func `however a text is cut, the result is the same, without a secret`(_: Int) {
         func letters(_ count: Int) -> String { String((0..<count).map { _ in "ab1".randomElement()! }) }
         let secrets = (0..<Int.random(in: 1...3)).map { _ in letters(.random(in: 4...9)) }
         let text = (0..<6).map { _ in Bool.random() ? secrets.randomElement()! : letters(.random(in: 0...6)) }.joined()
@@ -139,13 +139,13 @@ import Testing
         }
     }
 
-    @Test func `a secret of several lines is replaced line by line, however lines end`() {
+    @Test func `a secret of several lines is replaced line by line, whatever its line breaks`() {
         let secret = "-----BEGIN\nabcd\r\n}\nefgh\n"
         #expect(shown([secret], hiding: [secret]).joined() == "***\n***\r\n}\n***\n")
         #expect(shown(["efgh\r\r\nabcd\r\n"], hiding: [secret]).joined() == "***\r\r\n***\r\n")
     }
 
-    @Test func `what is too short to be replaced is refused, and nothing is nothing`() {
+    @Test func `a secret that is too short to replace is refused, and an empty one is ignored`() {
         var mask = SecretMask()
         hide("abc", &mask, isLongEnough: false)
         hide("a\nb\nc\n", &mask, isLongEnough: false)
@@ -154,7 +154,7 @@ import Testing
 
     /// By Python's libraries, which know nothing of ours; the last as JavaScript's encodeURIComponent does it.
     @Test(arguments: ["Ab/cd+ef==Gh/12", "it(s!p&ss\"wo\\rd", "a\\\"/b ü%"])
-    func `a secret is replaced as other programs write it into addresses and JSON`(_ secret: String) async throws {
+    func `a secret is replaced in other programs' forms for addresses and JSON`(_ secret: String) async throws {
         let script = """
             import json, sys, urllib.parse
             text = sys.stdin.read()
@@ -171,7 +171,7 @@ import Testing
 
     /// base64 by Foundation, which knows nothing of ours.
     @Test(arguments: ["", "u", "us", "usr:", "a longer name:"], ["", "!", "?!", "...", " and more"])
-    func `a secret in base64 is replaced wherever it stands in what was encoded`(_ before: String, _ after: String) {
+    func `a secret in base64 is replaced at any position of the encoded text`(_ before: String, _ after: String) {
         let secret = "h?nter>2~~~ü"
         let standard = Data((before + secret + after).utf8).base64EncodedString()
         for encoded in [standard, standard.replacing("+", with: "-").replacing("/", with: "_")] {

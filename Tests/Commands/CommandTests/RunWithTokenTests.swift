@@ -110,7 +110,7 @@ import TestServices
     }
 
     /// While the program runs, latchkey itself is still there: nothing of it shows the secret.
-    @Test func `what others see of a masked run has no secret, and no core can be left`() async throws {
+    @Test func `other processes see no secret of a masked run, and no core can be left`() async throws {
         let scene = try await RefreshScene()
         try await save("hunter2secret", "example.org", scene.environment)
         for provider in [[], ["work"]] {
@@ -136,7 +136,7 @@ import TestServices
         }
     }
 
-    @Test func `a program is handed nothing that latchkey has open, and may get other rights`() async throws {
+    @Test func `a program doesn't inherit latchkey's descriptors, and can get other rights`() async throws {
         let directory = try TestDirectory()
         var environment = try directory.environment()
         environment["LATCHKEY_KEY_FILE"] = directory / "key"

@@ -13,7 +13,8 @@ import TestServices
         try await BuiltProducts.program("sample-provider").run(arguments, environment: environment)
     }
 
-    @Test func `it is among the services that can be named, and a word that is none names them all`() async throws {
+    @Test func `the sample is among the known services, and the error for an unknown one lists them all`() async throws
+    {
         #expect(
             try await run("provider", "list", "--available").outputText.contains("https://forge.example.org/settings"))
         let refused = try await run("provider", "add", "x", "--service", "?")
@@ -24,7 +25,7 @@ import TestServices
         #expect(other.status == 0 && !other.outputText.contains("forge.example.org"))
     }
 
-    @Test func `it is added under its name, or at another host under another, and listed`() async throws {
+    @Test func `the sample is added under its name, or at another host under another name, and listed`() async throws {
         let added = try await run("provider", "add", "forge", "--client-id", "me")
         #expect(
             added.status == 0 && added.errorText.contains("register this redirect URI at the server: http://127.0.0.1"),
@@ -36,14 +37,14 @@ import TestServices
         #expect(list.contains("forge at git.example.net"), "\(list)")
     }
 
-    @Test func `without a client id it says where to register one`() async throws {
+    @Test func `without a client id the sample says where to register one`() async throws {
         let refused = try await run("sign-in", "forge")
         #expect(refused.status == 1)
         #expect(refused.errorText.contains("register a client at https://forge.example.org/settings/applications"))
         #expect(refused.errorText.contains("latchkey sign-in forge --client-id ID"), "\(refused.errorText)")
     }
 
-    @Test func `it is completed`() async throws {
+    @Test func `completion offers the sample`() async throws {
         let words = try await run("__complete", "sign-in", "for").outputText
         #expect(words.contains("forge"), "\(words)")
     }

@@ -28,7 +28,7 @@ import TestServices
         #expect(variables.contains(/\n  LATCHKEY_SHELF +same as --shelf\n/), "\(variables)")
     }
 
-    @Test func `an option, a variable and the configuration file say where it is`() async throws {
+    @Test func `an option, a variable and the configuration file set the store's place`() async throws {
         let shelf = directory / "shelf"
         let saved = try await run(["set", "example.org", "ada", "--shelf", shelf], input: "s3cret")
         #expect(saved.status == 0, "\(saved.errorText)")
@@ -43,7 +43,7 @@ import TestServices
         #expect(byFile.status == 0 && byFile.outputText.contains("example.org"), "\(byFile.errorText)")
     }
 
-    @Test func `a place of another store beside it is a contradiction, and without a place it says so`() async throws {
+    @Test func `places of two stores are a contradiction, and the error for a missing place says so`() async throws {
         let both = try await run(["list", "--shelf", directory / "shelf", "--vault", directory / "vault"])
         #expect(both.status == 64 && both.errorText.contains("a vault and a shelf are both set"))
         let other = try await run(["list", "--store", "vault", "--shelf", directory / "shelf"])
@@ -52,7 +52,7 @@ import TestServices
         #expect(nowhere.status == 69 && nowhere.errorText.contains("no shelf is named"), "\(nowhere.errorText)")
     }
 
-    @Test func `what hasn't changed for so many days is listed by itself`() async throws {
+    @Test func `list --stale lists secrets unchanged for a number of days`() async throws {
         let shelf = directory / "shelf"
         for account in ["old", "new"] {
             #expect(try await run(["set", "example.org", account, "--shelf", shelf], input: "s3cret").status == 0)
@@ -69,7 +69,7 @@ import TestServices
         #expect(try await run(["list", "--shelf", shelf]).outputText.contains(" new "))
     }
 
-    @Test func `the doctor asks it, and what is wrong with the store in use decides its status`() async throws {
+    @Test func `the doctor examines the store, and problems of the store in use set the exit status`() async throws {
         let shelf = directory / "shelf"
         try FileManager.default.createDirectory(atPath: shelf, withIntermediateDirectories: true)
         let good = try await run(["doctor", "--verbose", "--shelf", shelf])
@@ -81,7 +81,7 @@ import TestServices
         #expect(bad.outputText.contains("name another place"))
     }
 
-    @Test func `credentials move between it and a vault`() async throws {
+    @Test func `credentials move between the sample store and a vault`() async throws {
         let (shelf, key) = (directory / "shelf", directory / "key")
         let more = ["LATCHKEY_SHELF": shelf, "LATCHKEY_KEY_FILE": key, "LATCHKEY_STORE": "shelf"]
         #expect(try await run(["set", "example.org", "ada"], input: "s3cret", with: more).status == 0)

@@ -39,7 +39,7 @@ import TestServices
         #expect(scene.server.record.refreshes == 1 && scene.server.record.replays == 0)
     }
 
-    @Test func `a vault that is reached by another path has the same leases`() async throws {
+    @Test func `a vault has the same leases under another path`() async throws {
         scene.server.expireAccessTokens()
         let link = scene.directory / "link"
         try FileManager.default.createSymbolicLink(
@@ -54,7 +54,7 @@ import TestServices
     }
 
     /// The mark was in the runtime directory, which a restart empties.
-    @Test func `what a refresh that was cut off leaves behind is in the vault, and survives all else`() async throws {
+    @Test func `the mark of an interrupted refresh is in the vault, and survives everything else`() async throws {
         scene.server.expireAccessTokens()
         scene.server.switchOn(.heldResponse(.token))
         let first = try scene.start(scene.environment)

@@ -36,7 +36,7 @@ internal import TestServices
 
     /// A pushed request had no `client_id` where the client authenticates by Basic: such a client couldn't sign in.
     @Test(arguments: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"], [true, false])
-    func `each request of a session has what its RFC requires, and has it once`(
+    func `each request of a session has what its RFC requires, once`(
         method: String, isPushed: Bool
     ) async throws {
         let isPublic = method == "none" || method == "private_key_jwt"
@@ -70,7 +70,7 @@ internal import TestServices
 
     // MARK: - Parameters and redirects
 
-    @Test func `parameters of the person's are sent, kept with the provider, and replaced for one sign-in`()
+    @Test func `the person's own parameters are sent, stored with the provider, and replaced for one sign-in`()
         async throws
     {
         let server = try await StrictServer("{}")
@@ -124,7 +124,7 @@ internal import TestServices
         (#"{"tells": true, "claims": {"email": "ada@example.org", "preferred_username": "ada"}}"#, "ada", 0),
         (#"{"tells": true}"#, "ada", 1), (#"{"tells": true, "userinfo": null}"#, "1", 1),
     ])
-    func `the ID token says who signed in, then the user information does`(
+    func `the ID token names the account, or else the user information`(
         settings: String, account: String, questions: Int
     ) async throws {
         let server = try await StrictServer(settings)
@@ -146,13 +146,14 @@ internal import TestServices
     }
 
     @Test(arguments: ["smtp://mail.example.org", "smtp://mail.example.org:587/x", "ftp://mail.example.org:21"])
-    func `a mail server is named with its port and nothing else`(host: String) async throws {
+    func `a mail server's name is host and port only`(host: String) async throws {
         let run = try await run(
             "provider", "add", "work", "--issuer", "http://127.0.0.1:9", "--client-id", "me", "--for-host", host)
         #expect(run.status == 64 && run.errorText.contains("[provider.host]"), "\(run.errorText)")
     }
 
-    @Test func `a person is asked for a name that no server says, and an empty answer takes the provider's`()
+    @Test
+    func `latchkey asks for a name if no server names the account, and an empty answer takes the provider's name`()
         async throws
     {
         let server = try await StrictServer(#"{"openid": false}"#)
@@ -175,7 +176,7 @@ internal import TestServices
     // MARK: - Refresh tokens
 
     /// The scope was requested and the consent wasn't: the session ended with its first token, and nothing said so.
-    @Test func `a server that wants consent for offline_access is asked for it, and issues a refresh token`()
+    @Test func `a server that wants consent for offline_access gets a request for it, and issues a refresh token`()
         async throws
     {
         let server = try await StrictServer(#"{"offline": true}"#)
@@ -189,7 +190,7 @@ internal import TestServices
         #expect(try await self.run("accounts").outputText.contains("refreshes itself"))
     }
 
-    @Test func `a session that can't refresh itself says so at the end of the sign-in, and what helps`() async throws {
+    @Test func `a session without a refresh token says so at the end of the sign-in, and what helps`() async throws {
         let server = try await StrictServer(#"{"offline": true}"#)
         try await run("provider", "add", "work", "--issuer", server.issuer, "--client-id", "me")
             .successful("provider add")
@@ -215,7 +216,7 @@ internal import TestServices
         (["client_secret_basic"], "client_secret_basic"), (["client_secret_post"], "client_secret_post"),
         (["none", "client_secret_basic"], "none"), (["none"], "none"),
     ])
-    func `--register takes a method that the server offers, and a redirect URI that sign-ins have to the letter`(
+    func `--register uses a method that the server offers, and exactly the redirect URI of sign-ins`(
         offered: [String], taken: String
     ) async throws {
         let methods = offered.map { "\"\($0)\"" }.joined(separator: ", ")
@@ -232,14 +233,14 @@ internal import TestServices
         #expect(!server.events.contains { $0.hasPrefix("refused") })
     }
 
-    @Test func `--register says that a server offers no method that we have, before it registers`() async throws {
+    @Test func `--register reports a server without a common method before it registers`() async throws {
         let server = try await StrictServer(#"{"methods": ["private_key_jwt"]}"#)
         let added = try await run("provider", "add", "work", "--issuer", server.issuer, "--register")
         #expect(added.status == 76 && added.errorText.contains("[oauth.invalid-metadata]"), "\(added.errorText)")
         #expect(server.events == [])
     }
 
-    @Test func `a person who waits at a server's error page reads what to check`() async throws {
+    @Test func `at a server's error page the terminal says what to check`() async throws {
         let server = try await StrictServer(#"{"redirects": ["http://127.0.0.1/registered"]}"#)
         try await run("provider", "add", "work", "--issuer", server.issuer, "--client-id", "me")
             .successful("provider add")
@@ -263,7 +264,7 @@ internal import TestServices
         (#"{"userinfo": {"sub": "1", "preferred_username": "ada\u0007"}}"#, "work"),
         (#"{"userinfo": {"sub": 1, "preferred_username": ""}}"#, "1"),
     ])
-    func `a sign-in is not lost for a name that the server doesn't say`(settings: String, name: String) async throws {
+    func `a missing name from the server doesn't cost the sign-in`(settings: String, name: String) async throws {
         let server = try await StrictServer(settings)
         try await run("provider", "add", "work", "--issuer", server.issuer, "--client-id", "me", "--scope", "read")
             .successful("provider add")
@@ -278,7 +279,7 @@ internal import TestServices
         #expect(try await self.run("accounts").outputText.split(separator: "\n").count == 2)
     }
 
-    @Test func `a name that passes to another person takes no account's place, and loses no sign-in`() async throws {
+    @Test func `a name that passes to another person replaces no account, and loses no sign-in`() async throws {
         let server = try await StrictServer("{}")
         try await run("provider", "add", "work", "--issuer", server.issuer, "--client-id", "me", "--scope", "read")
             .successful("provider add")

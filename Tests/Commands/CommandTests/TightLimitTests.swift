@@ -10,8 +10,7 @@ import TestServices
     private static let documented: Set<Int32> = [0, 69, 70, 73, 75, 76, 77, 78]
 
     /// With no room left the server had refreshed, the save failed, and the next call sent the spent token.
-    @Test func `with no room for a byte nothing is asked of the server, and the session stays as it was`() async throws
-    {
+    @Test func `on a full disk nothing is requested of the server, and the session stays unchanged`() async throws {
         let scene = try await RefreshScene()
         scene.server.expireAccessTokens()
         let before = scene.server.record.requests[.token]

@@ -6,7 +6,7 @@ internal import TestServices
 /// `LATCHKEY_RECORD=1` writes into the files what the programs answer, and fails; read the changes before they count.
 @Suite struct TranscriptTests {
     @Test(arguments: try Transcript.all())
-    func `the programs answer as the transcript says`(_ transcript: Transcript) async throws {
+    func `the programs respond as the transcript says`(_ transcript: Transcript) async throws {
         let directory = try TestDirectory()
         var environment = try directory.environment()
         environment["PATH"] = try BuiltProducts.folder() + ":" + Program.searchPath

@@ -58,7 +58,7 @@ internal import TestServices
 }
 
 extension UnlockTests {
-    @Test func `an unlocked vault opens for others with nothing named, until it is locked`() async throws {
+    @Test func `other processes open an unlocked vault without a key, until it is locked`() async throws {
         let key = try passphrase()
         try await makeVault([], key)
         guard try await isAllowed() else {
@@ -92,7 +92,7 @@ extension UnlockTests {
         #expect(again.status == 0 && again.errorText == "latchkey: the vault was not unlocked\n")
     }
 
-    @Test func `whoever prolongs the time shows the key again`() async throws {
+    @Test func `prolonging the time needs the key again`() async throws {
         let key = try credential()
         try await makeVault(["--credential", "latchkey"], key)
         guard try await isAllowed() else { return #expect(try await latchkey("vault", "lock").status == 69) }
@@ -104,7 +104,7 @@ extension UnlockTests {
     }
 
     @Test(arguments: ["EPERM", "ENOSYS", "EACCES", "EDQUOT"])
-    func `where the kernel refuses, unlocking says so and everything else goes on`(_ error: String) async throws {
+    func `if the kernel refuses, unlock reports that and everything else continues`(_ error: String) async throws {
         let key = try credential()
         let refusal = ["refuse", error]
         try await makeVault(["--credential", "latchkey"], key)
@@ -126,14 +126,14 @@ extension UnlockTests {
         "0s", "0d", "8d", "169h", "604801s", "15", "m", "", "-1s", "+1s", "1.5h", "1w", " 1s", "٣s",
         "99999999999999999999d",
     ])
-    func `a time that is none is refused before anything else`(_ text: String) async throws {
+    func `an invalid time is refused before anything else`(_ text: String) async throws {
         let run = try await latchkey("vault", "unlock", "--for=\(text)")
         #expect(run.status == 64, "\(run.errorText)")
         #expect(run.errorText.contains("--for"))
     }
 
     @Test(arguments: ["1s", "7d", "604800s", "168h", "10080m"])
-    func `the longest and the shortest time are taken`(_ text: String) async throws {
+    func `the longest and the shortest time are accepted`(_ text: String) async throws {
         // There is no vault, which is found out later than what is wrong with the command line.
         let run = try await latchkey("vault", "unlock", "--for", text)
         #expect(run.status == 69, "\(run.errorText)")

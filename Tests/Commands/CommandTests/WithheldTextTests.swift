@@ -31,7 +31,7 @@ import TestServices
 
     /// The address of this server has the client's secret in it: every line that names the server would show it.
     @Test(arguments: ["text", "json"])
-    func `a secret that comes back as ordinary text is not logged or said, and that is counted`(
+    func `a secret that returns as ordinary text is neither logged nor printed, and the log counts it`(
         _ format: String
     ) async throws {
         let secret = Array("q7XwK2mVb9RtYpLz4HcNd8FsGjU1eAoI3rTyBnM6kQh".utf8)
@@ -77,7 +77,7 @@ import TestServices
     }
 
     @Test(arguments: ["text", "json"])
-    func `a server that calls the person by their token is refused, and gets its tokens back`(
+    func `a server that names the account by its token is refused, and its tokens are revoked`(
         _ format: String
     ) async throws {
         server.switchOn(.accessTokenAsName)
@@ -101,7 +101,7 @@ import TestServices
         for token in tokens { try expectNone(of: token, in: [signIn.errorOutput, signIn.output]) }
     }
 
-    @Test func `an honest server's sign-in has nothing withheld`() async throws {
+    @Test func `an honest server's sign-in withholds nothing`() async throws {
         let signIn = try await scene.run("sign-in", "work", "--log-level", "trace").successful("sign-in")
         #expect(signIn.errorText.contains("signed in; the session has the scopes read openid"), "\(signIn.errorText)")
         #expect(signIn.errorText.contains("latchkey: signed in at work as octocat"))

@@ -41,7 +41,7 @@ import TestServices
 
     // MARK: - Of other people's making
 
-    @Test func `botocore works as the role that moto lets the session assume`() async throws {
+    @Test func `botocore works in the role that moto lets the session assume`() async throws {
         let judges = TestData.package.appendingPathComponent(".build/judges/python/bin").path
         let moto = try Program(judges + "/python").start([HelperScene.fixture("moto_server.py")])
         try await moto.wait(for: "its address") { moto.outputSoFar.contains("\n") }
@@ -68,7 +68,7 @@ import TestServices
 
     // MARK: - One request for all
 
-    @Test func `twenty-four callers make one request, also when the one that asks is killed`() async throws {
+    @Test func `twenty-four callers make one request, even if one of them is killed`() async throws {
         let service = try await service()
         try await service.change(#"{"held": true}"#)
         let first = try BuiltProducts.latchkey().start(arguments(service.address), environment: scene.environment)
@@ -99,7 +99,7 @@ import TestServices
             gone.status == 1 && gone.output.isEmpty && gone.errorText.contains("sign-in work"), "\(gone.errorText)")
     }
 
-    @Test func `credentials that end at once are handed out, and not kept`() async throws {
+    @Test func `credentials that end at once are returned, and not stored`() async throws {
         let service = try await service()
         try await service.change(#"{"lifetime": 200}"#)
         let first = try await ask(service.address).successful("helper aws").outputText
@@ -113,7 +113,7 @@ import TestServices
         ("AccessDenied", "trust policy"), ("InvalidIdentityToken", "OpenID Connect provider"),
         ("ExpiredTokenException", "sign in again"), ("Evil<Code>", "403"), ("\u{1B}[31m", "403"),
     ])
-    func `a refusal says what is to be done, and nothing of the server's own words`(code: String, hint: String)
+    func `a refusal says what to do, without the server's own words`(code: String, hint: String)
         async throws
     {
         let service = try await service()
@@ -137,7 +137,7 @@ import TestServices
         whole.replacing(">t<", with: ">" + String(repeating: "t", count: 20_000) + "<"),
         String(repeating: "<SessionToken>", count: 50_000),
     ])
-    func `an answer without usable credentials is refused, and nothing is kept`(body: String) async throws {
+    func `a response without usable credentials is refused, and nothing is stored`(body: String) async throws {
         let service = try await service()
         try await service.change(String(decoding: JSONEncoder().encode(["body": body]), as: UTF8.self))
         let run = try await ask(service.address)
@@ -145,7 +145,7 @@ import TestServices
         #expect(try await !scene.latchkey("list", "--all").contains("aws-role-"))
     }
 
-    @Test func `a redirect isn't followed with the token, and a service that isn't there is told`() async throws {
+    @Test func `a redirect isn't followed with the token, and a missing service is reported`() async throws {
         let service = try await service()
         try await service.change(#"{"body": "", "status": 307}"#)
         let run = try await ask(service.address)
@@ -159,18 +159,18 @@ import TestServices
         "arn:aws:iam:eu:123456789012:role/x", "arn:aws:iam::1234 56789012:role/x", "arn:aws:iam::1:role/a\nb",
         "arn:aws:iam::1:role/" + String(repeating: "x", count: 2048),
     ])
-    func `a text that is no role is refused with a hint`(role: String) async throws {
+    func `an invalid role is refused with a hint`(role: String) async throws {
         let run = try await ask("http://127.0.0.1:1", role: role)
         #expect(run.status == 64 && run.errorText.contains("arn:aws:iam::123456789012:role/"), "\(run.errorText)")
     }
 
     @Test(arguments: ["", "sts.amazonaws.com", "http://sts.amazonaws.com", "ftp://127.0.0.1", "https://a.example/#x"])
-    func `a service that the token must not go to is refused`(endpoint: String) async throws {
+    func `a service that isn't allowed to get the token is refused`(endpoint: String) async throws {
         let run = try await ask(endpoint)
         #expect(run.status == 64 && run.errorText.contains("--sts-endpoint"), "\(run.errorText)")
     }
 
-    @Test func `without an ID token it says which scope brings one`() async throws {
+    @Test func `without an ID token the error names the scope that brings one`() async throws {
         let service = try await service()
         try await signIn("--scope", "read", "--account", "octocat")
         let run = try await ask(service.address)

@@ -5,7 +5,7 @@ import TestServices
 /// ssh's tools ask for a key's passphrase (SSH_ASKPASS of ssh(1)).
 @Suite struct AskpassHelperTests {
     @Test(arguments: HelperScene.Store.allCases)
-    func `ssh-keygen and ssh-add open a key with it, and a wrong passphrase isn't given twice`(
+    func `ssh-keygen and ssh-add open a key with the helper, and get a wrong passphrase only once`(
         _ store: HelperScene.Store
     ) async throws {
         let scene = try await HelperScene(store)
@@ -27,7 +27,7 @@ import TestServices
         #expect(!wrong.outputText.contains("(ED25519)"))
     }
 
-    @Test func `no other question is answered`() async throws {
+    @Test func `the helper answers no other question`() async throws {
         let scene = try await HelperScene()
         try await scene.latchkey("set", "ssh:/home/ada/id", "passphrase", input: "of the key")
         let answered = try await scene.helper("latchkey-askpass", "Enter passphrase for key '/home/ada/id': ")

@@ -39,7 +39,7 @@ import TestServices
         try await scene.helper("cargo-credential-latchkey", "--cargo-plugin", input: line + "\n")
     }
 
-    @Test func `each request is one line, and so is each answer`() async throws {
+    @Test func `each request is one line, and so is each response`() async throws {
         let scene = try await HelperScene()
         let hello = "{\"v\":[1]}\n"
         for (request, answer) in [
@@ -64,13 +64,13 @@ import TestServices
     }
 
     @Test(arguments: ["", "junk", "{\"v\":2,\"kind\":\"get\"}", "{\"v\":1,\"kind\":\"get\",\"registry\":{}}"])
-    func `what is no request is an answer with status 0`(_ line: String) async throws {
+    func `an invalid request gets a response, with status 0`(_ line: String) async throws {
         let scene = try await HelperScene()
         let run = try await cargo(scene, line)
         #expect(run.status == 0 && run.outputText.hasPrefix("{\"v\":[1]}\n{\"Err\":{\"kind\":\"other\","))
     }
 
-    @Test func `a store that refuses is an answer too`() async throws {
+    @Test func `a refusal of the store is a response too`() async throws {
         let scene = try await HelperScene(misses: true)
         let run = try await cargo(scene, "{\"v\":1,\"kind\":\"get\",\"operation\":\"read\",\(registry)}")
         #expect(run.status == 0 && run.errorOutput.isEmpty)
@@ -79,7 +79,7 @@ import TestServices
                 "{\"Err\":{\"kind\":\"other\",\"message\":\"no vault at \(scene.directory.path)/nowhere; "))
     }
 
-    @Test func `a token that cargo doesn't have is asked for at the terminal`() async throws {
+    @Test func `the helper asks at the terminal for a token that cargo doesn't have`() async throws {
         let scene = try await HelperScene()
         let terminal = try PseudoTerminal()
         let running = try Program(scene.directory / "bin/cargo-credential-latchkey").start(
@@ -94,7 +94,7 @@ import TestServices
         #expect(try await scene.latchkey("get", "cargo:sparse+https://crates.example/", "token") == "typed token")
     }
 
-    @Test func `what cargo's own provider keeps in the keyring is read`() async throws {
+    @Test func `the helper reads the keyring items of cargo's own provider`() async throws {
         let scene = try await HelperScene(.secretService)
         let server = try await FixtureServer("cargo_registry.py", "theirs")
         let work = try await scene.shell(

@@ -33,7 +33,7 @@ import TestServices
     }
 
     @Test(arguments: HelperScene.Store.allCases)
-    func `Go gets for a private module what git has for its host`(_ store: HelperScene.Store) async throws {
+    func `Go gets git's credentials for a private module's host`(_ store: HelperScene.Store) async throws {
         let scene = try await HelperScene(store)
         let authority = try await CertificateAuthority(in: scene.directory)
         let server = try await FixtureServer(
@@ -53,7 +53,7 @@ import TestServices
         #expect(refused.status != 0)
     }
 
-    @Test func `Go's first question has no answer, and a set ends with an empty line`() async throws {
+    @Test func `Go's first question gets an empty response, and each set ends with an empty line`() async throws {
         let scene = try await HelperScene()
         try await scene.latchkey("set", "git:https://go.example/team", "ada", input: "s3cret")
         let first = try await scene.helper("latchkey", "helper", "go")
@@ -91,7 +91,7 @@ import TestServices
     @Test(arguments: [
         "", "{}", "{\"token\":1}", "{\"token\":\"a\",\"other\":\"b\"}", "{\"token\":{\"a\":1}}", "[\"token\"]",
     ])
-    func `an object that would lose something is refused`(_ input: String) async throws {
+    func `an object with members that would be lost is refused`(_ input: String) async throws {
         let scene = try await HelperScene()
         let run = try await terraform(scene, "store", "app.terraform.io", input)
         #expect(run.status == 65 && run.output.isEmpty && run.errorText.count { $0 == "\n" } == 1)

@@ -77,7 +77,7 @@ import TestServices
     // MARK: - Exchanges
 
     @Test(arguments: HelperScene.Store.allCases)
-    func `the verbs say exactly what clients compare`(_ store: HelperScene.Store) async throws {
+    func `each verb's response is exactly what clients compare`(_ store: HelperScene.Store) async throws {
         let scene = try await HelperScene(store)
         let server = "https://index.docker.io/v1/"
         let missing = try await docker(scene, "get", server)
@@ -148,7 +148,7 @@ import TestServices
         }
     }
 
-    @Test func `another user's login takes the place of the first`() async throws {
+    @Test func `another user's login replaces the first`() async throws {
         let scene = try await HelperScene()
         _ = try await docker(scene, "store", login("quay.io", "ada", "1"))
         _ = try await docker(scene, "store", login("quay.io", "<token>", "2"))
@@ -156,7 +156,7 @@ import TestServices
         #expect(try await docker(scene, "list", "").outputText == "{\"quay.io\":\"<token>\"}\n")
     }
 
-    @Test func `what docker's own helper keeps in the keyring is read, listed and erased`() async throws {
+    @Test func `docker's own keyring items are read, listed and erased`() async throws {
         let scene = try await HelperScene(.secretService)
         let server = "https://other.example/v1/"
         let own = try Program("docker-credential-secretservice")
@@ -171,7 +171,7 @@ import TestServices
     }
 
     @Test(arguments: ["{", "[]", "{\"ServerURL\":1}", String(repeating: "[", count: 100_000)])
-    func `what is no request is refused on standard output`(_ input: String) async throws {
+    func `an invalid request is refused on standard output`(_ input: String) async throws {
         let scene = try await HelperScene()
         let run = try await docker(scene, "store", input)
         #expect(run.status == 1 && !run.output.isEmpty && run.errorOutput.isEmpty)
@@ -179,7 +179,7 @@ import TestServices
         #expect(try await docker(scene, "dream", "").status == 1)
     }
 
-    @Test func `a secret that is no text is refused where docker reads it`() async throws {
+    @Test func `a secret that isn't text is refused on docker's standard output`() async throws {
         let scene = try await HelperScene()
         try await BuiltProducts.latchkey().run(
             ["set", "docker:quay.io", "ada"], environment: scene.environment, input: [0xFF, 0xFE]
@@ -188,7 +188,7 @@ import TestServices
         #expect(run.status == 1 && run.outputText.hasPrefix("what is stored isn't text"), "\(run.outputText)")
     }
 
-    @Test func `a vault that isn't there is told where docker reads it`() async throws {
+    @Test func `a missing vault is reported on docker's standard output`() async throws {
         let scene = try await HelperScene(misses: true)
         let run = try await docker(scene, "get", "quay.io")
         #expect(

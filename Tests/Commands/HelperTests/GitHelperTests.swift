@@ -19,7 +19,8 @@ import TestServices
     }
 
     @Test(arguments: HelperScene.Store.allCases)
-    func `git clones and pushes with it, and a refused password is erased`(_ store: HelperScene.Store) async throws {
+    func `git clones and pushes with the helper, and erases a refused password`(_ store: HelperScene.Store) async throws
+    {
         let scene = try await HelperScene(store)
         let password = try scene.directory.write("server-password", "right")
         let folder = try scene.directory.makeFolder("repositories")
@@ -64,7 +65,7 @@ import TestServices
     private let host = ["protocol=https", "host=example.org"]
 
     @Test(arguments: HelperScene.Store.allCases)
-    func `what git wants to have back comes back, until its end`(_ store: HelperScene.Store) async throws {
+    func `git gets its expiry and refresh token back, until the expiry`(_ store: HelperScene.Store) async throws {
         let scene = try await HelperScene(store)
         _ = try await exchange(
             scene, "store", "protocol=https", "host=example.org", "username=ada", "password=first",
@@ -80,7 +81,7 @@ import TestServices
         #expect(ended.output.isEmpty && ended.status == 0)
     }
 
-    @Test func `only the password that was refused is erased`() async throws {
+    @Test func `erase deletes only the refused password`() async throws {
         let scene = try await HelperScene()
         _ = try await exchange(scene, "store", "protocol=https", "host=example.org", "username=ada", "password=new")
         _ = try await exchange(scene, "erase", "protocol=https", "host=example.org", "username=ada", "password=old")
@@ -89,7 +90,7 @@ import TestServices
         #expect(try await exchange(scene, "get", "protocol=https", "host=example.org").output.isEmpty)
     }
 
-    @Test func `of several users the one that was stored last is the answer, and each is by name`() async throws {
+    @Test func `of several users git gets the one stored last, and each by name`() async throws {
         let scene = try await HelperScene()
         for user in ["ada", "bob", "eve"] {
             _ = try await exchange(
@@ -114,7 +115,7 @@ import TestServices
         #expect(try await exchange(scene, "get", "protocol=https", "host=example.org", "path=a.git").output.isEmpty)
     }
 
-    @Test func `what is imported from git's file, or saved by hand with a line break, is what git gets`() async throws {
+    @Test func `git gets passwords imported from its file, or saved by hand with a line break`() async throws {
         let scene = try await HelperScene()
         try scene.directory.write("home/.git-credentials", "https://ada:from%20file@example.org\n")
         try await scene.latchkey("import", "--from", "git")
@@ -125,7 +126,7 @@ import TestServices
         #expect(saved.outputText == "username=bob\npassword=by hand\n")
     }
 
-    @Test func `what git's own helper and Git Credential Manager keep in the keyring is read, kept once, and erased`()
+    @Test func `items of git's own helper and Git Credential Manager are read, stored once, and erased`()
         async throws
     {
         let scene = try await HelperScene(.secretService)
@@ -149,7 +150,7 @@ import TestServices
         }
     }
 
-    @Test func `verbs of the future are passed over, and the capabilities are said`() async throws {
+    @Test func `the helper ignores future verbs, and announces its capabilities`() async throws {
         let scene = try await HelperScene()
         let unknown = try await scene.helper("git-credential-latchkey", "dream", input: "protocol=https\n\n")
         #expect(unknown.status == 0 && unknown.output.isEmpty && unknown.errorOutput.isEmpty)
@@ -160,7 +161,7 @@ import TestServices
     @Test(arguments: [
         "no equals sign\n\n", "host=a\0b\n\n", String(repeating: "x", count: 65_530) + "=1234567\n\n",
     ])
-    func `what is no request is refused in one line, and nothing is answered`(_ input: String) async throws {
+    func `an invalid request is refused in one line, without a response`(_ input: String) async throws {
         let scene = try await HelperScene()
         for verb in ["get", "store", "erase"] {
             let run = try await scene.helper("git-credential-latchkey", verb, input: input)
@@ -169,7 +170,7 @@ import TestServices
         }
     }
 
-    @Test func `a request without its end, a flood, and nothing at all end it too`() async throws {
+    @Test func `a request without its end, a flood, and an empty input end the helper too`() async throws {
         let scene = try await HelperScene()
         _ = try await exchange(scene, "store", "protocol=https", "host=example.org", "username=ada", "password=p")
         let half = try await scene.helper("git-credential-latchkey", "get", input: "protocol=https\nhost=example.org")
@@ -182,14 +183,14 @@ import TestServices
     }
 
     /// git's own reader once took a carriage return for a line's end (CVE-2024-52006).
-    @Test func `a carriage return is no line's end`() async throws {
+    @Test func `a carriage return doesn't end a line`() async throws {
         let scene = try await HelperScene()
         _ = try await exchange(scene, "store", "protocol=https", "host=example.org", "username=ada", "password=p")
         let run = try await exchange(scene, "get", "protocol=https", "host=example.org\r")
         #expect(run.output.isEmpty)
     }
 
-    @Test func `a locked vault says in one line what to do, and nobody is asked`() async throws {
+    @Test func `for a locked vault the helper says in one line what to do, and doesn't ask`() async throws {
         let scene = try await HelperScene()
         var environment = scene.environment
         environment["LATCHKEY_KEY_FILE"] = nil

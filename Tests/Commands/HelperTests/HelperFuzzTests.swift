@@ -42,7 +42,7 @@ import TestServices
     ]
 
     /// What git says is a list of lines; a few lines of Foundation say the same of it.
-    @Test func `a request of git's is its lines up to the first empty one, and a later value goes first`() throws {
+    @Test func `a git request is its lines up to the first empty one, and a later value wins`() throws {
         try fuzz(Self.gitRequests, words: Self.gitWords) { input in
             let end = input.indices.first {
                 input[$0] == 0x0A && ($0 == 0 || input[$0 - 1] == 0x0A)
@@ -80,7 +80,7 @@ import TestServices
         }
     }
 
-    @Test func `what is stored for git is given out in lines of git's alone`() throws {
+    @Test func `stored values reach git in lines of git's protocol alone`() throws {
         let samples = ["p", "p\npassword_expiry_utc=1\noauth_refresh_token=r", "p\npassword_expiry_utc=x\n"]
         try fuzz(samples, words: ["\n", "\r", "=", "\0", "host=evil", "quit=1", "oauth_refresh_token="]) { input in
             guard let secret = GitSecret(Secret<Password>(copying: input.span)) else { return false }
@@ -106,7 +106,7 @@ import TestServices
         "evil.example",
     ]
 
-    @Test func `every name under which a registry is looked for is of the same host`() throws {
+    @Test func `every name that is searched for a registry has the same host`() throws {
         try fuzz(Self.names, words: Self.nameWords) { input in
             guard let text = String(validating: input, as: UTF8.self), let name = RegistryName(text) else {
                 return false
@@ -121,7 +121,7 @@ import TestServices
     }
 
     /// Foundation says which host an address has.
-    @Test func `every address under which an index is looked for is of the host that would be connected to`() throws {
+    @Test func `every address that is searched for an index has the host of the connection`() throws {
         try fuzz(Self.names, words: Self.nameWords) { input in
             guard let text = String(validating: input, as: UTF8.self), let origin = IndexName(text).origin else {
                 return false
@@ -146,7 +146,7 @@ import TestServices
 
     // MARK: - cargo
 
-    @Test func `a request of cargo's has what Foundation finds in it`() throws {
+    @Test func `a cargo request has the members that Foundation finds in it`() throws {
         let samples = [
             #"{"v":1,"registry":{"index-url":"sparse+https://a.example/","name":"own","headers":["a"]},"kind":"get","operation":"read"}"#,
             #"{"v":1,"registry":{"index-url":"https://b"},"kind":"login","token":"t\u0062","login-url":"https://b/me","args":[]}"#,

@@ -76,7 +76,9 @@ import TestServices
     }
 
     @Test(arguments: HelperScene.Store.allCases)
-    func `nothing, something, at a terminal, and without standard input`(_ store: HelperScene.Store) async throws {
+    func `each helper works with nothing, with something, at a terminal, and without standard input`(
+        _ store: HelperScene.Store
+    ) async throws {
         let scene = try await HelperScene(store)
         for question in Self.questions { check(try await ask(question, scene), question, isThere: false) }
         for question in Self.questions {
@@ -102,7 +104,7 @@ import TestServices
         }
     }
 
-    @Test func `ten thousand others in the vault`() async throws {
+    @Test func `each helper works beside ten thousand others in the vault`() async throws {
         let scene = try await HelperScene()
         try scene.directory.write(
             "many", (0..<10_000).map { "https://user\($0):p\($0)@host\($0 / 100).example\n" }.joined())
@@ -111,7 +113,7 @@ import TestServices
     }
 
     /// gnome-keyring takes minutes to make ten thousand, and half a minute to list them.
-    @Test func `a thousand others in the keyring`() async throws {
+    @Test func `each helper works beside a thousand others in the keyring`() async throws {
         let scene = try await HelperScene(.secretService)
         try await Program("/usr/bin/python3").run(
             [HelperScene.fixture("fill_keyring.py"), "1000"], environment: scene.environment
@@ -137,7 +139,7 @@ import TestServices
     }
 
     @Test(arguments: HelperScene.Store.allCases)
-    func `a locked store is told in one line, and nobody is asked, at a terminal either`(
+    func `each helper reports a locked store in one line, and never asks, even at a terminal`(
         _ store: HelperScene.Store
     ) async throws {
         let scene = try await HelperScene(locked: store)

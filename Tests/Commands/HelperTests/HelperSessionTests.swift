@@ -49,7 +49,7 @@ import TestServices
         #expect(try await git("get", "username=somebody").output.isEmpty)
     }
 
-    @Test func `a git that can send it gets a bearer token where the server takes no other`() async throws {
+    @Test func `a git that supports it gets a bearer token if the server accepts no other scheme`() async throws {
         let token = try await token()
         let bearer = try await git("get", "capability[]=authtype", "wwwauth[]=Bearer realm=\"x\"")
         #expect(
@@ -64,7 +64,7 @@ import TestServices
         }
     }
 
-    @Test func `what git stores of it isn't kept twice, and what it erases stays signed in`() async throws {
+    @Test func `git doesn't store a session's token twice, and its erase keeps the session`() async throws {
         let token = try await token()
         #expect(try await git("store", "username=oauth2", "password=\(token)").status == 0)
         let listed = try await run(["list"]).successful("list").outputText
@@ -78,12 +78,12 @@ import TestServices
         #expect(try await git("get").outputText.contains(token))
     }
 
-    @Test func `a password that was stored for the host goes before it`() async throws {
+    @Test func `a stored password for the host comes before the session`() async throws {
         _ = try await git("store", "username=ada", "password=by hand")
         #expect(try await git("get").outputText == "username=ada\npassword=by hand\n")
     }
 
-    @Test func `an expired token is refreshed, once for 32 that ask at the same time`() async throws {
+    @Test func `32 concurrent callers refresh an expired token once`() async throws {
         let old = try await token()
         server.expireAccessTokens()
         try await expireStoredToken()
@@ -103,7 +103,7 @@ import TestServices
         #expect(server.record.refreshes == 1 && server.record.replays == 0)
     }
 
-    @Test func `networking is loaded when a token is to be refreshed, and not before`() async throws {
+    @Test func `networking is loaded only for a refresh`() async throws {
         let request = "protocol=http\nhost=\(host)\n\n"
         let name = "git-credential-latchkey"
         #expect(try await scene.networkingLoaded(by: name, ["get"], input: request) == [])
@@ -113,7 +113,8 @@ import TestServices
         #expect(try await scene.networkingLoaded(by: name, ["get"], input: request) == [])
     }
 
-    @Test func `a session that its server has ended is told in one line, and one without its server too`() async throws
+    @Test func `a session that its server has ended, and one without its server, are reported in one line`()
+        async throws
     {
         try await expireStoredToken()
         server.switchOn(.status(503, .token))
@@ -128,7 +129,7 @@ import TestServices
             run.errorText == "latchkey: your session at work has ended; latchkey sign-in work\n", "\(run.errorText)")
     }
 
-    @Test func `docker and pip get it for the hosts that --for-host names`() async throws {
+    @Test func `docker and pip get the token for the hosts in --for-host`() async throws {
         let token = try await token()
         let docker = try await scene.helper("docker-credential-latchkey", "get", input: "registry.example.org")
         #expect(
@@ -145,7 +146,7 @@ import TestServices
         #expect(inClear.status == 1)
     }
 
-    @Test func `kubectl sends it, in the version that it asks for`() async throws {
+    @Test func `kubectl gets the token, in the version that it asks for`() async throws {
         let token = try await token()
         let authority = try await CertificateAuthority(in: scene.directory)
         let api = try await FixtureServer("tls_server.py", authority.serverChain, authority.serverKey)
@@ -176,7 +177,7 @@ import TestServices
         #expect(nobody.errorText == "latchkey: no account is signed in at nowhere; latchkey sign-in nowhere\n")
     }
 
-    @Test func `a cluster that checks ID tokens by their issuer's keys lets kubectl in, with no other token`()
+    @Test func `a cluster that checks ID tokens by their issuer's keys accepts kubectl with no other token`()
         async throws
     {
         let authority = try await CertificateAuthority(in: scene.directory)
@@ -209,7 +210,7 @@ import TestServices
                 && cluster.requests.dropFirst().allSatisfy { $0.hasPrefix("refused") })
     }
 
-    @Test func `the page's settings for agents run, and answer as these programs take it`() async throws {
+    @Test func `the page's settings for agents run, and respond as these programs expect`() async throws {
         let page = try String(
             contentsOf: TestData.package.appendingPathComponent("Docs/HowTo/tokens.md"), encoding: .utf8)
         let block = try #require(page.firstMatch(of: /```json\n([^`]+)```/)).output.1
@@ -228,7 +229,7 @@ import TestServices
         #expect(fields == ["Authorization": "Bearer \(try await token())"], "\(headers.errorText)")
     }
 
-    @Test func `kubectl gets the ID token where it is told to, and a program of agents a header`() async throws {
+    @Test func `kubectl gets the ID token on request, and an agent gets a header`() async throws {
         let id = try await run(["token", "work", "--id"]).successful("token --id").outputText
         #expect(id.split(separator: ".").count == 3)
         let kubectl = try await scene.helper("latchkey", "helper", "kubectl", "work", "--id")
@@ -260,7 +261,7 @@ import TestServices
         #expect(try JSONDecoder().decode(Answer.self, from: Data(id.output)).type == "ID token")
     }
 
-    @Test func `who asks for an ID token that there is none of is told which scope brings one`() async throws {
+    @Test func `without an ID token the error names the scope that brings one`() async throws {
         let path = scene.directory / "browser"
         try await run(["sign-in", "work", "--account", "octocat", "--scope", "read"], ["BROWSER": path])
             .successful("sign-in")
@@ -275,7 +276,7 @@ import TestServices
         .appendingPathComponent(".build/judges/python/bin").path
 
     /// The name of a provider may be given to another server later: the first one's session is not for its hosts.
-    @Test func `a session of another server under the same name is not handed out`() async throws {
+    @Test func `a session of another server under the same name isn't used`() async throws {
         let other = try LoopbackAuthorizationServer()
         try await run(
             ["provider", "add", "work", "--issuer", other.issuer, "--client-id", "latchkey", "--force"]

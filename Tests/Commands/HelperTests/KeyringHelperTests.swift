@@ -54,7 +54,7 @@ import TestServices
     }
 
     @Test(arguments: HelperScene.Store.allCases)
-    func `the longest address wins, in each form of the answer`(_ store: HelperScene.Store) async throws {
+    func `the longest address wins, in each form of the response`(_ store: HelperScene.Store) async throws {
         let scene = try await HelperScene(store)
         for (service, secret) in [
             ("https://index.example/simple", "of the index"), ("https://index.example/simple/own/", "of the package"),
@@ -80,7 +80,7 @@ import TestServices
     }
 
     @Test(arguments: HelperScene.Store.allCases)
-    func `where there is nothing, nothing is said`(_ store: HelperScene.Store) async throws {
+    func `the helper prints nothing if it finds nothing`(_ store: HelperScene.Store) async throws {
         let scene = try await HelperScene(store)
         try await scene.helper("keyring", "set", "https://index.example/simple", "ada", input: "x")
             .successful("keyring set")
@@ -97,7 +97,7 @@ import TestServices
     }
 
     @Test(arguments: HelperScene.Store.allCases)
-    func `what was stored for HTTPS, or for a host, goes to no address in clear`(
+    func `a password stored for HTTPS, or for a host, never goes to an address in plain text`(
         _ store: HelperScene.Store
     ) async throws {
         let scene = try await HelperScene(store)
@@ -124,7 +124,7 @@ import TestServices
         }
     }
 
-    @Test func `what Python keyring has stored is read, and what is set here is read there`() async throws {
+    @Test func `Python keyring and the helper read each other's passwords`() async throws {
         let scene = try await HelperScene(.secretService)
         let desktop = try #require(scene.desktop)
         let python = PythonKeyring(.secretService, on: desktop)
@@ -136,7 +136,7 @@ import TestServices
         #expect(try await python.get("other", "bob") == nil)
     }
 
-    @Test func `a store that refuses says so in one line, with status 1`() async throws {
+    @Test func `a store's refusal is one line, with status 1`() async throws {
         let scene = try await HelperScene(misses: true)
         let run = try await keyring(scene, "get", "https://index.example/", "ada")
         #expect(run.status == 1 && run.output.isEmpty)

@@ -28,7 +28,7 @@ extension HelperScene {
 /// `HelperSessionTests`.
 @Suite struct HelperLibraryTests {
     @Test(arguments: HelperScene.Store.allCases)
-    func `no helper loads networking to say what is stored`(_ store: HelperScene.Store) async throws {
+    func `no helper loads networking to read stored credentials`(_ store: HelperScene.Store) async throws {
         let scene = try await HelperScene(store)
         let address = "https://example.org/simple/"
         for service in ["git:https://example.org", "docker:https://example.org", address, "ssh:/home/ada/.ssh/id"] {

@@ -15,7 +15,7 @@ import Testing
         ("localhost.evil.example", false), ("127.0.0.1.evil.example", false), ("example.org", false),
     ]
 
-    @Test(arguments: hosts) func `a host is this machine in every place, or in none`(
+    @Test(arguments: hosts) func `a host is a loopback host for every part of Latchkey, or for none`(
         host: String, isLoopback: Bool
     ) throws {
         #expect(HostName.isLoopback(host) == isLoopback)
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: ["", "[::1].evil.example", "[::1]:80", "127.0.0.1:80", "[127.0.0.1]", "::1.", " localhost"])
-    func `what only begins as this machine isn't`(_ host: String) {
+    func `a name that only begins like a loopback host isn't one`(_ host: String) {
         #expect(!HostName.isLoopback(host))
     }
 }

@@ -17,7 +17,7 @@ import TestServices
     }
 
     @Test(arguments: HelperScene.Store.allCases)
-    func `one login is for podman and skopeo, in the store and in no file, until it is taken back`(
+    func `podman and skopeo share one login, in the store and in no file, until --undo`(
         _ store: HelperScene.Store
     ) async throws {
         let scene = try await HelperScene(store)
@@ -49,7 +49,8 @@ import TestServices
     }
 
     @Test(arguments: ["podman", "skopeo"])
-    func `a store that refuses fails the login, and nothing goes into a file in clear`(_ program: String) async throws {
+    func `a store's refusal fails the login, and nothing goes into a file in plain text`(_ program: String) async throws
+    {
         let scene = try await HelperScene(locked: .vault)
         let port = try LoopbackPort.free()
         let registry = try await DockerHelperTests.registry(scene, port)
@@ -60,7 +61,7 @@ import TestServices
         #expect(try await files(scene).isEmpty)
     }
 
-    @Test func `helpers that the person's own file names are theirs`() async throws {
+    @Test func `setup leaves helpers in the person's own file alone`() async throws {
         let scene = try await HelperScene()
         let file = try scene.directory.makeFolder("home/.config/containers") + "/registries.conf"
         try Data("credential-helpers = [\"own\"]\n".utf8).write(to: URL(fileURLWithPath: file))
@@ -85,7 +86,7 @@ import TestServices
         #expect(podman.contains("+ credential-helpers = [\"latchkey\"]\n"))
     }
 
-    @Test func `docker and podman share the link until neither needs it`() async throws {
+    @Test func `docker and podman share the link until both are undone`() async throws {
         let scene = try await HelperScene()
         var environment = scene.environment
         environment["PATH"] = scene.directory / "home/.local/bin" + ":" + Program.searchPath

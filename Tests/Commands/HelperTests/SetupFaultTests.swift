@@ -32,7 +32,7 @@ import TestServices
         #expect(try entries("home").isEmpty)
     }
 
-    @Test func `a home with spaces is no obstacle`() async throws {
+    @Test func `a home with spaces works`() async throws {
         let home = try directory.makeFolder("ho me")
         let extra = ["HOME": home]
         #expect(try await setup("git", "--yes", with: extra).status == 0)
@@ -43,7 +43,7 @@ import TestServices
         #expect(try entries("ho me").isEmpty)
     }
 
-    @Test func `a profile's name leads the record nowhere else`() async throws {
+    @Test func `a profile's name can't lead the record elsewhere`() async throws {
         #expect(try await setup("aws", "../../x", "--yes").status == 0)
         #expect(try entries("state/latchkey/setup") == ["aws-..%2F..%2Fx.json", "lock"])
         #expect(try await setup("aws", "../../x", "--undo", "--yes").status == 0)
@@ -52,7 +52,7 @@ import TestServices
 
     // MARK: - Two at once, and edits between
 
-    @Test func `a second set-up in another way is refused, so that the first can be taken back`() async throws {
+    @Test func `a second setup with other options is refused, so that the first can be undone`() async throws {
         #expect(try await setup("git", "--yes").status == 0)
         let written = try directory.read("home/.gitconfig")
         let run = try await setup("git", "--yes", "--store", "vault")
@@ -62,7 +62,7 @@ import TestServices
         #expect(try entries("home").isEmpty)
     }
 
-    @Test func `of eight set-ups at once one writes, the others find it, and --undo takes all of it away`() async throws
+    @Test func `of eight concurrent setups one writes, the others find it, and --undo removes all of it`() async throws
     {
         try directory.write("home/.gitconfig", "[user]\n\tname = Ada\n")
         let statuses = try await withThrowingTaskGroup(of: Int32.self) { group in
@@ -77,7 +77,7 @@ import TestServices
         #expect(try directory.read("home/.gitconfig") == Array("[user]\n\tname = Ada\n".utf8))
     }
 
-    @Test func `while another set-up writes, one waits a moment and says so`() async throws {
+    @Test func `a setup waits for another one for a moment, and says so`() async throws {
         try directory.makeFolder("state/latchkey/setup")
         let run = try await shell(
             """
@@ -91,7 +91,7 @@ import TestServices
         #expect(try entries("home").isEmpty)
     }
 
-    @Test func `what the person writes while the question stands is not lost`() async throws {
+    @Test func `a person's changes during the question aren't lost`() async throws {
         for option in [[], ["--undo"]] {
             let terminal = try PseudoTerminal()
             let running = try BuiltProducts.latchkey().start(
@@ -108,14 +108,14 @@ import TestServices
         }
     }
 
-    @Test func `edits around what was written stay when it is taken back`() async throws {
+    @Test func `edits around the inserted text stay after --undo`() async throws {
         #expect(try await setup("git", "--yes").status == 0)
         #expect(try await shell("git config --global user.name Ada && sed -i '1i # mine' home/.gitconfig").status == 0)
         #expect(try await setup("git", "--undo", "--yes").status == 0)
         #expect(try directory.read("home/.gitconfig") == Array("# mine\n[user]\n\tname = Ada\n".utf8))
     }
 
-    @Test func `edits inside of it are told, and the file left; what is gone is gone`() async throws {
+    @Test func `--undo leaves a file with edits inside the inserted text, and accepts removed text`() async throws {
         #expect(try await setup("git", "--yes").status == 0)
         #expect(try await shell("sed -i 's/helper git/helper git --no-prompt/' home/.gitconfig").status == 0)
         let edited = try directory.read("home/.gitconfig")
@@ -133,7 +133,7 @@ import TestServices
         ("{\"auths\":{\"a\":{}}}", "{\"auths\": {\"a\": {}}}"),
         ("{\"credsStore\":\"desktop\",\"auths\":{}}", "{\"auths\": {}, \"credsStore\": \"desktop\"}"),
     ])
-    func `docker writes its file anew at every login, and still it can be taken back`(
+    func `docker rewrites its file at every login, and --undo still works`(
         _ before: String, _ after: String
     ) async throws {
         try write("home/.docker/config.json", Array(before.utf8))
@@ -171,7 +171,7 @@ import TestServices
         ),
         ("uv", "config/uv/uv.toml", "", "# keyring-provider = \"subprocess\"\n", 77),
     ])
-    func `--undo leaves a line of the person's own that reads as the set-up's`(
+    func `--undo leaves a person's own line that equals the inserted one`(
         _ tool: String, _ file: String, _ before: String, _ after: String?, _ status: Int32
     ) async throws {
         // Another keyring may be on the path, which uv would find.
@@ -187,7 +187,7 @@ import TestServices
 
     // MARK: - Faults
 
-    @Test func `a full disk leaves everything as it was`() async throws {
+    @Test func `a full disk leaves everything unchanged`() async throws {
         let text = "[user]\n" + String(repeating: "# much to say\n", count: 600)
         try directory.write("home/.gitconfig", text)
         // Not even the record, then the record and not the file.
@@ -207,7 +207,7 @@ import TestServices
         #expect(try entries("home") == [".gitconfig"])
     }
 
-    @Test func `a change that is too long to be remembered isn't made`() async throws {
+    @Test func `a change that is too long for the record isn't made`() async throws {
         let line = Array("GOAUTH=git /\(String(repeating: "x", count: 9000))\n".utf8)
         try write("config/go/env", line)
         let run = try await setup("go", "--yes")
@@ -219,7 +219,7 @@ import TestServices
         #expect(try await setup("go", "--undo", "--yes").status == 1)
     }
 
-    @Test func `a disk that is full behind the link takes the link away again`() async throws {
+    @Test func `a disk that is full after the link removes the link again`() async throws {
         let text = Array("{\"rest\":\"\(String(repeating: "x", count: 9000))\"}".utf8)
         try write("home/.docker/config.json", text)
         let latchkey = try BuiltProducts.latchkey().path
@@ -240,13 +240,13 @@ import TestServices
     }
 
     /// In /proc not even root makes files.
-    @Test func `a folder that takes no file leaves no record`() async throws {
+    @Test func `a folder that can't be written gets no record`() async throws {
         let run = try await setup("git", "--yes", with: ["GIT_CONFIG_GLOBAL": "/proc/gitconfig"])
         #expect(run.status == 73 && run.errorText.contains("[setup.cannot-write]"), "\(run.errorText)")
         #expect(try await setup("git", "--undo", "--yes").status == 1)
     }
 
-    @Test func `a state folder that is no folder leaves everything as it was`() async throws {
+    @Test func `a state folder that isn't a folder leaves everything unchanged`() async throws {
         try directory.write("state/latchkey", "no folder\n")
         let run = try await setup("git", "--yes")
         #expect(run.status == 73 && run.errorText.contains("nothing was changed"), "\(run.errorText)")
@@ -256,7 +256,7 @@ import TestServices
     /// strace kills it at each call that changes a name or makes one last. Whatever is done by then, the file is whole,
     /// and the same command and --undo lead back.
     @Test(arguments: [false, true])
-    func `killed at any step it leaves a whole file, and can be taken back`(_ isUndo: Bool) async throws {
+    func `a setup that is killed at any step leaves a whole file, and can be undone`(_ isUndo: Bool) async throws {
         let before = Array("{\"auths\":{}}\n".utf8)
         let path = ["PATH": Program.searchPath]
         let link = directory / "home/.local/bin/docker-credential-latchkey"

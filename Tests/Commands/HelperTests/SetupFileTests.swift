@@ -66,7 +66,7 @@ import TestServices
         """
 
     @Test(arguments: SetupFileTests.contents.indices)
-    func `what a file has is kept to the byte, and its tool still reads it`(_ index: Int) async throws {
+    func `a file keeps its other bytes, and its tool still reads it`(_ index: Int) async throws {
         let (tool, text, reader, answer) = Self.contents[index]
         let file = try #require(Self.files[tool])
         try write(file, Array(text.utf8), mode: 0o644)
@@ -81,7 +81,7 @@ import TestServices
         #expect(try FileManager.default.attributesOfItem(atPath: directory / file)[.posixPermissions] as? Int == 0o644)
     }
 
-    @Test func `bytes that are no UTF-8 stay, and an empty file stays one`() async throws {
+    @Test func `bytes that aren't UTF-8 stay, and an empty file stays empty`() async throws {
         let odd: [UInt8] = Array("[user]\n\tname = ".utf8) + [0xE9, 0xFF, 0x0A]
         for (tool, before) in [("git", odd), ("git", []), ("docker", []), ("aws", odd), ("go", [0xFF, 0x0A])] {
             let file = try #require(Self.files[tool])
@@ -106,7 +106,9 @@ import TestServices
         ("pip", "[global]\nkeyring-provider: import\n"), ("pip", "[global]\nKeyring-Provider = import\n"),
         ("go", "GOAUTH=off\n"), ("go", "GOAUTH =x\n"),
     ])
-    func `what would break the tool is told, and the file left`(_ tool: String, _ text: String) async throws {
+    func `setup reports a change that would break the tool, and leaves the file`(_ tool: String, _ text: String)
+        async throws
+    {
         let file = try #require(Self.files[tool])
         try write(file, Array(text.utf8))
         let run = try await setup(tool, "--yes")
@@ -115,14 +117,14 @@ import TestServices
         #expect(try await setup(tool, "--undo", "--yes").status == 1)
     }
 
-    @Test func `Go's file that is turned off is none`() async throws {
+    @Test func `Go's file counts as missing if it is switched off`() async throws {
         let run = try await setup("go", "--yes", with: ["GOENV": "off"])
         #expect(run.status == 77 && !FileManager.default.fileExists(atPath: directory / "off"))
     }
 
     // MARK: - Files
 
-    @Test func `links stay links, and one that leads nowhere is left`() async throws {
+    @Test func `links stay links, and a broken link is left alone`() async throws {
         try directory.makeFolder("dotfiles")
         try directory.write("dotfiles/gitconfig", "[user]\n", mode: 0o640)
         try FileManager.default.createSymbolicLink(
@@ -140,7 +142,9 @@ import TestServices
         #expect(try entries("dotfiles").isEmpty)
     }
 
-    @Test func `pipes, folders, devices and files past 4 MiB are left, and not waited for`() async throws {
+    @Test func `setup leaves pipes, folders, devices and files past 4 MiB alone, and doesn't wait for them`()
+        async throws
+    {
         for make in ["mkfifo", "mkdir", "ln -s /dev/null", "truncate -s 4194305"] {
             #expect(try await shell("rm -rf home/.gitconfig; \(make) home/.gitconfig").status == 0)
             let run = try await setup("git", "--yes")
@@ -148,7 +152,7 @@ import TestServices
         }
     }
 
-    @Test func `another user's file is left`() async throws {
+    @Test func `another user's file is left alone`() async throws {
         var other = "/etc/hosts"
         if geteuid() == 0 {
             other = try directory.write("others", "[user]\n", mode: 0o666)
@@ -158,7 +162,7 @@ import TestServices
         #expect(run.status == 77 && run.errorText.contains("belongs to another user"))
     }
 
-    @Test func `a path that the environment gives is the same from another folder`() async throws {
+    @Test func `a relative path from the environment is the same in another folder`() async throws {
         #expect(try await setup("git", "--yes", with: ["GIT_CONFIG_GLOBAL": "mine"]).status == 0)
         #expect(FileManager.default.fileExists(atPath: directory / "mine"))
         let undone = try await BuiltProducts.latchkey().run(

@@ -75,7 +75,7 @@ import TestServices
     private static let podman = "home/.config/containers/registries.conf.d/latchkey.conf"
 
     @Test(arguments: SetupTests.tools.indices)
-    func `the tool asks, and afterwards its file is as it was`(_ index: Int) async throws {
+    func `a tool asks Latchkey after setup, and --undo restores its file`(_ index: Int) async throws {
         let (tool, file, before, question, answer) = Self.tools[index]
         for (service, account) in [
             ("git:https://example.org", "ada"), ("aws:default", "AKIAEXAMPLE"), ("docker:registry.example", "ada"),
@@ -112,7 +112,7 @@ import TestServices
         #expect(try await setup(tool, "--undo", status: 1).errorText.contains("[setup.not-done]"))
     }
 
-    @Test func `kubectl writes its own file, and takes the user out again`() async throws {
+    @Test func `kubectl writes its own file, and removes the user again`() async throws {
         var environment = scene.environment
         environment["PATH"] = (environment["PATH"] ?? "") + ":" + judges
         func run(_ arguments: String...) async throws -> ProgramRun {
@@ -142,7 +142,7 @@ import TestServices
         #expect(try await run("mine", "--undo", "--yes").errorText.contains("[setup.other]"))
     }
 
-    @Test func `a helper that the tool looks for is linked where it isn't on PATH`() async throws {
+    @Test func `setup links a helper's name if the tool can't find it on PATH`() async throws {
         var environment = scene.environment
         environment["PATH"] = Program.searchPath
         let run = try await BuiltProducts.latchkey().run(["setup", "docker", "--yes"], environment: environment)
@@ -155,7 +155,7 @@ import TestServices
         #expect(!FileManager.default.fileExists(atPath: link))
     }
 
-    @Test func `another keyring before ours on PATH is told, and nothing is written`() async throws {
+    @Test func `setup reports another keyring before ours on PATH, and writes nothing`() async throws {
         var environment = scene.environment
         try scene.directory.makeFolder("other")
         try scene.directory.write("other/keyring", "#!/bin/sh\n", mode: 0o755)
@@ -165,7 +165,7 @@ import TestServices
         #expect(!FileManager.default.fileExists(atPath: scene.directory / "config/pip/pip.conf"))
     }
 
-    @Test func `pip and uv share the link until neither needs it`() async throws {
+    @Test func `pip and uv share the link until both are undone`() async throws {
         var environment = scene.environment
         environment["PATH"] = scene.directory / "home/.local/bin" + ":" + Program.searchPath
         func run(_ arguments: String...) async throws {
@@ -181,21 +181,21 @@ import TestServices
         #expect(!FileManager.default.fileExists(atPath: link))
     }
 
-    @Test func `a tool that calls its helper without options is told no store`() async throws {
+    @Test func `setup refuses a store for a tool that calls its helper without options`() async throws {
         for tool in ["docker", "podman", "cargo", "pip", "uv"] {
             let run = try await setup(tool, "--yes", "--store", "vault", status: 64)
             #expect(run.errorText.contains("[setup.no-store]"))
         }
     }
 
-    @Test func `the store that is named goes into the helper's command`() async throws {
+    @Test func `a named store goes into the helper's command`() async throws {
         _ = try await setup("git", "--yes", "--vault", scene.directory / "other/vault")
         #expect(
             String(decoding: try scene.directory.read("home/.gitconfig"), as: UTF8.self)
                 .hasSuffix(" helper git --vault=\(scene.directory.path)/other/vault\n"))
     }
 
-    @Test func `a person is asked, and a script is not`() async throws {
+    @Test func `setup asks a person, and doesn't ask a script`() async throws {
         #expect(try await setup("git", status: 77).errorText.contains("[setup.not-asked]"))
         for (answer, status) in [("n", 77), ("y", 0)] as [(String, Int32)] {
             let terminal = try PseudoTerminal()
@@ -208,7 +208,7 @@ import TestServices
         #expect(FileManager.default.fileExists(atPath: scene.directory / "home/.gitconfig"))
     }
 
-    @Test func `--print shows what --undo would take away, and takes nothing`() async throws {
+    @Test func `--print with --undo shows the removals, and removes nothing`() async throws {
         _ = try await setup("git", "--yes")
         let written = try scene.directory.read("home/.gitconfig")
         let shown = try await setup("git", "--undo", "--print")
@@ -218,7 +218,7 @@ import TestServices
     }
 
     @Test(arguments: ["--yes", "--undo", "--print"])
-    func `an option that is for one tool isn't passed over where none is named`(_ option: String) async throws {
+    func `an option for one tool is refused if no tool is named`(_ option: String) async throws {
         let run = try await setup(option, status: 64)
         #expect(run.output.isEmpty)
         #expect(
@@ -226,7 +226,7 @@ import TestServices
                 + "latchkey: hint: list the tools: latchkey setup\n")
     }
 
-    @Test func `keys in a file that AWS reads first are told`() async throws {
+    @Test func `setup reports keys in a file that AWS reads first`() async throws {
         try scene.directory.makeFolder("home/.aws")
         try scene.directory.write("home/.aws/credentials", "[default]\naws_secret_access_key = s3cret\n")
         let run = try await setup("aws", "--yes")
@@ -240,7 +240,7 @@ import TestServices
             try await setup("aws", "--yes").errorText == "latchkey: aws already gets its credentials from Latchkey\n")
     }
 
-    @Test func `whoever has no store yet is told that the tool finds nothing`() async throws {
+    @Test func `without a store, setup says that the tool finds nothing`() async throws {
         let scene = try await HelperScene(misses: true)
         for message in [
             "git now gets its credentials from Latchkey; to undo: latchkey setup git --undo",
@@ -269,7 +269,7 @@ import TestServices
         ("aws", "home/.aws/config", "[default]\ncredential_process=own\n"),
         ("podman", podman, "credential-helpers = [\"own\"]\n"),
     ])
-    func `what stands in the way is told, and left alone`(_ tool: String, _ file: String, _ text: String) async throws {
+    func `setup reports an obstacle, and leaves it alone`(_ tool: String, _ file: String, _ text: String) async throws {
         try scene.directory.makeFolder(String(file[..<file.lastIndex(of: "/")!]))
         try scene.directory.write(file, text)
         let refused = try await setup(tool, "--yes", status: 77)
@@ -282,7 +282,7 @@ import TestServices
         #expect(try scene.directory.read(file) == Array(text.utf8))
     }
 
-    @Test func `cargo's configuration under its older name, which cargo takes first, is the one that is changed`()
+    @Test func `setup changes cargo's configuration under its older name, which cargo reads first`()
         async throws
     {
         try scene.directory.makeFolder("home/.cargo")
@@ -293,7 +293,8 @@ import TestServices
         #expect(!FileManager.default.fileExists(atPath: scene.directory / "home/.cargo/config.toml"))
     }
 
-    @Test func `without a tool, files with secrets in clear are listed, and none without`() async throws {
+    @Test func `setup without a tool lists files with plain-text secrets, and nothing if there are none`() async throws
+    {
         let secret = "gho_" + String(repeating: "a", count: 36)
         for (file, text) in [
             ("home/.git-credentials", "https://ada:x@example.org\n"), ("home/.netrc", "machine a login b password c\n"),

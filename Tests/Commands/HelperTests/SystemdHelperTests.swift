@@ -24,7 +24,7 @@ import TestServices
             environment: scene.environment)
     }
 
-    @Test func `a unit gets the credential that its line names, exactly`() async throws {
+    @Test func `a unit gets exactly the credential that its line names`() async throws {
         let run = try await ask("RANDOM/unit/app.service/db")
         guard geteuid() == 0 else {
             #expect(run.status == 77 && run.output.isEmpty && run.errorText.contains("isn't a connection from root"))
@@ -33,7 +33,7 @@ import TestServices
         #expect(run.status == 0 && run.outputText == "s3cret\n" && run.errorOutput.isEmpty, "\(run.errorText)")
     }
 
-    @Test func `others get nothing, and the journal says why`() async throws {
+    @Test func `other units get nothing, and the journal says why`() async throws {
         for (address, user, status, text) in [
             ("RANDOM/unit/app.service/other", 0, 1, "other of app.service isn't listed in "),
             ("RANDOM/unit/evil.service/db", 0, 1, "db of evil.service isn't listed in "),
@@ -64,7 +64,7 @@ import TestServices
         #expect(try await ask(address).status == 77)
     }
 
-    @Test func `what isn't a socket is refused`() async throws {
+    @Test func `standard input that isn't a socket is refused`() async throws {
         let run = try await scene.helper("latchkey", "helper", "systemd", input: "x")
         #expect(run.status == 77 && run.output.isEmpty)
     }

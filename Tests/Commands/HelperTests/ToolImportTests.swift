@@ -43,7 +43,7 @@ import TestServices
         #expect(after.outputText == "ada\n", "\(after.errorText)")
     }
 
-    @Test func `what docker-credential-secretservice keeps is taken over, beside the file`() async throws {
+    @Test func `items of docker-credential-secretservice are imported together with the file`() async throws {
         let scene = try await HelperScene(.secretService)
         try scene.directory.makeFolder("home/.docker")
         try scene.directory.write(
@@ -104,7 +104,7 @@ import TestServices
         #expect(after.outputText.contains("ada (Ada)") && after.outputText.hasSuffix("2\n1\n"), "\(after.errorText)")
     }
 
-    @Test func `what cargo's libsecret provider keeps is taken over`() async throws {
+    @Test func `items of cargo's libsecret provider are imported`() async throws {
         let scene = try await HelperScene(.secretService)
         let server = try await FixtureServer("cargo_registry.py", "theirs")
         let login = try await scene.shell(
@@ -142,7 +142,7 @@ import TestServices
         #expect(try await latchkey(scene, "import", "--from", "git", "--empty-source").status == 1)
     }
 
-    @Test func `a file of which anything stays nowhere else is left as it was`() async throws {
+    @Test func `a file whose remaining entries exist nowhere else is left unchanged`() async throws {
         let scene = try await HelperScene()
         let lines = "https://ada:one@example.org\nhttps://nobody@example.org\n"
         try scene.directory.write("home/.git-credentials", lines)
@@ -161,7 +161,7 @@ import TestServices
         #expect(try scene.directory.read("home/.git-credentials").isEmpty)
     }
 
-    @Test func `Git Credential Manager's items and files are taken over, and the files go`() async throws {
+    @Test func `Git Credential Manager's items and files are imported, and the files are deleted`() async throws {
         let scene = try await HelperScene(.secretService)
         try await scene.desktop?.createItem(
             "git:https://github.com",
@@ -180,7 +180,7 @@ import TestServices
 
     // MARK: - What is refused
 
-    @Test func `what keeps its file, or has none, is not emptied`() async throws {
+    @Test func `a source that keeps its file, or has none, isn't emptied`() async throws {
         let scene = try await HelperScene()
         for source in ["gh", "python-keyring", "libsecret-file", "gnome-keyring-collection"] {
             let run = try await latchkey(scene, "import", "--from", source, "--empty-source")
@@ -196,7 +196,7 @@ import TestServices
         }
     }
 
-    @Test func `a locked keyring is said, nobody is asked, and the file stays`() async throws {
+    @Test func `a locked keyring is reported without a prompt, and the file stays`() async throws {
         let scene = try await HelperScene(.secretService)
         let desktop = try #require(scene.desktop)
         let stored = try await Program("docker-credential-secretservice").run(
@@ -222,7 +222,7 @@ import TestServices
         }
     }
 
-    @Test func `pipes, folders and files past 16 MiB are refused and not waited for`() async throws {
+    @Test func `pipes, folders and files past 16 MiB are refused without waiting`() async throws {
         let scene = try await HelperScene()
         try scene.directory.makeFolder("folder")
         let large = try await scene.shell("mkfifo pipe && truncate -s 16777217 large")
@@ -236,7 +236,7 @@ import TestServices
         }
     }
 
-    @Test func `a full disk leaves the file as it was`() async throws {
+    @Test func `a full disk leaves the file unchanged`() async throws {
         let scene = try await HelperScene()
         let text = "{\"auths\":{\"a\":{\"auth\":\"YTpi\"}},\"rest\":\"\(String(repeating: "x", count: 9000))\"}"
         let file = try scene.directory.write("config.json", text)
@@ -253,7 +253,7 @@ import TestServices
     /// `emptied_files.py` writes the files, of each of the ten sources, and knows what it wrote. It found logins, accounts,
     /// macros, comments and second passwords that were in no store and were deleted.
     @Test(arguments: 1...3)
-    func `of random files of each source every secret is in the store or in the file`(_ seed: Int) async throws {
+    func `every secret of random files of each source is in the store or in the file`(_ seed: Int) async throws {
         let scene = try await HelperScene()
         let run = try await Program("/usr/bin/python3").run(
             [
@@ -267,7 +267,7 @@ import TestServices
     }
 
     /// strace kills it at each call that makes something last: until the store has the secret, the file has it.
-    @Test func `killed at any step, the secret is in the file or in the store`() async throws {
+    @Test func `a kill at any step leaves the secret in the file or in the store`() async throws {
         let scene = try await HelperScene()
         let line = "https://ada:of-the-file@example.org\n"
         var kills = 0

@@ -14,7 +14,7 @@ struct EmptiedFileTests: ToolFileSuite {
 
     private let line = "https://ada:p@example.org\n"
 
-    @Test func `git's file is left without a byte, with its mode`() async throws {
+    @Test func `git's file is left empty, with its mode`() async throws {
         let file = try directory.write("credentials", line, mode: 0o644)
         let read = try await GitCredentials.read(file)
         try await empty(read)
@@ -30,7 +30,7 @@ struct EmptiedFileTests: ToolFileSuite {
         #expect(try directory.read("credentials") == Array("# mine\nhttps://example.org\n".utf8))
     }
 
-    @Test func `of two passwords under one name git's is the first, and the other is named`() async throws {
+    @Test func `git's first of two passwords under one name is imported, and the other one is named`() async throws {
         let file = try directory.write("credentials", line + "https://ada:other@example.org\n" + line)
         let read = try await GitCredentials.read(file)
         #expect(try await entries(read) == ["git:https://example.org ada p"])
@@ -38,7 +38,7 @@ struct EmptiedFileTests: ToolFileSuite {
         #expect(read.skippedNames == ["line 2, which has another secret further up"])
     }
 
-    @Test func `a file that was changed since, or is there no more, is left`() async throws {
+    @Test func `a file that was changed since, or that is missing, is left alone`() async throws {
         let file = try directory.write("credentials", line)
         let read = try await GitCredentials.read(file)
         try directory.write("credentials", line + line)
@@ -56,7 +56,7 @@ struct EmptiedFileTests: ToolFileSuite {
         #expect(try directory.read("credentials") == Array(line.utf8))
     }
 
-    @Test func `another user's file is left`() async throws {
+    @Test func `another user's file is left alone`() async throws {
         var file = "/etc/hosts"
         if geteuid() == 0 {
             file = try directory.write("credentials", line)
@@ -83,7 +83,8 @@ struct EmptiedFileTests: ToolFileSuite {
         ("machine https://a.example login b password c\n", "https://a.example"),
         ("machine a.example login b password c\ndefault login d password e\n", "default"),
     ])
-    func `what a netrc has twice, or where no login is, is named and stays`(_ text: String, _ name: String) async throws
+    func `a repeated entry of a netrc, or one without a login, is named and stays`(_ text: String, _ name: String)
+        async throws
     {
         let read = try await NetrcLogins.read(try directory.write("netrc", text))
         #expect(read.skippedNames.map { "\($0)" } == [name])
@@ -106,7 +107,8 @@ struct EmptiedFileTests: ToolFileSuite {
         ("machine a.example password c login b", ""),
         ("machine a.example\nlogin b\npassword c\n\nmachine d.example\nlogin e\npassword f\n", "\n"),
     ])
-    func `of a netrc the logins' own words go, and the rest stays`(_ before: String, _ after: String) async throws {
+    func `the words of a netrc's logins are removed, and the rest stays`(_ before: String, _ after: String) async throws
+    {
         let read = try await NetrcLogins.read(try directory.write("netrc", before))
         #expect(read.skippedCount == 0)
         try await empty(read)
@@ -150,7 +152,7 @@ struct EmptiedFileTests: ToolFileSuite {
         "https://ada:p@example.org/https://eve:p@example.org", "https://ada:p@example.org:/x", "://ada:p@example.org",
         "1https://ada:p@example.org",
     ])
-    func `a line that git doesn't take for a login is named and stays`(_ text: String) async throws {
+    func `a line that isn't a login for git is named and stays`(_ text: String) async throws {
         let read = try await GitCredentials.read(try directory.write("credentials", text + "\n"))
         #expect(try await entries(read).isEmpty)
         #expect(read.skippedNames == ["line 1, which isn't a URL with user and password"])
@@ -185,7 +187,7 @@ struct EmptiedFileTests: ToolFileSuite {
     }
 
     /// Whatever a file is like: once it is emptied, nothing is found in it any more, and it is still of its format.
-    @Test func `what is emptied holds no entry, for 4,000 mutated files`() async throws {
+    @Test func `an emptied file holds no entry, for 4,000 mutated files`() async throws {
         var docker = Mutator(
             seed: 1,
             samples: [

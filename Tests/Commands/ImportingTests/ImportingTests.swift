@@ -64,7 +64,7 @@ struct ImportingTests {
 
     // MARK: - gh
 
-    @Test func `gh's hosts have a token each, and one for each user`() async throws {
+    @Test func `each host of gh has a token, and each user one`() async throws {
         let file = try directory.write(
             "hosts.yml",
             """
@@ -104,7 +104,7 @@ struct ImportingTests {
 
     // MARK: - Python keyring
 
-    @Test func `a sealed file of Python keyring is said to be one`() async throws {
+    @Test func `a sealed file of Python keyring is recognized`() async throws {
         let file = try directory.write(
             "crypted_pass.cfg", "[keyring_2Dsetting]\npassword_20reference = \n\tYWJj\n")
         #expect(await problem { try await PythonKeyringFile.read(file) } == .sealed)
@@ -121,7 +121,7 @@ struct ImportingTests {
 
     // MARK: - All
 
-    @Test func `what is no file, too large or out of reach is refused`() async throws {
+    @Test func `a file that is missing, too large or not a file is refused`() async throws {
         #expect(await problem { try await GitCredentials.read(directory / "nothing") } == .unreadable(2))
         #expect(await problem { try await GitCredentials.read(directory.path) } == .notAFile)
         let large = try directory.write("large", [UInt8](repeating: 0x41, count: (16 << 20) + 1))

@@ -16,7 +16,7 @@ struct ToolFileTests: ToolFileSuite {
 
     // MARK: - docker
 
-    @Test func `docker's logins are read as docker reads them`() async throws {
+    @Test func `docker's logins are read by docker's own rules`() async throws {
         let file = try directory.write(
             "config.json",
             """
@@ -42,7 +42,7 @@ struct ToolFileTests: ToolFileSuite {
         "\"auth\": \"YWRhOg==\"",
         "\"registrytoken\": \"x\"", "\"password\": \"x\"", "\"auth\": \"YWRhOnA=\", \"identitytoken\": \"x\"",
     ])
-    func `a login that no store can have is named, and nothing of it is lost`(_ members: String) async throws {
+    func `a login that no store accepts is named, and stays in the file`(_ members: String) async throws {
         let file = try directory.write("config.json", "{\"auths\":{\"one.example\":{\(members)}}}")
         let read = try await DockerLogins.read(file)
         #expect(read.skippedCount == 1)
@@ -53,12 +53,12 @@ struct ToolFileTests: ToolFileSuite {
         "[]", "{\"auths\": []}", "{\"auths\": {\"a\": \"b\"}}", "{\"auths\": {\"a\": {\"auth\": 1}}}", "{\"auths\":",
         "{} trailing", "{\"auths\": {}} // comment", "{\"a\": 1, \"a\": 2}", "\u{FEFF}{}",
     ])
-    func `what is no configuration of docker's is refused`(_ text: String) async throws {
+    func `an invalid docker configuration is refused`(_ text: String) async throws {
         let file = try directory.write("config.json", text)
         #expect(await problem { _ = try await DockerLogins.read(file) } == .notThatFormat)
     }
 
-    @Test func `JSON that would take more memory or depth than any configuration has is refused`() async throws {
+    @Test func `JSON with more size or depth than any configuration is refused`() async throws {
         for text in [
             String(repeating: "[", count: 100_000), "{\"auths\":" + String(repeating: "{\"a\":", count: 40) + "1",
             "{\"a\":[" + String(repeating: "1,", count: 100_000) + "1]}",
@@ -84,7 +84,8 @@ struct ToolFileTests: ToolFileSuite {
         ),
         ("{\"auths\":{\"a\":{\"\\u0061uth\":\"YTpi\"},\"b\":{}}}", "{\"auths\":{\"a\":{},\"b\":{}}}"),
     ])
-    func `without its logins docker's file is byte for byte what it was`(_ before: String, _ after: String) async throws
+    func `docker's file without its logins is otherwise the same, byte for byte`(_ before: String, _ after: String)
+        async throws
     {
         let file = try directory.write("config.json", before, mode: 0o640)
         let link = directory / "link"
@@ -150,7 +151,7 @@ struct ToolFileTests: ToolFileSuite {
                 """)
     }
 
-    @Test func `a registry without an index, and a key that signs, are named`() async throws {
+    @Test func `a registry without an index, and a signing key, are named`() async throws {
         let file = try directory.write(
             "credentials.toml", "[registries.lost]\ntoken = \"a\"\n[registries.signs]\nsecret-key = \"k3.secret.x\"\n")
         let read = try await CargoTokens.read(file) { _ in nil }
@@ -161,7 +162,7 @@ struct ToolFileTests: ToolFileSuite {
             ])
     }
 
-    @Test func `a token in an inline table is read, and not taken out`() async throws {
+    @Test func `a token in an inline table is read, and stays in the file`() async throws {
         let text = "[registries]\nown = { token = \"a\" }\n"
         let file = try directory.write("credentials.toml", text)
         let read = try await CargoTokens.read(file) { _ in "sparse+https://own.example/" }
@@ -175,13 +176,13 @@ struct ToolFileTests: ToolFileSuite {
         ("a = \"\"\"\n\n", 3), ("a = [1,\n2\n", 3), ("a = {b = 1 c = 2}\n", 1), ("= 1\n", 1), ("a = 'b\n", 1),
         ("\"\"\"a\"\"\" = 1\n", 1), ("a = " + String(repeating: "[", count: 17), 1),
     ])
-    func `what is no TOML is refused with its line`(_ text: String, _ line: Int) async throws {
+    func `invalid TOML is refused with its line`(_ text: String, _ line: Int) async throws {
         let file = try directory.write("credentials.toml", text)
         #expect(await problem { _ = try await CargoTokens.read(file) { _ in nil } } == .malformed(line: line))
     }
 
     /// Python's own reader says what each of 3,000 mutated files holds.
-    @Test func `of whatever Python reads as TOML, each token is the one that Python finds`() async throws {
+    @Test func `the reader finds each token that Python finds in TOML`() async throws {
         var mutator = Mutator(
             seed: 20_261_123,
             samples: [
@@ -237,7 +238,7 @@ struct ToolFileTests: ToolFileSuite {
 
     // MARK: - netrc and .pypirc
 
-    @Test func `the logins of netrc are read as curl and Python read them, and taken out with their lines`()
+    @Test func `netrc's logins are read by the rules of curl and Python, and removed with their lines`()
         async throws
     {
         let file = try directory.write(
@@ -284,14 +285,14 @@ struct ToolFileTests: ToolFileSuite {
         ("machine", 1), ("login a\n", 1), ("machine a login b password\n", 2), ("\nmachine a password #b\n", 2),
         ("machine a login \"b\n\"", 1), ("machine a b c\n", 1), ("machine a password \"b\\", 1),
     ])
-    func `what is no netrc, or what its readers don't agree on, is refused with its line`(
+    func `an invalid netrc, or one that its readers disagree on, is refused with its line`(
         _ text: String, _ line: Int
     ) async throws {
         let file = try directory.write("netrc", text)
         #expect(await problem { _ = try await NetrcLogins.read(file) } == .malformed(line: line))
     }
 
-    @Test func `passwords of pypirc are read as twine reads them, and taken out with their lines`() async throws {
+    @Test func `pypirc's passwords are read by twine's rules, and removed with their lines`() async throws {
         let file = try directory.write(
             "pypirc",
             """
@@ -346,7 +347,7 @@ struct ToolFileTests: ToolFileSuite {
         "password = x\n", "[pypi\n", "[pypi]\npassword = a\n b\n", "[pypi]\npassword = a\npassword = b\n",
         "[pypi]\nword\n",
     ])
-    func `what twine would read otherwise is refused`(_ text: String) async throws {
+    func `a file that twine would read differently is refused`(_ text: String) async throws {
         let file = try directory.write("pypirc", text)
         guard case .malformed = await problem({ _ = try await PyPILogins.read(file) }) else {
             Issue.record("\(text) was read")

@@ -15,7 +15,7 @@ internal import Testing
         "\(GrammarTests.grammar.expected(after: words).source)".prefix { $0 != "(" }.description
     }
 
-    @Test func `commands, once for a group, and then its own words`() {
+    @Test func `completion offers commands, once for a group, and then the group's words`() {
         #expect(words("") == ["get", "run", "vault", "send", "paint", "help", "version"])
         #expect(words() == words(""))
         #expect(words("vault", "") == ["init", "verify"])
@@ -24,13 +24,13 @@ internal import Testing
         #expect(source("zebra", "") == "nothing" && source("vault", "zebra", "") == "nothing")
     }
 
-    @Test func `options that are not given yet, and those that can be repeated`() {
+    @Test func `completion offers unused options, and options that can be repeated`() {
         #expect(words("get", "--") == ["--json", "--scope", "--store", "--timeout", "--help"])
         #expect(words("get", "--json", "--store=x", "--scope", "y", "-") == ["--scope", "--timeout", "--help"])
         #expect(source("get", "--", "--") == "services")
     }
 
-    @Test func `values come by what the help calls them`() {
+    @Test func `completion chooses values by their name in the help`() {
         #expect(source("get", "") == "services")
         #expect(source("get", "a", "") == "accounts")
         #expect(source("get", "a", "b", "") == "nothing")
@@ -41,13 +41,13 @@ internal import Testing
         #expect(source("run", "a", "") == "programs" && source("run", "a", "ls", "-") == "files")
     }
 
-    @Test func `a value after an equals sign is completed with what stands before it`() {
+    @Test func `a value after an equals sign is completed together with the word's beginning`() {
         let word = expected("get", "--store=va")
         #expect(word.before == "--store=" && word.beginning == "va")
         guard case .stores = word.source else { return #expect(Bool(false), "\(word.source)") }
     }
 
-    @Test func `what stands before is read as far as it makes sense`() {
+    @Test func `completion reads the earlier words as far as they are valid`() {
         let word = expected("get", "--timeout", "never", "--store", "vault", "--nonsense", "a", "")
         #expect(word.arguments?.value(GrammarTests.store) == "vault")
         #expect(word.arguments?.value(GrammarTests.timeout) == nil)

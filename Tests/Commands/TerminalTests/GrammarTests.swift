@@ -56,7 +56,7 @@ internal import Testing
 
     // MARK: - What is read
 
-    @Test func `options may stand before and after operands, in both forms`() throws {
+    @Test func `options can come before and after operands, in both forms`() throws {
         let parsed = try arguments("--store=vault", "get", "--json", "a", "--timeout", "0.5", "b")
         #expect(parsed.command.name == "get")
         #expect(parsed.value(Self.store) == "vault")
@@ -66,7 +66,7 @@ internal import Testing
         #expect(parsed.optionalOperand("ACCOUNT") == "b")
     }
 
-    @Test func `an operand and an option that were left out are nil`() throws {
+    @Test func `an omitted operand or option is nil`() throws {
         let parsed = try arguments("get", "a")
         #expect(parsed.optionalOperand("ACCOUNT") == nil)
         #expect(parsed.value(Self.store) == nil)
@@ -81,7 +81,7 @@ internal import Testing
         #expect(!parsed.has(Self.json))
     }
 
-    @Test func `another program's command line is taken as it is`() throws {
+    @Test func `another program's command line is passed on unchanged`() throws {
         for words in [["run", "a", "--timeout", "1", "--"], ["run", "--timeout", "1", "a"]] {
             let line = words + ["ls", "--json", "--", "-x", "--timeout"]
             guard case .run(let parsed) = try Self.grammar.parse(line.map { Array($0.utf8) }) else {
@@ -120,7 +120,7 @@ internal import Testing
         #expect(problem("get", "a", "--scope", "--x")?.code == "usage.missing-value")
     }
 
-    @Test func `a command of two words is found by both`() throws {
+    @Test func `a command of two words needs both`() throws {
         #expect(try arguments("vault", "verify").command.name == "vault verify")
     }
 
@@ -142,11 +142,11 @@ internal import Testing
     }
 
     @Test(arguments: ["0", "-1", "1e3", "nan", "inf", "0x10", "86401", "1.2.3", "", " 1"])
-    func `what is no number of seconds is refused`(_ text: String) {
+    func `an invalid number of seconds is refused`(_ text: String) {
         #expect(problem("get", "a", "--timeout=" + text)?.code == "usage.bad-value")
     }
 
-    @Test func `invalid UTF-8 is refused wherever it stands`() {
+    @Test func `invalid UTF-8 is refused anywhere`() {
         for position in 0..<3 {
             var words = [Array("get".utf8), Array("a".utf8), Array("--store=x".utf8)]
             words[position].append(0xFF)
@@ -158,7 +158,7 @@ internal import Testing
         }
     }
 
-    @Test func `no usage error repeats what could be a secret`() {
+    @Test func `no usage error repeats a possible secret`() {
         let secret = "Tr0ub4dor&3"
         let lines = [
             [secret], ["get", "a", "b", secret], ["get", "-" + secret], ["get", "--" + secret, "a"],
@@ -178,7 +178,7 @@ internal import Testing
 
     // MARK: - Suggestions
 
-    @Test func `a slip finds the right word`() {
+    @Test func `a misspelled word leads to the right word`() {
         #expect(problem("gte", "a")?.hint?.text == "did you mean tool get?")
         #expect(problem("vault", "verfiy")?.hint?.text == "did you mean tool vault verify?")
         #expect(problem("get", "--jsn", "a")?.hint?.text == "did you mean --json?")
@@ -186,7 +186,7 @@ internal import Testing
         #expect(problem("zebra")?.hint?.text == "run `tool --help`")
     }
 
-    @Test func `another program's word leads to the command, and is not taken for it`() {
+    @Test func `another program's word leads to the command, and doesn't replace it`() {
         #expect(problem("show", "a")?.hint?.text == "did you mean tool get?")
         #expect(problem("vault", "make")?.hint?.text == "did you mean tool vault init?")
         #expect(problem("show", "a")?.code == "usage.unknown-command")
@@ -195,7 +195,7 @@ internal import Testing
         #expect(problem("init")?.hint?.text == "did you mean tool vault init?")
     }
 
-    @Test func `slips are counted as insertions, deletions, substitutions and swaps`() {
+    @Test func `the distance of two words counts insertions, deletions, substitutions and swaps`() {
         func slips(_ from: String, _ to: String) -> Int { Suggestion.slips(from: Array(from.utf8), to: Array(to.utf8)) }
         #expect(slips("", "") == 0)
         #expect(slips("abc", "") == 3)
@@ -207,7 +207,7 @@ internal import Testing
 
     // MARK: - Operands
 
-    @Test func `an optional operand may stand before a required one`() throws {
+    @Test func `an optional operand can come before a required one`() throws {
         let both = try arguments("send", "work", "PUT", "/a")
         #expect(both.optionalOperand("METHOD") == "PUT" && both.operand("URL") == "/a")
         let one = try arguments("send", "work", "/a")
@@ -216,7 +216,7 @@ internal import Testing
         #expect(problem("send", "work", "PUT", "/a", "b")?.code == "usage.too-many-operands")
     }
 
-    @Test func `an operand of fixed words takes no other, and doesn't repeat it`() throws {
+    @Test func `an operand of fixed words accepts no other, and doesn't repeat it`() throws {
         #expect(try arguments("paint", "green").operand("COLOUR") == "green")
         #expect(problem("paint", "blue")?.cause.text == "COLOUR is one of red, green")
     }
@@ -239,7 +239,7 @@ internal import Testing
         #expect(problem("version", "x")?.code == "usage.too-many-operands")
     }
 
-    @Test func `a page of the help is a table of its own`() throws {
+    @Test func `a page of the help has a separate table`() throws {
         let page = try help("help", "exit-status")
         #expect(page.hasPrefix("exit statuses:\n  0    done\n  1    not found\n"))
         #expect(try help("help").contains("  tool help exit-status  list the exit statuses\n"))

@@ -8,7 +8,7 @@ internal import TestServices
 
 @Suite struct OutputTests {
     // A user without a home, as in a container, has / there; it used to be //.local/share/latchkey.
-    @Test func `below a home that is the root folder stand ordinary paths`() {
+    @Test func `paths below a home that is the root folder appear unchanged`() {
         #expect(Self.plain.dataDirectory == "/.local/share/latchkey")
         #expect(Self.plain.configurationDirectory == "/.config/latchkey")
         #expect(ProgramEnvironment(variables: [:], home: "/home/a").stateDirectory == "/home/a/.local/state/latchkey")
@@ -63,7 +63,7 @@ internal import TestServices
         )
     }
 
-    @Test func `an error has its code, and its hint in a line of its own`() throws {
+    @Test func `an error has its code, and its hint in a separate line`() throws {
         let said = try written { output in
             output.report(CommandFailure(.usage, "a.code", "it went wrong", hint: "try again"))
             output.report(CommandFailure(.usage, "b.code", "without a hint"))
@@ -78,7 +78,7 @@ internal import TestServices
                 """)
     }
 
-    @Test func `a message in which a secret stands is withheld and counted, with its code`() throws {
+    @Test func `a message that contains a secret is withheld and counted, with its code`() throws {
         let live = LiveSecrets()
         let watched = live.watch(Secret<AccessToken>(copying: Array("q7XwK2mVb9RtYpLz".utf8).span))
         let leak = LoggableText(reviewed: "a planted leak", unredacted: "it said q7XwK2mVb9RtYpLz")
@@ -101,7 +101,7 @@ internal import TestServices
         _ = consume watched
     }
 
-    @Test func `there is no colour where standard error is no terminal`() throws {
+    @Test func `output has no colour if standard error isn't a terminal`() throws {
         let said = try written(ProgramEnvironment(variables: ["TERM": "xterm-256color"], home: "/")) {
             $0.report(CommandFailure(.usage, "a.code", "it went wrong"))
         }
@@ -121,7 +121,7 @@ internal import TestServices
         #expect(terminal.shown.contains("\u{1B}[1;31merror:") == coloured)
     }
 
-    @Test func `a secret is written byte for byte and nothing beside it`() throws {
+    @Test func `a secret is written byte for byte with nothing added`() throws {
         let bytes: [UInt8] = [0x68, 0x00, 0xFF, 0x0A]
         let directory = try TestDirectory()
         let file = try directory.write("out", "")
@@ -137,7 +137,7 @@ internal import TestServices
         ("\u{7F}\0", "\\u{7f}\\u{0}"),
         ("\u{85}\u{9C}", "\\u{85}\\u{9c}"), ("\u{2066}\u{200F}", "\\u{2066}\\u{200f}"),
     ])
-    func `what a terminal obeys is escaped`(text: String, shown: String?) throws {
+    func `terminal control sequences are escaped`(text: String, shown: String?) throws {
         guard let escaped = Secret<Password>(copying: Array(text.utf8).span).escapedForTerminal() else {
             #expect(shown == nil)
             return
@@ -204,7 +204,7 @@ internal import TestServices
         }
     }
 
-    @Test func `a message in which a secret stands is withheld from programs too`() throws {
+    @Test func `a message that contains a secret is withheld from programs too`() throws {
         let live = LiveSecrets()
         let watched = live.watch(Secret<AccessToken>(copying: Array("q7XwK2mVb9RtYpLz".utf8).span))
         let leak = LoggableText(reviewed: "a planted leak", unredacted: "it said q7XwK2mVb9RtYpLz")
@@ -217,7 +217,7 @@ internal import TestServices
         _ = consume watched
     }
 
-    @Test func `a candidate that can't stand on a line is left out`() throws {
+    @Test func `a candidate that can't be one line is left out`() throws {
         let said = try written { output in
             for word in ["plain", "with spaces", "", "two\nlines", "tab\tbed", "é"] {
                 try output.write(candidate: LoggableText(reviewed: "test words", unredacted: word), meaning: "x")
@@ -235,7 +235,7 @@ internal import TestServices
         return table
     }
 
-    @Test func `a table keeps to a width: the widest columns are cut, or the last one goes on below`() {
+    @Test func `a table fits a width: the widest columns are cut, or the last one is wrapped`() {
         #expect(
             Self.wide(wrapping: false).text(width: 30) == """
                 NAME            LABEL
@@ -263,7 +263,9 @@ internal import TestServices
     }
 
     @Test(arguments: [([:], 40), (["COLUMNS": "30"], 30), (["COLUMNS": "none"], 40), (["COLUMNS": "0"], 40)])
-    func `the width is the terminal's, or what COLUMNS says`(_ variables: [String: String], _ width: Int) async throws {
+    func `the width is the terminal's, or the value of COLUMNS`(_ variables: [String: String], _ width: Int)
+        async throws
+    {
         let terminal = try PseudoTerminal()
         let descriptor = unsafe open(terminal.path, O_RDWR | O_NOCTTY | O_CLOEXEC)
         defer { close(descriptor) }
@@ -277,7 +279,7 @@ internal import TestServices
         try await terminal.waitUntilShown(expected)
     }
 
-    @Test func `columns that matter least are cut, then go, before another cell is cut`() throws {
+    @Test func `the least important columns are cut and then removed before another cell is cut`() throws {
         var table = TextTable("NAME", "KIND", "LABEL", dropping: ["LABEL", "KIND"])
         table.append("a name", "password", "a label of words")
         #expect(table.text() == "NAME    KIND      LABEL\na name  password  a label of words\n")
@@ -302,7 +304,7 @@ internal import TestServices
         #expect(said.output == "A       LONG  B\nx       y     z\nlonger  é\n")
     }
 
-    @Test func `a table that goes on keeps its columns and has no second heading`() throws {
+    @Test func `a continued table keeps its columns and has no second heading`() throws {
         var table = TextTable("A", "LONG")
         let said = try written {
             for cell: LoggableText in ["wide", "x", "wider still"].map({
@@ -343,7 +345,7 @@ internal import TestServices
         #expect(said.output == "NAME\na\\u{1b}[2J\\u{a}b\\u{9b}1m\\u{202e}\n")
     }
 
-    @Test func `JSON reads back as what was put in`() throws {
+    @Test func `JSON reads back unchanged`() throws {
         let name = "a\"\\\n\u{1B}\u{9B}\u{202E}é🔑\u{E0041}"
         let said = try written {
             try $0.write(

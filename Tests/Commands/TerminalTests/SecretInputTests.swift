@@ -11,7 +11,7 @@ internal import TestServices
     }
 
     @Test(arguments: [0, 1, 16_383, 16_384, 16_385, 100_000])
-    func `a pipe's bytes are taken exactly`(_ count: Int) throws {
+    func `a pipe's bytes are read exactly`(_ count: Int) throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) } + [0x0D, 0x0A]
         let directory = try TestDirectory()
         let descriptor = try open(bytes, in: directory)
@@ -21,7 +21,7 @@ internal import TestServices
         #expect(same)
     }
 
-    @Test func `exactly the limit is taken and one byte more is refused`() throws {
+    @Test func `input of exactly the limit is accepted and one byte more is refused`() throws {
         let directory = try TestDirectory()
         for (count, fits) in [(10, true), (11, false)] {
             let descriptor = try open([UInt8](repeating: 7, count: count), in: directory)

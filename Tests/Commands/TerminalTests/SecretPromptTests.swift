@@ -42,7 +42,7 @@ internal import TestServices
         }
     }
 
-    @Test func `an answer is taken without its line break and never shown`() async throws {
+    @Test func `an answer loses its line break and is never shown`() async throws {
         let asked = try await ask(typing: "hunter2 é\r", expecting: "hunter2 é")
         #expect(asked.outcome == .answered(asExpected: true))
         #expect(asked.screen == "Secret: \r\n")
@@ -60,7 +60,7 @@ internal import TestServices
         #expect(asked.outcome == .answered(asExpected: true))
     }
 
-    @Test func `backspace takes off one character and control-U all`() async throws {
+    @Test func `backspace removes one character and control-U all`() async throws {
         let asked = try await ask(
             typing: "wrong\u{15}aé\u{7F}b\u{8}c\n", expecting: "ac")
         #expect(asked.outcome == .answered(asExpected: true))
@@ -71,7 +71,7 @@ internal import TestServices
         #expect(asked.outcome == .answered(asExpected: true))
     }
 
-    @Test func `control-C puts the terminal back and interrupts`() async throws {
+    @Test func `control-C restores the terminal and interrupts`() async throws {
         let asked = try await ask(typing: "half\u{3}")
         #expect(asked.outcome == .problem(.interrupted))
         #expect(asked.echoesAfterwards)
@@ -89,7 +89,7 @@ internal import TestServices
         #expect(asked.echoesAfterwards)
     }
 
-    @Test func `without a terminal, and where it is forbidden, nobody is asked`() throws {
+    @Test func `without a terminal, or without permission, the prompt doesn't ask`() throws {
         let missing = SecretPrompt(path: "/nonexistent/tty", isAllowed: true)
         #expect(throws: PromptError(problem: .noTerminal(number: ENOENT), question: "Secret")) {
             _ = try missing.ask("Secret", as: Password.self)
@@ -121,7 +121,7 @@ internal import TestServices
         #expect(run.outputText.hasPrefix(#"ask: PromptError: no terminal to ask for "Password of the database": "#))
     }
 
-    @Test func `a file is no terminal`() throws {
+    @Test func `a file isn't a terminal`() throws {
         let directory = try TestDirectory()
         let file = try directory.write("tty", "")
         #expect(throws: PromptError(problem: .failed(number: ENOTTY), question: "Secret")) {
@@ -132,7 +132,7 @@ internal import TestServices
 
     /// A connection that broke while a question was open was told as "there is no terminal" in one run of many: the read
     /// failed with EIO before the hang-up was known. The memory of a process fails so each time, at its first page.
-    @Test func `a terminal that fails as one that is being hung up does is at its end`() throws {
+    @Test func `a terminal that fails during a hang-up has ended`() throws {
         let device = try TerminalDevice(path: "/proc/self/mem", question: "")
         let reading = device.readByte(within: .seconds(60))
         guard case .end = reading else {

@@ -12,7 +12,7 @@ struct WrappedTextTests {
         #expect(WrappedText.paragraphs("one\ntwo\n\nthree four", width: 10) == "one two\n\nthree four")
     }
 
-    @Test func `a command that is broken is still one to the shell, and none breaks inside quotes`() {
+    @Test func `a wrapped command is still one command to the shell, and no line ends inside quotes`() {
         let command = "tool send 'a b c' --to me"
         #expect(WrappedText.command(command, width: 80) == command)
         #expect(WrappedText.command(command, width: 14) == "tool send \\\n      'a b c' \\\n      --to me")
@@ -43,7 +43,7 @@ struct WrappedTextTests {
         }
     }
 
-    @Test func `help keeps to the width, and nothing of it is lost`() throws {
+    @Test func `help fits the width, and no text is lost`() throws {
         for words in [[], ["--help"], ["get", "--help"]] {
             guard case .help(let help) = try Self.grammar.parse(words.map { Array($0.utf8) }) else { continue }
             for width in [32, 40, 80] {
@@ -56,7 +56,7 @@ struct WrappedTextTests {
         }
     }
 
-    @Test func `the right column stands below the left where it would be a thin one`() throws {
+    @Test func `a right column that would be too narrow moves below the left column`() throws {
         let wide = try Self.help("help", "options", width: 61)
         #expect(wide.contains("  --store STORE  where the things are that it does everything\n                 with\n"))
         let narrow = try Self.help("help", "options", width: 40)

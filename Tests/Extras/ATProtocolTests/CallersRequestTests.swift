@@ -52,7 +52,7 @@ struct CallersRequestTests {
         }
     }
 
-    @Test func `nothing that is logged at trace, or said in an error, holds a secret`() async throws {
+    @Test func `neither trace logs nor errors contain a secret`() async throws {
         let scene = try NetworkScene(redirect: "http://127.0.0.1:\(try LoopbackPort.free())/callback")
         let response = try await scene.response(to: scene.client.beginAuthorization(handle: "alice.test"))
         try await scene.client.resumeAuthorization(with: response)
@@ -77,7 +77,7 @@ struct CallersRequestTests {
         #expect(try !scene.findings().isEmpty)
     }
 
-    @Test func `each error says what happened in words of ours`() {
+    @Test func `each error's text consists of our words`() {
         var codes: [ATProtocolError.Code] = [
             .invalidHandle, .invalidDID, .handleNotFound, .handleAmbiguous, .handleMismatch, .didNotFound,
             .addressRefused, .invalidRedirectURI, .authorizationInProgress, .noAuthorizationPending,

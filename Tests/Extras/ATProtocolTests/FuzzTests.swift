@@ -40,7 +40,7 @@ import TestServices
     ]
     private static let did = "did:plc:ewvi7nxzyoun6zhxrhs64oiz"
 
-    @Test func `a DID document that is accepted is the account's, and leads to an origin`() async throws {
+    @Test func `an accepted DID document is the account's, and leads to an origin`() async throws {
         let did = try DID(Self.did)
         let text = ##"""
             {"id":"\##(Self.did)","alsoKnownAs":["at://alice.test"],"service":[{"id":"#atproto_pds",
@@ -68,7 +68,7 @@ import TestServices
         }
     }
 
-    @Test func `client metadata that is accepted is the client's, and asks for bound tokens`() async throws {
+    @Test func `accepted client metadata is the client's, and requires bound tokens`() async throws {
         let id = "https://app.test/client.json"
         let text = #"""
             {"client_id":"https://app.test/client.json","application_type":"native","dpop_bound_access_tokens":true,
@@ -99,7 +99,7 @@ import TestServices
         }
     }
 
-    @Test func `a handle or DID that is accepted stays what it is`() async throws {
+    @Test func `an accepted handle or DID stays unchanged`() async throws {
         let samples = ["alice.test", Self.did, "did:web:alice.test", "did:web:localhost%3A8080"].map { Array($0.utf8) }
         let words = [".", "-", "%3A", ":", "/", "#", "@", "did:", "did:web:", "xn--", "\u{202E}", "A", "127.0.0.1"]
         try await fuzz(samples, words: words) { input in

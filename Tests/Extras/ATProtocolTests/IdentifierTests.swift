@@ -21,7 +21,7 @@ struct IdentifierTests {
         "alice.test/x", "alice.test:80", String(repeating: "a", count: 64) + ".org",
         Array(repeating: "abcdefg", count: 32).joined(separator: ".") + ".org",
     ])
-    func `what is no handle is refused, not repaired`(text: String) {
+    func `an invalid handle is refused, not repaired`(text: String) {
         #expect(throws: ATProtocolError(.invalidHandle)) { try ATProtocolHandle(text) }
     }
 
@@ -80,7 +80,7 @@ struct IdentifierTests {
             (##"{"id":"DID","service":[SERVICE],"service":[]}"##, .notJSON),
             (String(repeating: "[", count: 40), .notJSON), (String(repeating: " ", count: 70_000), .tooLarge),
         ] as [(String, ATProtocolError.DocumentProblem)])
-    func `a document that is hostile or of no use is refused`(text: String, problem: ATProtocolError.DocumentProblem) {
+    func `a hostile or useless document is refused`(text: String, problem: ATProtocolError.DocumentProblem) {
         let text = text.replacing("DID", with: Self.did).replacing("SERVICE", with: Self.service)
         #expect(throws: ATProtocolError.document(problem)) { try read(text) }
     }
@@ -102,12 +102,12 @@ struct IdentifierTests {
         "https://[fd00::1]", "https://2130706433", "https://0x7f.1", "https://127.1", "https://a.local",
         "https://pds", "https://a.internal",
     ])
-    func `no account leads into this machine or a private network`(address: String) throws {
+    func `an account can't lead into this machine or a private network`(address: String) throws {
         let url = try HTTPURL(address)
         #expect(throws: ATProtocolError(.addressRefused)) { try NetworkReach.publicInternet.check(url) }
     }
 
-    @Test func `under development a loopback address will do, and nothing else that is private`() throws {
+    @Test func `in development a loopback address is accepted, and no other private one`() throws {
         try NetworkReach.publicInternet.check(HTTPURL("https://pds.test:8443"))
         try NetworkReach.development.check(HTTPURL("http://127.0.0.1:8080"))
         for address in ["http://pds.test", "https://10.0.0.1", "https://192.168.1.1"] {

@@ -51,11 +51,11 @@ struct NameLookupTests {
         arguments: [
             [], [0, 0], Array(repeating: 0xFF, count: 64), Array(repeating: 0, count: 65_536),
         ] as [[UInt8]])
-    func `what is no answer is refused`(message: [UInt8]) {
+    func `an invalid DNS response is refused`(message: [UInt8]) {
         #expect(throws: NameLookupError(.malformedResponse)) { try TextRecordResponse(message, about: "a.test") }
     }
 
-    @Test func `an answer about another name, a loop of names, and too many records are refused`() throws {
+    @Test func `a response for another name, a loop of names, and too many records are refused`() throws {
         let name = "_atproto.alice.test"
         let good = NameServer.message(number: 7, name: name, texts: [["did=x"]])
         #expect(try TextRecordResponse(good, about: name).texts == ["did=x"])

@@ -41,8 +41,7 @@ struct ProfileTests {
         #expect(inner.code == .issuerMismatch)
     }
 
-    @Test func `the account's server and the one that authorizes are two, and each gets what is its own`() async throws
-    {
+    @Test func `the account's server and its authorization server each get only their own requests`() async throws {
         let scene = try NetworkScene()
         let network = scene.network
         #expect(network.personalServerOrigin != network.authorizationServer.origin)
@@ -59,7 +58,7 @@ struct ProfileTests {
         }
     }
 
-    @Test func `a server that doesn't say rightly who authorizes for it is refused`() async throws {
+    @Test func `a server with an invalid statement of its authorization server is refused`() async throws {
         let scene = try NetworkScene()
         let network = scene.network
         let issuer = network.authorizationServer.issuer
@@ -96,7 +95,7 @@ struct ProfileTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `a refresh for another account leaves the session as it was`() async throws {
+    @Test func `a refresh for another account leaves the session unchanged`() async throws {
         let scene = try NetworkScene()
         try await scene.signIn()
         let before = try await scene.session()
@@ -108,7 +107,7 @@ struct ProfileTests {
         #expect(try await scene.session() == before)
     }
 
-    @Test func `tokens that anyone can use are refused`() async throws {
+    @Test func `tokens that aren't bound to a key are refused`() async throws {
         let scene = try NetworkScene()
         scene.network.authorizationServer.switchOn(.bearerInsteadOfDPoP)
         #expect(await scene.failure() == .signIn(.oauth(OAuthError(.invalidResponse(.tokenNotBound)))))
@@ -121,7 +120,7 @@ struct ProfileTests {
             (.wrongIssuer, OAuthError(.issuerMismatch)), (.missingIssuer, OAuthError(.issuerMismatch)),
             (.denied, OAuthError(.accessDenied)),
         ] as [(AuthorizationServerFault, OAuthError)])
-    func `an answer that isn't the server's, or is a no, ends it`(
+    func `a response from another server, or a refusal, ends the sign-in`(
         fault: AuthorizationServerFault, error: OAuthError
     ) async throws {
         let scene = try NetworkScene()
@@ -133,7 +132,7 @@ struct ProfileTests {
 
     // MARK: - Nonces
 
-    @Test func `each server has its own nonces, taken from every answer, and one repeat each`() async throws {
+    @Test func `each server has separate nonces, updated by every response, and one repeat each`() async throws {
         let scene = try NetworkScene()
         scene.network.authorizationServer.switchOn(.dpopNonceChurn)
         try await scene.signIn()
@@ -187,7 +186,7 @@ struct ProfileTests {
     }
 
     @Test(arguments: ["http://127.0.0.1/other", "http://[::1]/callback", "org.other:/callback", "https://app.test/cb"])
-    func `a redirect that is not in the metadata is refused before anybody else is asked`(
+    func `a redirect that isn't in the metadata is refused before any request`(
         redirect: String
     ) async throws {
         let scene = try hosted(Self.metadata, redirect: redirect)
@@ -247,7 +246,7 @@ struct ProfileTests {
         }
     }
 
-    @Test func `a client that doesn't ask for atproto is refused before any network`() async throws {
+    @Test func `a client that doesn't request atproto is refused before any request`() async throws {
         let scene = try NetworkScene { $0.scopes = ["transition:generic"] }
         #expect(await scene.failure() == .invalidClientMetadata(.withoutATProtoScope))
         #expect(scene.http.asked.withLock { $0.isEmpty })

@@ -26,7 +26,7 @@ struct ResolutionTests {
         }
     }
 
-    @Test func `the DNS is asked first, and the host when the DNS names nobody`() async throws {
+    @Test func `the DNS is asked first, and the host if the DNS has no DID`() async throws {
         let scene = try NetworkScene()
         let identity = try await scene.resolver.identity(of: AccountIdentifier("alice.test"))
         #expect(identity.did.text == scene.network.did && identity.handle?.text == "alice.test")
@@ -38,7 +38,7 @@ struct ResolutionTests {
         #expect(scene.names.asked.withLock { $0 } == ["_atproto.alice.test", "_atproto.alice.test"])
     }
 
-    @Test func `a DNS that fails leaves the host to ask`() async throws {
+    @Test func `after a DNS failure the host is asked`() async throws {
         let scene = try NetworkScene()
         scene.names.failure.withLock { $0 = NameLookupError(.tryAgain) }
         #expect(try await error(scene) == nil)
@@ -46,7 +46,7 @@ struct ResolutionTests {
         #expect(try await error(scene) == .handleNotFound)
     }
 
-    @Test func `a handle that leads nowhere, to two accounts, or to no DID is refused`() async throws {
+    @Test func `a handle that leads to no DID, to two or to an invalid one is refused`() async throws {
         let scene = try NetworkScene()
         scene.names.records.withLock { $0["_atproto.alice.test"] = ["did=" + scene.network.did, "did=" + Self.other] }
         #expect(try await error(scene) == .handleAmbiguous)
@@ -60,7 +60,7 @@ struct ResolutionTests {
         #expect(try await error(scene, "alice") == .invalidHandle)
     }
 
-    @Test func `a handle that points to somebody else's DID is refused`() async throws {
+    @Test func `a handle that points to another account's DID is refused`() async throws {
         let scene = try NetworkScene()
         let network = scene.network
         scene.names.records.withLock { $0["_atproto.alice.test"] = ["did=" + Self.other] }
@@ -98,7 +98,7 @@ struct ResolutionTests {
         #expect(try await scene.request() == 200)
     }
 
-    @Test func `a DID on localhost is for development alone`() async throws {
+    @Test func `a DID on localhost is accepted in development only`() async throws {
         let scene = try NetworkScene()
         let port = try #require(try HTTPURL(scene.network.personalServerOrigin).port)
         let did = "did:web:localhost%3A\(port)"
@@ -121,7 +121,7 @@ struct ResolutionTests {
         #expect(!scene.http.asked.withLock { $0.contains { $0.contains("10.0.0.1") || $0.contains("192.168") } })
     }
 
-    @Test func `a resolver of the adopter's own is believed no further than its document goes`() async throws {
+    @Test func `an adopter's resolver can't override the DID's document`() async throws {
         struct Careless: IdentityResolver {
             let document: DIDDocument
             func did(of handle: ATProtocolHandle) async throws(ATProtocolError) -> DID {
@@ -144,7 +144,7 @@ struct ResolutionTests {
     @Test(arguments: [
         (NetworkReach.publicInternet, AddressReach.publicInternet), (.development, .publicInternetAndLoopback),
     ])
-    func `the transport is told which addresses it may connect to`(reach: NetworkReach, addresses: AddressReach)
+    func `the transport knows to which addresses it may connect`(reach: NetworkReach, addresses: AddressReach)
         async throws
     {
         let http = ReachWitness()

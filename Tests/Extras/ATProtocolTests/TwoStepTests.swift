@@ -26,7 +26,7 @@ struct TwoStepTests {
         }
     }
 
-    @Test func `an authorization that has begun is resumed by another process`() async throws {
+    @Test func `another process can resume an authorization that has begun`() async throws {
         let scene = try scene()
         let response = try await scene.response(to: scene.client.beginAuthorization(handle: "alice.test"))
         #expect(try await scene.items("authorization") == ["pending"])
@@ -39,7 +39,7 @@ struct TwoStepTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `of two that begin, the second is told that one is in progress, until the first ends`() async throws {
+    @Test func `a second authorization is refused until the first one ends`() async throws {
         let scene = try scene()
         let url = try await scene.client.beginAuthorization(handle: "alice.test")
         let other = try scene.relaunched()
@@ -73,7 +73,7 @@ struct TwoStepTests {
         }
     }
 
-    @Test func `two that begin at the same moment don't both go on`() async throws {
+    @Test func `two authorizations that begin at the same moment don't both continue`() async throws {
         let scene = try scene()
         let clients = try (0..<4).map { _ in try scene.relaunched() }
         let codes = await withTaskGroup(of: ATProtocolError.Code?.self) { group in
@@ -88,7 +88,7 @@ struct TwoStepTests {
         #expect(try await scene.items("private-key").count == 1)
     }
 
-    @Test func `an answer with another state changes nothing, and the right one still counts, once`() async throws {
+    @Test func `a response with another state changes nothing, and the right one still counts, once`() async throws {
         let scene = try scene()
         let url = try await scene.client.beginAuthorization(handle: "alice.test")
         let forged = Array("code=abc&state=\(String(repeating: "x", count: 43))".utf8)
@@ -106,7 +106,7 @@ struct TwoStepTests {
         #expect(scene.record.requests[.token] == 2)
     }
 
-    @Test func `an answer that comes too late is refused, and a new one may begin`() async throws {
+    @Test func `a late response is refused, and a new authorization can begin`() async throws {
         let scene = try scene()
         let response = try await scene.response(to: scene.client.beginAuthorization(handle: "alice.test"))
         scene.clock.advance(seconds: 601)
@@ -118,7 +118,7 @@ struct TwoStepTests {
         #expect(try await scene.items("private-key").count == 1)
     }
 
-    @Test func `a denial ends it, and leaves nothing`() async throws {
+    @Test func `a denial ends the authorization, and leaves nothing`() async throws {
         let scene = try scene()
         scene.network.authorizationServer.switchOn(.denied)
         let response = try await scene.response(to: scene.client.beginAuthorization(handle: "alice.test"))
@@ -126,7 +126,7 @@ struct TwoStepTests {
         #expect(try await scene.store.list(service: nil, deadline: .unhurried).all().isEmpty)
     }
 
-    @Test func `tokens for another account are revoked after two steps as well`() async throws {
+    @Test func `tokens for another account are revoked after two steps too`() async throws {
         let scene = try scene()
         scene.network.authorizationServer.switchOn(.wrongSubject)
         let response = try await scene.response(to: scene.client.beginAuthorization(handle: "alice.test"))
@@ -135,7 +135,7 @@ struct TwoStepTests {
         #expect(try await scene.store.list(service: nil, deadline: .unhurried).all().isEmpty)
     }
 
-    @Test func `an attempt whose key is gone, or that is damaged, is told as such`() async throws {
+    @Test func `an attempt without its key, or a damaged one, is a typed error`() async throws {
         let scene = try scene()
         let response = try await scene.response(to: scene.client.beginAuthorization(handle: "alice.test"))
         let thumbprint = try #require(try await scene.items("private-key").first)
@@ -167,7 +167,7 @@ struct TwoStepTests {
         #expect(await third.signOut().revocation == .revoked)
     }
 
-    @Test func `a session whose key is lost, or is another, is told as such`() async throws {
+    @Test func `a session with a lost or a different key is a typed error`() async throws {
         let scene = try NetworkScene()
         try await scene.signIn()
         let thumbprint = try #require(try await scene.items("private-key").first)
@@ -196,7 +196,7 @@ struct TwoStepTests {
         #expect(scene.record.refreshes == 1 && scene.record.replays == 0)
     }
 
-    @Test func `a server that ended the session ends it here, and nobody is signed in`() async throws {
+    @Test func `a session that the server ended is ended here too, and the account is signed out`() async throws {
         let scene = try NetworkScene()
         try await scene.signIn()
         scene.network.authorizationServer.revokeEverything()
@@ -206,7 +206,7 @@ struct TwoStepTests {
         #expect(await scene.client.signOut().deletion == .absent)
     }
 
-    @Test func `signing out deletes session and key although the servers are gone`() async throws {
+    @Test func `signing out deletes session and key even if the servers are unreachable`() async throws {
         let scene = try NetworkScene()
         try await scene.signIn()
         scene.network.stop()
@@ -247,7 +247,7 @@ struct TwoStepTests {
         }
     }
 
-    @Test func `a user interface of the adopter's own brings the answer`() async throws {
+    @Test func `an adopter's user interface can bring the response`() async throws {
         let scene = try scene()
         let http = scene.http
         let code = await present(scene) { url, scheme in
@@ -258,7 +258,7 @@ struct TwoStepTests {
         #expect(try await scene.request() == 200)
     }
 
-    @Test func `no answer is a cancellation, and what an interface throws is not repeated`() async throws {
+    @Test func `a missing response is a cancellation, and an interface's error isn't repeated`() async throws {
         let scene = try scene()
         #expect(await present(scene) { _, _ in nil } == .authorizationCancelled)
         #expect(await present(scene) { _, _ in throw Prose() } == .presenterFailed)

@@ -16,7 +16,7 @@ struct AuthorizationServerTests {
         client = TestClient(server)
     }
 
-    @Test func `a client that is registered with a path and a star takes any path below it, and no other`() {
+    @Test func `a client registered with a path and a star can use any path below it, and no other`() {
         let client = RegisteredClient("any", redirectURIs: ["http://127.0.0.1/a/*"])
         #expect(client.permits(redirectURI: "http://127.0.0.1:4711/a/b/callback"))
         for other in [
@@ -44,7 +44,7 @@ struct AuthorizationServerTests {
         #expect(server.record.lastScopes == ["repo", "gist"])
     }
 
-    @Test func `a code that comes twice ends what it brought the first time`() async throws {
+    @Test func `a second use of a code ends the tokens of the first`() async throws {
         let code = try await client.authorize().code
         let token = try await client.exchange(code: code).json["access_token"]!
         let again = try await client.exchange(code: code)
@@ -91,7 +91,7 @@ struct AuthorizationServerTests {
             ["redirect_uri": "http://127.0.0.1:x@attacker.example/callback"], ["redirect_uri": nil],
             ["redirect_uri": "http://127.0.0.1:99999/callback"],
         ] as [[String: String?]])
-    func `nothing ever goes to an address that nobody registered`(change: [String: String?]) async throws {
+    func `the server never redirects to an unregistered address`(change: [String: String?]) async throws {
         let response = try await client.authorize(change)
         #expect(response.status == 400)
         #expect(response.location == nil)
@@ -104,7 +104,7 @@ struct AuthorizationServerTests {
         #expect(response.json["error"] == "invalid_grant")
     }
 
-    @Test func `a parameter that comes twice spoils the request`() async throws {
+    @Test func `a repeated parameter invalidates the request`() async throws {
         let query = TestClient.form(["client_id": "latchkey", "redirect_uri": client.redirectURI])
         let response = try await client.get(server.authorizationEndpoint + "?\(query)&client_id=latchkey")
         #expect(response.status == 400)
@@ -151,12 +151,12 @@ struct AuthorizationServerTests {
         #expect(try await client.userInfo(token: fresh.json["access_token"]!).status == 200)
     }
 
-    @Test func `a refresh token opens nothing by itself`() async throws {
+    @Test func `a refresh token alone opens nothing`() async throws {
         let tokens = try await client.signIn()
         #expect(try await client.userInfo(token: tokens.json["refresh_token"]!).status == 401)
     }
 
-    @Test func `revoking ends both tokens, and is no error for a token that nobody knows`() async throws {
+    @Test func `revoking ends both tokens, and an unknown token is no error`() async throws {
         let tokens = try await client.signIn()
         for token in [tokens.json["refresh_token"]!, "unknown"] {
             let response = try await client.post(server.revocationEndpoint, ["client_id": "latchkey", "token": token])
@@ -189,7 +189,7 @@ struct AuthorizationServerTests {
 
     // MARK: - Metadata
 
-    @Test func `metadata stands where both standards look for it`() async throws {
+    @Test func `the metadata is at the addresses of both standards`() async throws {
         let server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(issuerPath: "/tenant"))
         let client = TestClient(server)
         for path in ["/.well-known/oauth-authorization-server/tenant", "/tenant/.well-known/openid-configuration"] {

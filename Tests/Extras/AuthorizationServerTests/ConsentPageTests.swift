@@ -42,7 +42,7 @@ struct ConsentPageTests {
     }
 
     @Test(arguments: ["deny", "", "maybe"])
-    func `anything but yes is a no`(decision: String) async throws {
+    func `any answer but yes is a no`(decision: String) async throws {
         let number = try number(try await client.authorize())
         let response = try await client.post(server.origin + "/consent", ["request": number, "decision": decision])
         #expect(response.redirect["error"] == "access_denied")
@@ -50,7 +50,7 @@ struct ConsentPageTests {
         #expect(server.record.denials == 1)
     }
 
-    @Test func `a number that nobody was shown is refused`() async throws {
+    @Test func `a number that the server didn't show is refused`() async throws {
         let response = try await client.post(server.origin + "/consent", ["request": "guess", "decision": "allow"])
         #expect(response.status == 400)
     }

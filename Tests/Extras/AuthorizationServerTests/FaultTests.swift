@@ -16,7 +16,7 @@ struct FaultTests {
 
     // MARK: - In the redirect
 
-    @Test func `the redirect's faults change the parameter they name`() async throws {
+    @Test func `each of the redirect's faults changes its own parameter`() async throws {
         func redirect(_ fault: AuthorizationServerFault) async throws -> TestClient.Response {
             server.switchOn(fault)
             defer { server.switchOff(fault) }
@@ -36,7 +36,7 @@ struct FaultTests {
 
     // MARK: - In responses
 
-    @Test func `faults of the token endpoint leave the code good for another try`() async throws {
+    @Test func `after a fault of the token endpoint the code is still valid`() async throws {
         let code = try await client.authorize().code
         for (fault, status) in [
             (AuthorizationServerFault.errorWithStatus200(.token), 200), (.status(400, .token), 400),
@@ -52,7 +52,7 @@ struct FaultTests {
         #expect(server.record.requests[.token] == 5)
     }
 
-    @Test func `a 307 points to where credentials would be noticed`() async throws {
+    @Test func `a 307 points to an address where credentials are noticed`() async throws {
         server.switchOn(.temporaryRedirect(.token))
         let response = try await client.exchange(code: "c")
         #expect(!server.record.strayCredentials)
@@ -71,20 +71,20 @@ struct FaultTests {
     }
 
     @Test(arguments: [AuthorizationServerFault.cutConnection(.token), .noResponse(.token)])
-    func `a connection that breaks is lost`(fault: AuthorizationServerFault) async throws {
+    func `a broken connection is a lost connection`(fault: AuthorizationServerFault) async throws {
         let code = try await client.authorize().code
         server.switchOn(fault)
         let error = await #expect(throws: TransportError.self) { _ = try await client.exchange(code: code) }
         #expect(error?.code == .connectionLost)
     }
 
-    @Test func `a huge body goes past the limit`() async throws {
+    @Test func `a huge body exceeds the limit`() async throws {
         server.switchOn(.hugeBody(byteCount: 1 << 24, .token))
         let error = await #expect(throws: TransportError.self) { _ = try await client.exchange(code: "c") }
         #expect(error?.code == .bodyTooLarge)
     }
 
-    @Test func `a slow answer is a time-out for who doesn't wait`() async throws {
+    @Test func `a slow response is a timeout for an impatient client`() async throws {
         server.switchOn(.slow(.seconds(3600), .metadata))
         let url = try HTTPURL(server.origin + "/.well-known/oauth-authorization-server")
         let error = await #expect(throws: TransportError.self) {
@@ -94,7 +94,7 @@ struct FaultTests {
         #expect(error?.code == .timedOut)
     }
 
-    @Test func `an answer that is held comes when it is let go`() async throws {
+    @Test func `a held response comes when the test releases it`() async throws {
         let code = try await client.authorize().code
         server.switchOn(.held(.token))
         async let response = client.exchange(code: code)
@@ -105,7 +105,7 @@ struct FaultTests {
         #expect(server.record.codesExchanged == 1)
     }
 
-    @Test func `token answers can lack their token or have a type that nobody knows`() async throws {
+    @Test func `token responses can lack their token or have an unknown type`() async throws {
         server.switchOn(.unknownTokenType)
         #expect(try await client.signIn().json["token_type"] == "mystery")
         server.switchOn(.missingAccessToken)
@@ -124,7 +124,7 @@ struct FaultTests {
 
     // MARK: - For audits
 
-    @Test func `every secret of a sign-in is lent to audits, by name`() async throws {
+    @Test func `the server lends every secret of a sign-in to audits, by name`() async throws {
         let tokens = try await client.signIn()
         let names = Mutex<Set<String>>([])
         let isThere = Mutex(false)
@@ -137,7 +137,7 @@ struct FaultTests {
         #expect(isThere.withLock { $0 })
     }
 
-    @Test func `the record says nothing that is secret`() async throws {
+    @Test func `the server's record contains no secret`() async throws {
         let tokens = try await client.signIn()
         let text = "\(server.record)"
         for secret in [tokens.json["access_token"]!, tokens.json["refresh_token"]!, TestClient.verifier, "st ate&1"] {

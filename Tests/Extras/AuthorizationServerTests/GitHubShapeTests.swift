@@ -39,7 +39,7 @@ struct GitHubShapeTests {
         #expect(user.json["login"] == "octocat")
     }
 
-    @Test func `without asking for JSON the answer is a form`() async throws {
+    @Test func `without a request for JSON the response is a form`() async throws {
         let response = try await exchange(accept: "*/*")
         #expect(response.form["access_token"]?.hasPrefix("gho_") == true)
         #expect(response.form["scope"] == "repo,gist")
@@ -58,7 +58,7 @@ struct GitHubShapeTests {
         #expect(response.json["access_token"] == nil)
     }
 
-    @Test func `the application ends a token with its own credentials, and no one else's`() async throws {
+    @Test func `only an application's own credentials can revoke its token`() async throws {
         let token = try await exchange().json["access_token"]!
         func delete(_ token: String, basic: String?) async throws -> Int {
             let url = try HTTPURL(server.gitHubRevocationEndpoint(client: "latchkey"))

@@ -19,7 +19,7 @@ struct AuthenticatorTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `in manual mode nobody is asked and nothing is sent until it is asked for`() async throws {
+    @Test func `in manual mode nothing is asked or sent before a sign-in is requested`() async throws {
         let scene = try AuthenticatorScene(mode: .manualOnly)
         #expect(await scene.failure() == OAuthAuthenticator.Failure(.loginRequired))
         #expect(scene.person.timesAsked == 0 && scene.server.record.requests.isEmpty && scene.statuses.all.isEmpty)
@@ -28,7 +28,7 @@ struct AuthenticatorTests {
         #expect(try await scene.ask() == 200)
     }
 
-    @Test func `without a user authenticator nobody is asked in either mode`() async throws {
+    @Test func `without a user authenticator neither mode prompts`() async throws {
         let scene = try AuthenticatorScene { $0.userAuthenticator = .unavailable }
         #expect(await scene.failure() == OAuthAuthenticator.Failure(.noUserAuthenticator))
         await #expect(throws: OAuthAuthenticator.Failure(.noUserAuthenticator)) {
@@ -37,7 +37,7 @@ struct AuthenticatorTests {
         #expect(scene.server.record.requests.isEmpty)
     }
 
-    @Test func `the status handler is told before any request is sent, of failures too`() async throws {
+    @Test func `the status handler runs before any request, and for failures too`() async throws {
         let told = SeenAsked()
         let scene = try AuthenticatorScene { configuration in
             let statuses = configuration.statusHandler
@@ -72,7 +72,7 @@ struct AuthenticatorTests {
         #expect(scene.person.timesAsked == 1 && scene.statuses.all.count == 1)
     }
 
-    @Test func `a sign-in that nobody waits for any more ends, and the next one starts anew`() async throws {
+    @Test func `a sign-in without a waiting caller ends, and the next one starts anew`() async throws {
         let scene = try AuthenticatorScene()
         scene.person.hesitate()
         let tasks = (0..<2).map { _ in Task { await scene.failure() } }
@@ -100,7 +100,7 @@ struct AuthenticatorTests {
         #expect(scene.server.record.refreshes == 1 && scene.person.timesAsked == 1)
     }
 
-    @Test func `when the refresh is refused as well, the person signs in again and the request is sent once more`()
+    @Test func `after a refused refresh the person signs in again, and the request is sent once more`()
         async throws
     {
         let scene = try AuthenticatorScene()
@@ -114,7 +114,7 @@ struct AuthenticatorTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `in manual mode a refused refresh is told, and nobody is asked`() async throws {
+    @Test func `in manual mode a refused refresh is an error without a prompt`() async throws {
         let scene = try AuthenticatorScene(mode: .manualOnly)
         try await scene.authenticator.authenticate()
         scene.server.revokeEverything()
@@ -123,7 +123,7 @@ struct AuthenticatorTests {
         #expect(try await scene.authenticator.login() == nil)
     }
 
-    @Test func `an answer that stays 401 is the answer`() async throws {
+    @Test func `a response that stays 401 is returned`() async throws {
         let scene = try AuthenticatorScene()
         #expect(try await scene.ask() == 200)
         scene.server.switchOn(.status(401, .userInfo))
@@ -132,7 +132,7 @@ struct AuthenticatorTests {
         #expect(scene.asked - before == 2 && scene.server.record.refreshes == 1 && scene.person.timesAsked == 1)
     }
 
-    @Test func `network trouble at the refresh keeps the login, and asks nobody`() async throws {
+    @Test func `network trouble at the refresh keeps the login, and doesn't prompt`() async throws {
         let scene = try AuthenticatorScene()
         #expect(try await scene.ask() == 200)
         scene.server.expireAccessTokens()
@@ -143,7 +143,7 @@ struct AuthenticatorTests {
         #expect(scene.person.timesAsked == 1)
     }
 
-    @Test func `other rules for answers are followed`() async throws {
+    @Test func `custom rules for responses are followed`() async throws {
         let responses = Responses()
         let scene = try AuthenticatorScene {
             $0.tokens.responseStatusProvider = OAuthAuthenticator.ResponseRule { response in
@@ -161,7 +161,7 @@ struct AuthenticatorTests {
         #expect(scene.person.timesAsked == 2)
     }
 
-    @Test func `a session that ends is refreshed before it does`() async throws {
+    @Test func `a session is refreshed before its end`() async throws {
         let scene = try AuthenticatorScene()
         #expect(try await scene.ask() == 200)
         scene.advance(seconds: 4000)
@@ -171,7 +171,7 @@ struct AuthenticatorTests {
 
     // MARK: - Where tokens go
 
-    @Test func `the token goes to no origin that isn't named`() async throws {
+    @Test func `the token goes only to named origins`() async throws {
         let scene = try AuthenticatorScene { $0.origins = .these(["https://api.example.org"]) }
         #expect(await scene.failure() == OAuthAuthenticator.Failure(.otherOrigin))
         #expect(scene.person.timesAsked == 0)
@@ -180,7 +180,7 @@ struct AuthenticatorTests {
         }
     }
 
-    @Test func `by default the token goes to the servers that the provider names`() async throws {
+    @Test func `by default the token goes to the provider's servers`() async throws {
         let scene = try AuthenticatorScene()
         #expect(try await scene.ask() == 200)
         for address in ["https://api.example.org/", "http://127.0.0.1:1/", "https://127.0.0.1:\(scene.server.port)/"] {
@@ -212,7 +212,7 @@ struct AuthenticatorTests {
         #expect(provider.origins == [try scene.url.origin])
     }
 
-    @Test func `signing out revokes and deletes`() async throws {
+    @Test func `signing out revokes the tokens and deletes the session`() async throws {
         let scene = try AuthenticatorScene(mode: .manualOnly)
         try await scene.authenticator.authenticate()
         #expect(await scene.authenticator.signOut().isSignedOut)
@@ -220,7 +220,7 @@ struct AuthenticatorTests {
         #expect(await scene.failure() == OAuthAuthenticator.Failure(.loginRequired))
     }
 
-    @Test func `each error says what happened in words of ours`() {
+    @Test func `each error's text consists of our words`() {
         var codes: [OAuthAuthenticator.Failure.Code] = [
             .loginRequired, .noUserAuthenticator, .otherOrigin, .fileFailed(number: 2),
             .signIn(SignInError(.notSignedIn)), .cancelled,

@@ -8,7 +8,7 @@ import Testing
 /// Bodies that come from files and go into files.
 struct FileTests {
     @Test(arguments: ["PUT", "POST"])
-    func `a file is uploaded whole, and again when the token was refused`(method: String) async throws {
+    func `a file is uploaded whole, and again after a refused token`(method: String) async throws {
         let echo = try Echo()
         let scene = try BridgeScene()
         let file = scene.folder.appendingPathComponent("upload")
@@ -28,7 +28,7 @@ struct FileTests {
         #expect(refusing.seen[0].fields["authorization"] != refusing.seen[1].fields["authorization"])
     }
 
-    @Test func `a file that can't be read, or a second body, is refused before anybody is asked`() async throws {
+    @Test func `an unreadable file, or a second body, is refused before a prompt`() async throws {
         let scene = try BridgeScene()
         let missing = scene.folder.appendingPathComponent("missing")
         let request = try scene.request
@@ -47,7 +47,7 @@ struct FileTests {
         #expect(scene.server.record.requests.isEmpty)
     }
 
-    @Test func `an answer is downloaded into a file of its owner alone, which takes the place of the old one`()
+    @Test func `a response is downloaded into a private file, which replaces the old one`()
         async throws
     {
         let scene = try BridgeScene()
@@ -64,7 +64,7 @@ struct FileTests {
         #expect(try leftovers(scene) == ["download"])
     }
 
-    @Test func `what is too large, refused or broken off leaves the old file and nothing else`() async throws {
+    @Test func `a response that is too large, refused or broken off leaves only the old file`() async throws {
         let scene = try BridgeScene()
         _ = try await scene.authenticator.authenticate()
         let file = scene.folder.appendingPathComponent("download")
@@ -88,7 +88,7 @@ struct FileTests {
         #expect(try leftovers(scene) == ["download"])
     }
 
-    @Test func `a folder that can't be written to is an error with its number, before anybody is asked`() async throws {
+    @Test func `a folder that can't be written is an error with its number, before a prompt`() async throws {
         let scene = try BridgeScene()
         let file = scene.folder.appendingPathComponent("missing/download")
         await #expect(throws: OAuthAuthenticator.Failure(.fileFailed(number: ENOENT))) {
@@ -97,7 +97,7 @@ struct FileTests {
         #expect(scene.server.record.requests.isEmpty)
     }
 
-    @Test func `files go over a URLSession alone`() async throws {
+    @Test func `files can be sent over a URLSession alone`() async throws {
         let scene = try BridgeScene { $0.responses = CurlTransport() }
         await #expect(throws: OAuthAuthenticator.Failure(.unsupportedRequest(.file))) {
             _ = try await scene.authenticator.download(

@@ -18,7 +18,7 @@ struct LoginStorageTests {
         #expect(try await scene.another().login() == nil)
     }
 
-    @Test func `a login in a store is another authenticator's as well`() async throws {
+    @Test func `another authenticator can use a login in a store`() async throws {
         let store = try InMemoryStore()
         let scene = try AuthenticatorScene { $0.storage = .store(store) }
         #expect(try await scene.ask() == 200)
@@ -48,7 +48,7 @@ struct LoginStorageTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `what closures throw is typed, and its words are dropped`() async throws {
+    @Test func `an error of a closure is typed, and its words are dropped`() async throws {
         let shelf = Shelf()
         let scene = try AuthenticatorScene { $0.storage = shelf.storage }
         shelf.fail(with: { Prose() })
@@ -68,7 +68,7 @@ struct LoginStorageTests {
         #expect(try await scene.ask() == 200)
     }
 
-    @Test func `a storage that refuses to keep gets the tokens revoked`() async throws {
+    @Test func `if the storage fails to save, the tokens are revoked`() async throws {
         let shelf = Shelf()
         let scene = try AuthenticatorScene { $0.storage = shelf.storage }
         shelf.refuseSaving()
@@ -79,7 +79,7 @@ struct LoginStorageTests {
         #expect(scene.server.record.revocations >= 1 && shelf.kinds.isEmpty)
     }
 
-    @Test func `closures take no condition, and list nothing`() async throws {
+    @Test func `closures support no conditions and no listing`() async throws {
         let store = ClosureStore(name: "none", load: { _ in nil }, save: { _, _ in }, delete: { _ in })
         let key = try CredentialKey(service: "example.org", account: "alice")
         let error = await #expect(throws: StoreError.self) {

@@ -39,7 +39,7 @@ struct TLSTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `a server whose authority nobody trusts gets nothing`() async throws {
+    @Test func `a server with an unknown authority gets nothing`() async throws {
         let directory = try TestDirectory()
         let authority = try await CertificateAuthority(in: directory)
         let scene = try AuthenticatorScene(AuthorizationServerConfiguration(tls: try tls(authority)))

@@ -15,7 +15,7 @@ import TestSecrets
 struct TokenHandlingTests {
     // MARK: - The authorization URL
 
-    @Test func `an authorization URL from outside is taken when it is this attempt's`() async throws {
+    @Test func `an authorization URL from outside is accepted if it belongs to this attempt`() async throws {
         let scene = try AuthenticatorScene {
             $0.tokens.authorizationURLProvider = { try $0.authorizationURL().takeAddress() }
         }
@@ -28,7 +28,9 @@ struct TokenHandlingTests {
     }
 
     @Test(arguments: URLMaker.Fault.allCases)
-    func `an authorization URL from outside is refused when it is not`(fault: URLMaker.Fault) async throws {
+    func `an authorization URL from outside is refused if it belongs to another attempt`(fault: URLMaker.Fault)
+        async throws
+    {
         let scene = try AuthenticatorScene {
             $0.tokens.authorizationURLProvider = { try URLMaker(fault: fault).url($0) }
         }
@@ -40,7 +42,7 @@ struct TokenHandlingTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `a request that the caller pushed is taken by its reference`() async throws {
+    @Test func `a request that the caller pushed is used by its reference`() async throws {
         let http = CurlTransport()
         let push: OAuthAuthenticator.TokenHandling.AuthorizationURLProvider = { pending in
             let request = pending.request
@@ -74,7 +76,7 @@ struct TokenHandlingTests {
 
     // MARK: - Login and refresh
 
-    @Test func `a login provider gets a callback that was validated, and no other`() async throws {
+    @Test func `a login provider gets only a validated callback`() async throws {
         let calls = Mutex(0)
         let redirect = try RedirectURI("http://127.0.0.1:9/callback")
         let scene = try AuthenticatorScene {
@@ -159,7 +161,7 @@ struct TokenHandlingTests {
     }
 
     @Test
-    func `tokens of a caller's own step that aren't bound are refused and revoked where bound ones were asked for`()
+    func `unbound tokens of a caller's own step are refused and revoked if bound ones were requested`()
         async throws
     {
         let refused = OAuthAuthenticator.Failure(
@@ -188,7 +190,7 @@ struct TokenHandlingTests {
     }
 
     @Test(arguments: SignInError.Step.allCases)
-    func `what a caller's own step throws is typed, and its words are dropped`(step: SignInError.Step) async throws {
+    func `an error of a caller's own step is typed, and its words are dropped`(step: SignInError.Step) async throws {
         let scene = try AuthenticatorScene {
             switch step {
             case .authorizationURL: $0.tokens.authorizationURLProvider = { _ in throw Prose() }
@@ -208,7 +210,7 @@ struct TokenHandlingTests {
         #expect(!"\(try #require(error))".contains("prose"))
     }
 
-    @Test func `a refresh provider that says that the session has ended ends it`() async throws {
+    @Test func `a refresh provider can report that the session has ended`() async throws {
         let scene = try AuthenticatorScene(mode: .manualOnly) {
             $0.tokens.refreshProvider = { _, _, _ in throw OAuthError(.sessionEnded) }
         }
@@ -232,7 +234,7 @@ struct TokenHandlingTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `a key that is lost means that the person signs in again`() async throws {
+    @Test func `after the loss of a key the person signs in again`() async throws {
         let store = try InMemoryStore()
         let scene = try AuthenticatorScene(AuthorizationServerConfiguration(requiresDPoP: true)) {
             $0.tokens.bindsTokensToKey = true
@@ -248,7 +250,7 @@ struct TokenHandlingTests {
         #expect(scene.person.timesAsked == 2)
     }
 
-    @Test func `a client secret that is brought along proves the client, and is kept nowhere`() async throws {
+    @Test func `a client secret that the caller passes authenticates the client, and isn't stored`() async throws {
         let store = try InMemoryStore()
         let secret = Secret<ClientSecret>.test("a-client-secret-of-thirty-two-ch")
         let client = RegisteredClient(

@@ -13,7 +13,7 @@ import Testing
 
 /// Requests of Foundation's with the login's token, over a real URLSession.
 struct URLRequestTests {
-    @Test func `a URLRequest is answered, and the person signs in first`() async throws {
+    @Test func `a URLRequest gets its response after the person has signed in`() async throws {
         let scene = try BridgeScene()
         let (data, response) = try await scene.authenticator.response(for: scene.request)
         #expect(status(response) == 200 && String(decoding: data, as: UTF8.self).contains("octocat"))
@@ -23,7 +23,7 @@ struct URLRequestTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `a refused token is refreshed, and the person signs in again when that is refused`() async throws {
+    @Test func `a refused token is refreshed, and after a refused refresh the person signs in again`() async throws {
         let scene = try BridgeScene()
         #expect(status(try await scene.authenticator.response(for: scene.request).1) == 200)
         scene.server.expireAccessTokens()
@@ -35,7 +35,7 @@ struct URLRequestTests {
     }
 
     @Test(arguments: [false, true])
-    func `tokens that are bound to a key are proved over a URLSession too`(nonces: Bool) async throws {
+    func `key-bound tokens are proved over a URLSession too`(nonces: Bool) async throws {
         let scene = try BridgeScene(AuthorizationServerConfiguration(dpopNonces: nonces, requiresDPoP: true)) {
             $0.tokens.bindsTokensToKey = true
         }
@@ -57,7 +57,7 @@ struct URLRequestTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `method, fields and body arrive as they were given`() async throws {
+    @Test func `method, fields and body arrive unchanged`() async throws {
         let echo = try Echo()
         let scene = try BridgeScene()
         var request = URLRequest(url: echo.url("/things?a=b%20c"))
@@ -72,7 +72,7 @@ struct URLRequestTests {
         #expect(seen.fields["authorization"]?.hasPrefix("Bearer ") == true)
     }
 
-    @Test func `cookies and cached answers are neither kept nor sent`() async throws {
+    @Test func `cookies and cached responses are neither stored nor sent`() async throws {
         let server = try ScriptedServer([
             .readHeader,
             .say(
@@ -86,7 +86,7 @@ struct URLRequestTests {
         #expect(headers.count == 2 && headers.allSatisfy { !$0.contains("cookie:") && $0.contains("authorization: ") })
     }
 
-    @Test func `a request that can't be sent as it is is refused before anybody is asked`() async throws {
+    @Test func `a request that can't be sent unchanged is refused before a prompt`() async throws {
         let scene = try BridgeScene()
         var requests: [(URLRequest, OAuthAuthenticator.Failure.RequestProblem)] = []
         for address in [
@@ -117,7 +117,7 @@ struct URLRequestTests {
         #expect(scene.server.record.requests.isEmpty)
     }
 
-    @Test func `a redirect is the answer, and nothing is sent to where it points`() async throws {
+    @Test func `a redirect is returned, and nothing is sent to its location`() async throws {
         let elsewhere = try Echo()
         let echo = try Echo(status: 302, fields: [("Location", elsewhere.url("/stray").absoluteString)])
         let scene = try BridgeScene()
@@ -132,7 +132,7 @@ struct URLRequestTests {
         #expect(elsewhere.seen.isEmpty && scene.server.record.requests[.stray] == nil)
     }
 
-    @Test func `an answer that is too large is refused, announced or not`() async throws {
+    @Test func `a response that is too large is refused, announced or not`() async throws {
         let scene = try BridgeScene()
         _ = try await scene.authenticator.authenticate()
         scene.server.switchOn(.hugeBody(byteCount: 1 << 20, .userInfo))
@@ -151,7 +151,7 @@ struct URLRequestTests {
         return network.code
     }
 
-    @Test func `a server that doesn't answer, or breaks off, is distinguished, and cancelling ends the wait`()
+    @Test func `a silent server and a broken response are distinguished, and cancelling ends the wait`()
         async throws
     {
         let scene = try BridgeScene()
@@ -199,7 +199,7 @@ struct URLRequestTests {
 
     // MARK: - Other providers
 
-    @Test func `a closure of the caller's own answers, and gets the token`() async throws {
+    @Test func `a caller's closure can respond, and gets the token`() async throws {
         let seen = Mutex<[String]>([])
         let provider = ClosureTransport { request in
             seen.withLock { $0.append(request.value(forHTTPHeaderField: "Authorization") ?? "") }
@@ -219,7 +219,7 @@ struct URLRequestTests {
         (URLError(.serverCertificateUntrusted), .certificateRefused),
         (URLError(.cannotParseResponse), .malformedResponse), (URLError(.unknown), .other),
     ])
-    func `what a closure throws is typed, and its words are dropped`(thrown: URLError, code: TransportError.Code)
+    func `an error of a closure is typed, and its words are dropped`(thrown: URLError, code: TransportError.Code)
         async throws
     {
         let provider = ClosureTransport { _ in throw thrown }
@@ -270,7 +270,7 @@ func profile(
 }
 
 struct ExampleTests {
-    @Test func `the page's example signs in, answers, and keeps the login in the store`() async throws {
+    @Test func `the page's example signs in, gets its response, and stores the login`() async throws {
         let scene = try BridgeScene()
         let store = try InMemoryStore()
         let address = try #require(scene.request.url)

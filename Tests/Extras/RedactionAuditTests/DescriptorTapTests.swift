@@ -5,7 +5,7 @@ import LatchkeySecrets
 import Testing
 
 @Suite struct DescriptorTapTests {
-    @Test func `what is written to a descriptor is searched, and arrives where it went before`() throws {
+    @Test func `the audit searches what is written to a descriptor, and passes it on`() throws {
         let target = Pipe()
         let descriptor = target.fileHandleForWriting.fileDescriptor
         let audit = LeakAudit()
@@ -25,7 +25,7 @@ import Testing
         #expect(report.byteCount == arrived.utf8.count - "after\n".utf8.count)
     }
 
-    @Test func `a tap that is dropped leads the descriptor back`() throws {
+    @Test func `the end of a tap restores the descriptor`() throws {
         let target = Pipe()
         do {
             let tap = try DescriptorTap(descriptor: target.fileHandleForWriting.fileDescriptor, as: "the pipe")
@@ -52,7 +52,7 @@ import Testing
         #expect(audit.report().byteCount == bytes.count && audit.report().isClean)
     }
 
-    @Test func `a descriptor that is not open is refused`() {
+    @Test func `a closed descriptor is refused`() {
         #expect(throws: CaptureFailed.self) { _ = try DescriptorTap(descriptor: 987_654, as: "nothing") }
     }
 }

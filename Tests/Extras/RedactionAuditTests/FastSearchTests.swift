@@ -80,7 +80,7 @@ import Testing
 
     /// Secrets of few characters, so that one's windows are often another's, and hexadecimal ones.
     @Test(arguments: ["ab", "abcdef0123456789", "aZ9/+ é\"<&>'\\q7Xw=~-_.K2"], 1...rounds)
-    func `the search by tables finds what looking everywhere finds`(_ characters: String, _ round: Int) {
+    func `the search by tables finds the same as a full search`(_ characters: String, _ round: Int) {
         var generator = SystemRandomNumberGenerator()
         let alphabet = Array(characters.utf8)
         var forms: [EncodedForm] = []
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: ["ab", "abcdef0123456789", "aZ9/+ é\"<&>'\\q7Xw=~-_.K2"], 1...rounds)
-    func `what lies across line breaks is found`(_ characters: String, _ round: Int) {
+    func `a secret across line breaks is found`(_ characters: String, _ round: Int) {
         var generator = SystemRandomNumberGenerator()
         let alphabet = Array(characters.utf8)
         let secret = Self.text(Int.random(in: 8...30, using: &generator), of: alphabet, &generator)
@@ -120,7 +120,7 @@ import Testing
 
     /// Beginnings of forms, whole tokens and pieces of them at every distance of each other.
     @Test(arguments: 1...rounds * 4)
-    func `tokens that nobody planted are found wherever one begins`(_ round: Int) {
+    func `tokens that weren't planted are found at any position`(_ round: Int) {
         var generator = SystemRandomNumberGenerator()
         let search = KnownFormSearch.standard
         var text: [UInt8] = []

@@ -38,7 +38,7 @@ import Testing
         #expect(throws: LeakFailure.self) { try report.check() }
     }
 
-    @Test func `there is a planted token for every form`() {
+    @Test func `every known form has a planted token`() {
         #expect(Set(Self.planted.map(\.0)) == Set(KnownForm.allCases))
     }
 
@@ -48,12 +48,12 @@ import Testing
         "-----BEGIN PUBLIC KEY-----", "https://example.org:8443/a@b", "https://ada@example.org/", "12:30://x",
         "http://[::1]:8080/callback?code=…&state=…", "glpat-", "xoxb-", "ya29.", "https://example.org/a:b@c",
     ])
-    func `what only looks like one is not a finding`(_ text: String) throws {
+    func `text that only resembles a token isn't a finding`(_ text: String) throws {
         #expect(try Self.audited("before \(text) after").isClean)
         #expect(try Self.audited(text).isClean)
     }
 
-    @Test func `a program that may show them says so`() throws {
+    @Test func `a program can limit the search to chosen forms`() throws {
         let audit = LeakAudit(knownForms: [.awsKeyID])
         _ = try audit.plantRandom(AccessToken.self)
         audit.capture("ghp_" + Self.letters(36), as: "log")

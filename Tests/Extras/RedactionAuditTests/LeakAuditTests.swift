@@ -19,7 +19,7 @@ import Testing
         var debugDescription: String { "Careless(\(described))" }
     }
 
-    @Test func `an error that shows a secret in any rendering is found`() throws {
+    @Test func `the audit finds an error that shows a secret in any rendering`() throws {
         let audit = LeakAudit()
         let one = try audit.plantRandom(AccessToken.self)
         let two = try audit.plantRandom(AuthorizationCode.self)
@@ -30,7 +30,7 @@ import Testing
         #expect(findings.contains { $0.stream == "the error, reflected" && $0.purpose == "access token" })
     }
 
-    @Test func `an error that shows a secret to people is found`() throws {
+    @Test func `the audit finds an error that shows a secret to people`() throws {
         let audit = LeakAudit()
         let token = try audit.plantRandom(AccessToken.self)
         struct Shown: LocalizedError, CustomStringConvertible, CustomReflectable {
@@ -46,7 +46,7 @@ import Testing
         #expect(audit.report().findings.map(\.stream) == ["the error, localized"])
     }
 
-    @Test func `a field of a log that shows a secret is found`() throws {
+    @Test func `the audit finds a log's field that shows a secret`() throws {
         let audit = LeakAudit()
         let token = try audit.plantRandom(AccessToken.self)
         let text = LoggableText(reviewed: "a planted leak", unredacted: Self.text(token))
@@ -54,7 +54,7 @@ import Testing
         #expect(audit.report().findings.map(\.stream) == ["log"])
     }
 
-    @Test func `a log that shows a secret is found, in its message and through a sink`() throws {
+    @Test func `the audit finds a log that shows a secret, in its message and through a sink`() throws {
         let audit = LeakAudit()
         let memory = MemoryLogSink()
         let logger = RedactedLogger("test", sink: audit.logSink(named: "log", forwardingTo: memory))
@@ -68,7 +68,7 @@ import Testing
         #expect(audit.report().findings.map(\.stream).sorted() == ["log", "records"])
     }
 
-    @Test func `files are searched, their names too, in folders below`() throws {
+    @Test func `the audit searches files and their names, in nested folders too`() throws {
         let folder = "/tmp/lk-audit-\(UInt64.random(in: 0 ... .max))"
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try FileManager.default.createDirectory(atPath: folder + "/a/b", withIntermediateDirectories: true)
@@ -90,7 +90,7 @@ import Testing
         #expect(throws: CaptureFailed.self) { try audit.capture(folder: "/tmp/lk-audit-is-not-there") }
     }
 
-    @Test func `a process's arguments and environment are searched`() throws {
+    @Test func `the audit searches a process's arguments and environment`() throws {
         let audit = LeakAudit()
         let argument = try audit.plantRandom(AccessToken.self)
         let variable = try audit.plantRandom(ClientSecret.self)
@@ -123,7 +123,7 @@ import Testing
         #expect(throws: LeakFailure.self) { try captured.report().check() }
     }
 
-    @Test func `a secret that is too short to search for is refused`() throws {
+    @Test func `the audit refuses a secret that is too short to search for`() throws {
         let audit = LeakAudit()
         let refused = #expect(throws: LeakAudit.CanaryTooShort.self) {
             try audit.plant(Secret<Password>(copying: Array("1234567".utf8).span))

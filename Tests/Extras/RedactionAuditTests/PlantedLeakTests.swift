@@ -75,7 +75,7 @@ import Testing
         },
     ]
 
-    @Test func `there is a planted leak for every encoding`() {
+    @Test func `every encoding has a planted leak`() {
         #expect(Set(Self.leaks.map(\.encoding)) == Set(LeakEncoding.allCases))
     }
 
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: 0...35)
-    func `any eight characters in a row are found`(_ start: Int) throws {
+    func `any eight consecutive characters are found`(_ start: Int) throws {
         let audit = LeakAudit()
         try audit.plant(Secret<AccessToken>(copying: Array(Self.token.utf8).span))
         let piece = Array(Self.token.utf8)[start..<start + 8]
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(arguments: leaks.filter { $0.secret == token && $0.encoding != .splitOverLines })
-    func `any eight characters in a row are found in a encoding as well`(_ leak: Leak) throws {
+    func `any eight consecutive characters are found in an encoding too`(_ leak: Leak) throws {
         let audit = LeakAudit()
         try audit.plant(Secret<AccessToken>(copying: Array(Self.token.utf8).span))
         for start in 0...35 {
@@ -155,7 +155,7 @@ import Testing
         #expect(audit.report().isClean)
     }
 
-    @Test func `of a hexadecimal secret sixteen digits are a finding, and fifteen are not`() throws {
+    @Test func `sixteen digits of a hexadecimal secret are a finding, and fifteen are not`() throws {
         let digits = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
         let audit = LeakAudit()
         try audit.plant(Secret<AuthorizationState>(copying: Array(digits.utf8).span))

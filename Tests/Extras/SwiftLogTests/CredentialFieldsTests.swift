@@ -58,7 +58,7 @@ import Testing
         // Without an end.
         ("password=\"a b", "password=\"*"), ("secret = (a, b", "secret = (*, b"), ("token: a", "token: *"),
     ])
-    func `the value of what is named as a credential is found`(_ text: String, _ expected: String) {
+    func `the value of a credential's name is found`(_ text: String, _ expected: String) {
         #expect(Self.withheld(text) == expected)
     }
 
@@ -70,7 +70,7 @@ import Testing
         "tokenType: x", "secretary: Ann", "token://x", "2026-11-23T06:01:27Z", "a, token, b",
         "\"token\", 5", "keys=7&page=2", "https://x.example/?page=2#top",
     ])
-    func `other text has none`(_ text: String) {
+    func `text without a credential's name stays unchanged`(_ text: String) {
         #expect(Self.withheld(text) == text)
     }
 
@@ -84,7 +84,7 @@ import Testing
     }
 
     /// Whatever comes, the ranges are in order, within the text, and none is empty.
-    @Test func `any text is taken apart`() {
+    @Test func `text of any form is parsed`() {
         let parts = [
             "token", "=", ":", "\"", "'", "\\", " ", "(", ")", "[", ",", "Bearer ", "Optional(", "&", "?", "é", "\n",
             "abc12345",

@@ -20,7 +20,7 @@ struct ForeignItemTests {
         try await scene.shell("latchkey keyring run -- sh -c '\(script)'")
     }
 
-    @Test func `git's own helper`() async throws {
+    @Test func `git's own helper's items are read by name`() async throws {
         let session = try await PrivateSession(.none)
         let theirs = try await GitCredentialLibsecret(on: session).program.path
         let login = "protocol=https\\nhost=git.example:8443\\nusername=ada\\npassword=theirs\\n\\n"
@@ -46,7 +46,7 @@ struct ForeignItemTests {
         #expect(try await scene.latchkey("vault", "verify").status == 0)
     }
 
-    @Test func `an item of git's is the answer for its own scheme, host, port, path and user alone`() async throws {
+    @Test func `git's item matches only its own scheme, host, port, path and user`() async throws {
         try await scene.shell(
             """
             latchkey keyring run -- python3 -c '
@@ -83,7 +83,7 @@ struct ForeignItemTests {
         #expect(try await password("http", "git.example:8443") == "")
     }
 
-    @Test func `of several users whose items another helper saved the last one is the answer`() async throws {
+    @Test func `of several users' items from another helper git gets the last one`() async throws {
         try await scene.shell(
             """
             latchkey keyring run -- python3 -c '
@@ -99,7 +99,7 @@ struct ForeignItemTests {
         #expect(found.outputText == "username=bob\npassword=bob\n", "\(found.errorText)")
     }
 
-    @Test func `docker's own helper`() async throws {
+    @Test func `the helper reads items of docker's own helper`() async throws {
         let server = "https://registry.example/v1/"
         let login = "{\"ServerURL\":\"\(server)\",\"Username\":\"bob\",\"Secret\":\"theirs\"}"
         try await served(
@@ -117,7 +117,7 @@ struct ForeignItemTests {
         #expect(try await served("printf %s \(server) | docker-credential-secretservice get").status == 1)
     }
 
-    @Test func `Python keyring's own store`() async throws {
+    @Test func `the helper reads items of Python keyring's own store`() async throws {
         try await scene.shell(
             "latchkey keyring run -- python3 -c 'import keyring; keyring.set_password(\"pypi.example\", \"ada\", \"theirs\")'"
         ).successful("python")
@@ -126,7 +126,7 @@ struct ForeignItemTests {
         #expect(try await scene.latchkey("get", "pypi.example", "ada").outputText == "theirs")
     }
 
-    @Test func `cargo's own store, and one that names items as keytar does`() async throws {
+    @Test func `the helper reads items of cargo's own store, and items named like keytar's`() async throws {
         try await served(
             """
             printf theirs | secret-tool store --label=x url sparse+https://crates.example/ \
@@ -169,7 +169,7 @@ struct ServedSignInTests {
         #expect(inside.status == 0 && outside.outputText == inside.outputText, "\(outside.errorText)")
     }
 
-    @Test func `a sign-in by way of the served keyring lasts there, and is no session of the vault`() async throws {
+    @Test func `a sign-in through the served keyring lasts there, and is no session of the vault`() async throws {
         let served = "LATCHKEY_STORE=secret-service latchkey"
         try await latchkey("latchkey keyring run -- sh -c '\(served) sign-in work'", inStore: "vault")
             .successful("sign-in")

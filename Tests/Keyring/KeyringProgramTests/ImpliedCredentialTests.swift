@@ -19,7 +19,7 @@ struct ImpliedCredentialTests {
 
     private let show = "print(keyring.get_password(\"py.example\", \"ada\"))"
 
-    @Test func `what Python keyring saved is read, listed, replaced and deleted under its name`() async throws {
+    @Test func `Python keyring's items are read, listed, replaced and deleted by their names`() async throws {
         try await python("keyring.set_password(\"py.example\", \"ada\", \"of python\")")
         #expect(try await scene.latchkey("get", "py.example", "ada").outputText == "of python")
         #expect(try await scene.latchkey("get", "py.example", "bob").status == 1)
@@ -38,7 +38,7 @@ struct ImpliedCredentialTests {
         #expect(try await scene.latchkey("list").outputText == "")
     }
 
-    @Test func `one that has exactly service and username goes first, and a deletion takes both`() async throws {
+    @Test func `the item with exactly service and username comes first, and a deletion takes both`() async throws {
         try await scene.set("py.example", "ada", "exact")
         try await python("keyring.set_password(\"py.example\", \"ada\", \"of python\")")
         #expect(try await scene.latchkey("get", "py.example", "ada").outputText == "exact")
@@ -49,8 +49,7 @@ struct ImpliedCredentialTests {
         #expect(try await python(show) == "None\n")
     }
 
-    @Test func `of several the one that was changed last is read, and what has more attributes never is`() async throws
-    {
+    @Test func `the latest of several items is read, and items with more attributes never are`() async throws {
         try await scene.shell(
             """
             latchkey keyring run -- sh -c '
@@ -69,7 +68,7 @@ struct ImpliedCredentialTests {
         #expect(rest.contains("protocol=https") && rest.contains("target=work") && !rest.contains("application"))
     }
 
-    @Test func `it goes along as the item that it is, and a store without items gets the credential`() async throws {
+    @Test func `Python keyring's item moves as an item, and a store without items gets the credential`() async throws {
         try await python("keyring.set_password(\"py.example\", \"ada\", \"of python\")")
         try await scene.latchkey("vault", "init", "--vault", "other/vault", "--key-file", "other.key").successful(
             "init")
@@ -90,7 +89,7 @@ struct ImpliedCredentialTests {
         #expect(try await scene.latchkey("get", "py.example", "ada").outputText == "of python")
     }
 
-    @Test func `a new name leaves another program's item no second life`() async throws {
+    @Test func `rename changes another program's item in place`() async throws {
         try await python("keyring.set_password(\"py.example\", \"ada\", \"of python\")")
         try await scene.latchkey("rename", "py.example", "ada", "--to", "bob").successful("rename")
         #expect(try await scene.latchkey("get", "py.example", "bob").outputText == "of python")

@@ -51,7 +51,7 @@ struct KeyringEnableTests {
         #expect(run.outputText.contains("latchkey (process "), "\(run.outputText)")
     }
 
-    @Test func `what is written names the programs and the vault, and systemd takes it`() async throws {
+    @Test func `the written files name the programs and the vault, and systemd accepts them`() async throws {
         let scene = try await KeyringScene()
         let vault = scene.directory / "other/vault"
         let run = try await scene.latchkey("keyring", "enable", "--vault", vault, "--json").successful("enable")
@@ -73,7 +73,7 @@ struct KeyringEnableTests {
         #expect(try text(scene, activation) == written)
     }
 
-    @Test func `somebody else's file is left, and nothing is written beside it`() async throws {
+    @Test func `another program's file is left alone, and nothing is written beside it`() async throws {
         let scene = try await KeyringScene()
         try scene.directory.makeFolder("data/dbus-1/services")
         let mine = "[D-BUS Service]\nName=org.freedesktop.secrets\nExec=/usr/bin/keepassxc\n"
@@ -87,7 +87,7 @@ struct KeyringEnableTests {
     }
 
     /// The first file stayed when the second couldn't be written.
-    @Test func `where one file can't be written all are as they were`() async throws {
+    @Test func `if one file can't be written, all stay unchanged`() async throws {
         let scene = try await KeyringScene()
         // So long that the portal's file could be there, and the name under which it is written first can't.
         var data = scene.directory / "long"

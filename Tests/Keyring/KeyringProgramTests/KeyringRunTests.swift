@@ -7,7 +7,7 @@ import Testing
 
 /// `latchkey keyring run`: a program with the vault as its keyring, on a bus of its own.
 struct KeyringRunTests {
-    @Test func `a program finds the vault's items, and what it saves stays`() async throws {
+    @Test func `a program finds the vault's items, and its own items stay`() async throws {
         let scene = try await KeyringScene()
         try await scene.set("example.org", "ada", "hello")
         let run = try await scene.shell(
@@ -25,7 +25,7 @@ struct KeyringRunTests {
         #expect(try await scene.latchkey("vault", "verify").status == 0)
     }
 
-    @Test func `sessions, keys and client secrets of Latchkey's own are not served`() async throws {
+    @Test func `Latchkey's own sessions, keys and client secrets aren't served`() async throws {
         let scene = try await KeyringScene()
         try await scene.set("example.org", "ada", "hello")
         let vault = try await VaultStore.open(
@@ -62,7 +62,7 @@ struct KeyringRunTests {
     }
 
     /// A service that a message had ended left its folder behind, once for each run.
-    @Test(arguments: ["ILL", "KILL", "TERM"]) func `the bus and its folder go when the service is ended by a signal`(
+    @Test(arguments: ["ILL", "KILL", "TERM"]) func `the bus and its folder end when a signal ends the service`(
         signal: String
     ) async throws {
         let scene = try await KeyringScene()
@@ -80,7 +80,7 @@ struct KeyringRunTests {
         #expect(try await !scene.isRunning(scene.directory / "run"))
     }
 
-    @Test func `it is the program: process, signals, descriptors and status are`() async throws {
+    @Test func `keyring run becomes the program, with its process, signals, descriptors and status`() async throws {
         let scene = try await KeyringScene()
         let running = try BuiltProducts.latchkey().start(
             [
@@ -109,7 +109,8 @@ struct KeyringRunTests {
         #expect(piped.outputText.split(separator: " ").count <= 5, "\(piped.outputText)")
     }
 
-    @Test func `the passphrase is asked for at the terminal before the program starts, which then has it`() async throws
+    @Test func `keyring run asks for the passphrase before the program starts, and then the program has the terminal`()
+        async throws
     {
         let scene = try await KeyringScene(passphrase: "words of a passphrase")
         let terminal = try PseudoTerminal()
@@ -126,7 +127,7 @@ struct KeyringRunTests {
         #expect(!terminal.shown.contains("words of"))
     }
 
-    @Test func `what goes wrong is said before the program starts`() async throws {
+    @Test func `errors are reported before the program starts`() async throws {
         let scene = try await KeyringScene(passphrase: "words of a passphrase")
         let locked = try await scene.shell("latchkey keyring run --no-prompt -- touch started")
         #expect(locked.status == 77 && locked.errorText.contains("[store.locked]"), "\(locked.errorText)")
@@ -149,7 +150,7 @@ struct KeyringRunTests {
     }
 
     /// As after su(1), and in a container that was given its starter's variables.
-    @Test func `a runtime directory that isn't there is done without`() async throws {
+    @Test func `a missing runtime directory is no obstacle`() async throws {
         let scene = try await KeyringScene()
         try await scene.set("example.org", "ada", "hello")
         let run = try await scene.shell(
@@ -160,7 +161,7 @@ struct KeyringRunTests {
         try await eventually("the bus ended") { !FileManager.default.fileExists(atPath: String(folder)) }
     }
 
-    @Test func `an open vault is shown as open before anything was asked of it`() async throws {
+    @Test func `an open vault appears open before the first request`() async throws {
         let scene = try await KeyringScene()
         for only in ["", "--only a.example"] {
             let run = try await scene.shell("latchkey keyring run \(only) -- latchkey keyring status")
@@ -168,7 +169,7 @@ struct KeyringRunTests {
         }
     }
 
-    @Test func `no other store than a vault is served`() async throws {
+    @Test func `only a vault can be served`() async throws {
         let scene = try await KeyringScene()
         for words in [["run", "--", "touch", "started"], ["serve"], ["enable"]] {
             let run = try await BuiltProducts.latchkey().run(
@@ -180,7 +181,7 @@ struct KeyringRunTests {
         #expect(!FileManager.default.fileExists(atPath: scene.directory / "config/systemd"))
     }
 
-    @Test func `a dbus-daemon that says nothing is waited for until the deadline, and doesn't stay`() async throws {
+    @Test func `Latchkey waits for a silent dbus-daemon until the deadline, and ends it`() async throws {
         let scene = try await KeyringScene()
         let run = try await scene.shell(
             """
@@ -198,7 +199,9 @@ struct KeyringRunTests {
 
     /// The keyring that has the key might be the one that is to be served.
     /// The program, which --only holds to one service, could read the vault's passphrase by its number.
-    @Test func `a descriptor with the passphrase is neither the program's nor left in the service`() async throws {
+    @Test func `the program doesn't inherit the descriptor with the passphrase, and the service closes it`()
+        async throws
+    {
         let scene = try await KeyringScene(passphrase: "words of a passphrase")
         let file = try scene.directory.write("held", "words of a passphrase", mode: 0o600)
         let run = try await scene.shell(
@@ -212,7 +215,7 @@ struct KeyringRunTests {
         #expect(!run.outputText.contains("passphrase") && !run.outputText.contains(file), "\(run.outputText)")
     }
 
-    @Test func `a vault whose key only a keyring has is refused, and waits for nobody`() async throws {
+    @Test func `a vault whose key is only in a keyring is refused without waiting`() async throws {
         let scene = try await KeyringScene(on: PrivateSession(.unlocked))
         try await scene.shell(
             """
@@ -239,7 +242,7 @@ struct KeyringRunTests {
         #expect(bare.status == 0, "\(bare.errorText)")
     }
 
-    @Test func `no other program is started on the bus, whatever the system offers there`() async throws {
+    @Test func `the bus starts no other program, whatever the system offers`() async throws {
         let scene = try await KeyringScene()
         let run = try await scene.shell(
             """
@@ -249,7 +252,7 @@ struct KeyringRunTests {
         #expect(run.outputText == "(['org.freedesktop.DBus'],)\n", "\(run.errorText)")
     }
 
-    @Test func `Python keyring works in it`() async throws {
+    @Test func `Python keyring works in the served keyring`() async throws {
         let scene = try await KeyringScene()
         let run = try await scene.shell(
             """

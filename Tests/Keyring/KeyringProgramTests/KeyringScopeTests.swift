@@ -18,7 +18,7 @@ struct KeyringScopeTests {
         try await scene.shell("latchkey keyring run \(only) -- sh -c '\(then)' 2>&1").outputText
     }
 
-    @Test func `what is named is there, by service or by service and account, and nothing else`() async throws {
+    @Test func `a served keyring shows only the named items, by service or by service and account`() async throws {
         let all = "secret-tool search --all service mine.example; secret-tool search --all service other.example"
         let byService = try await search("--only mine.example", all)
         #expect(byService.contains("secret = mine.example/ada") && byService.contains("secret = mine.example/bob"))
@@ -61,8 +61,7 @@ struct KeyringScopeTests {
 
     /// By all methods of the interfaces, and as one that was never there.
     @Test(arguments: ["", "--writable"])
-    func `a path to an item that isn't named gets the answers that a made-up one gets`(_ writable: String) async throws
-    {
+    func `a path to an unnamed item gets the same responses as an invented path`(_ writable: String) async throws {
         try scene.directory.write("scope.py", Self.probe)
         let path = try await scene.shell("latchkey keyring run -- python3 scope.py").outputText
         let item = try #require(path.split(separator: "\n").first)
@@ -125,7 +124,7 @@ struct KeyringScopeTests {
             else (denied, found))
         """
 
-    @Test func `nothing can be changed unless that is allowed, and then only what is named`() async throws {
+    @Test func `changes are refused unless they are allowed, and then only named items change`() async throws {
         let store = "printf new | secret-tool store --label=x service $1 username $2"
         let refused = try await search("--only mine.example", store.replacing("$1", "mine.example", "$2", "ada"))
         #expect(refused.contains("may only read its own items"), "\(refused)")
@@ -153,7 +152,7 @@ struct KeyringScopeTests {
         #expect(moved.outputText.contains("AccessDenied"), "\(moved.outputText)")
     }
 
-    @Test func `collections without such items aren't there`() async throws {
+    @Test func `collections without named items are absent`() async throws {
         let make = """
             latchkey keyring run -- python3 -c '
             import secretstorage
@@ -182,7 +181,7 @@ struct KeyringScopeTests {
         }
     }
 
-    @Test func `Latchkey's own variables are handed on only with all of it`() async throws {
+    @Test func `Latchkey's own variables are passed on only without a restriction`() async throws {
         let extra = [
             "CREDENTIALS_DIRECTORY": "/x",
             "LATCHKEY_KEY_FILE": scene.directory / "key", "LATCHKEY_COLLECTION": "x", "LATCHKEY_JOURNAL": "/x",
@@ -192,7 +191,7 @@ struct KeyringScopeTests {
         #expect(try await scene.shell("latchkey keyring run --only a \(show)", extra).outputText == "0\n")
     }
 
-    @Test func `with bubblewrap around it the vault and other buses are out of reach, and its own items are not`()
+    @Test func `in bubblewrap the program reaches its own items, but not the vault and other buses`()
         async throws
     {
         let run = try await scene.shell(
@@ -209,7 +208,7 @@ struct KeyringScopeTests {
         #expect(run.outputText == "mine.example/ada\nno other\nno vault\n", "\(run.errorText)")
     }
 
-    @Test func `the log tells who read what, and no secret`() async throws {
+    @Test func `the log records who read which item, and no secret`() async throws {
         let run = try await scene.shell(
             "latchkey keyring run --log-level info --only mine.example -- secret-tool lookup service mine.example username bob"
         )

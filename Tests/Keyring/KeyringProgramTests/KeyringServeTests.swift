@@ -65,7 +65,7 @@ struct KeyringServeTests {
         #expect(try await service.finish().status == 0)
     }
 
-    @Test func `where nobody listens at the bus's address there is no bus, in our words`() async throws {
+    @Test func `an address without a listener means that there is no bus, in our words`() async throws {
         let scene = try await KeyringScene()
         for address in ["unix:path=/nowhere/bus", "nonsense", "tcp:host=127.0.0.1,port=1"] {
             for words in ["status", "serve", "serve --replace"] {
@@ -78,7 +78,7 @@ struct KeyringServeTests {
         }
     }
 
-    @Test func `serving needs GLib, and says so where it is missing, but not libsecret`() async throws {
+    @Test func `serving needs GLib and reports its absence, but doesn't need libsecret`() async throws {
         let scene = try await KeyringScene(on: PrivateSession(.none))
         for (library, isNeeded) in [("libgio-2.0.so.0", true), ("libsecret-1.so.0", false)] {
             let folder = try scene.directory.makeFolder("without-\(library)")
@@ -90,7 +90,7 @@ struct KeyringServeTests {
         }
     }
 
-    @Test func `a keyring that is there is left, and said who it is`() async throws {
+    @Test func `an existing keyring is left alone, and the error names it`() async throws {
         let scene = try await KeyringScene(on: PrivateSession(.unlocked))
         let run = try await serve(scene).finish()
         #expect(run.status == 77 && run.errorText.contains("[keyring.owned]"), "\(run.errorText)")
@@ -100,7 +100,7 @@ struct KeyringServeTests {
         #expect(!status.outputText.contains("vault"))
     }
 
-    @Test func `one of ours takes the place of another with --replace, which ends and says so`() async throws {
+    @Test func `keyring serve --replace replaces an earlier service, which ends and says so`() async throws {
         let scene = try await KeyringScene(on: PrivateSession(.none))
         let first = try await serve(scene)
         #expect(try await serve(scene).finish().status == 77)
@@ -112,7 +112,7 @@ struct KeyringServeTests {
         #expect(stopped.status == 0, "\(stopped.status) \(stopped.errorText)")
     }
 
-    @Test func `without a vault the name isn't taken from anybody`() async throws {
+    @Test func `without a vault the service takes the name from no other program`() async throws {
         let scene = try await KeyringScene(on: PrivateSession(.none))
         let first = try await serve(scene)
         let run = try await serve(scene, "--replace", "--vault", scene.directory / "nowhere/vault").finish()
@@ -122,7 +122,7 @@ struct KeyringServeTests {
         #expect(try await first.finish().status == 0)
     }
 
-    @Test func `without a bus, and when the bus ends, that is said`() async throws {
+    @Test func `a missing bus, and the end of the bus, are reported`() async throws {
         let scene = try await KeyringScene()
         let none = try await scene.shell("unset XDG_RUNTIME_DIR; latchkey keyring serve")
         #expect(none.status == 69 && none.errorText.contains("latchkey keyring run -- COMMAND"), "\(none.errorText)")
@@ -136,7 +136,7 @@ struct KeyringServeTests {
         #expect(run.status == 69 && run.errorText.contains("[keyring.bus-lost]"), "\(run.errorText)")
     }
 
-    @Test func `a locked vault says so to programs, and a terminal that registered opens it`() async throws {
+    @Test func `a locked vault tells programs that it is locked, and a registered terminal opens it`() async throws {
         let session = try await PrivateSession(.none)
         let scene = try await KeyringScene(on: session)
         let passphrase = "words of a passphrase"
@@ -173,7 +173,7 @@ struct KeyringServeTests {
         _ = try await service.finish()
     }
 
-    @Test func `the passphrase is asked for at the terminal where it was started`() async throws {
+    @Test func `the service asks for the passphrase at the terminal where it was started`() async throws {
         let session = try await PrivateSession(.none)
         let scene = try await KeyringScene(on: session)
         let words = try scene.directory.write("words", "words of a passphrase")
@@ -195,7 +195,7 @@ struct KeyringServeTests {
         #expect(try await running.finish().status == 0)
     }
 
-    @Test func `what latchkey changes is told on the bus`() async throws {
+    @Test func `changes by latchkey are announced on the bus`() async throws {
         let scene = try await KeyringScene(on: PrivateSession(.none))
         let service = try await serve(scene)
         _ = try await scene.shell("secret-tool lookup service none")
@@ -213,7 +213,7 @@ struct KeyringServeTests {
         _ = try await service.finish()
     }
 
-    @Test func `a sandboxed application has a key of its own, which stays, and gnome-keyring's are taken over`()
+    @Test func `a sandboxed application has its own permanent key, and gnome-keyring's keys are imported`()
         async throws
     {
         let scene = try await KeyringScene(on: PrivateSession(.none))

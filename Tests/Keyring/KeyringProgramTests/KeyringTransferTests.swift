@@ -65,7 +65,7 @@ struct KeyringTransferTests {
         }
     }
 
-    @Test func `another secret under the same attributes is left alone, until replacing is asked for`() async throws {
+    @Test func `another secret under the same attributes is left alone unless --replace is set`() async throws {
         let scene = try await KeyringScene()
         try await makeOther(scene)
         try await store(scene, "mine", "server git.example")
@@ -115,7 +115,7 @@ struct KeyringTransferTests {
         #expect(after.contains("secret = newer") && after.contains("secret = wider") && !after.contains("kept"))
     }
 
-    @Test func `what belongs to other programs of the desktop stays in its keyring`() async throws {
+    @Test func `other programs' items stay in the desktop's keyring`() async throws {
         let scene = try await KeyringScene(on: PrivateSession(.unlocked))
         try await scene.shell(
             """
@@ -130,7 +130,9 @@ struct KeyringTransferTests {
     }
 
     /// The second would have replaced the first, and both been deleted from the vault.
-    @Test func `of items with equal attributes a keyring gets one, and the others stay in the vault`() async throws {
+    @Test func `a keyring gets one of several items with equal attributes, and the others stay in the vault`()
+        async throws
+    {
         let scene = try await KeyringScene(on: PrivateSession(.unlocked))
         try await scene.shell(
             """
@@ -184,7 +186,7 @@ struct KeyringTransferTests {
     }
 
     @Test(arguments: ["", "--replace"])
-    func `of a credential and the items that are read as it a keyring gets the credential`(
+    func `a keyring gets only the credential, not the items that are read as it`(
         _ replace: String
     ) async throws {
         let scene = try await KeyringScene(on: PrivateSession(.unlocked))
@@ -212,7 +214,7 @@ struct KeyringTransferTests {
     }
 
     /// A move of everything took the vault's own key along, into the vault: which then opened with nothing.
-    @Test func `the key of a vault stays in the keyring that keeps it`() async throws {
+    @Test func `a vault's key stays in its keyring`() async throws {
         let scene = try await KeyringScene(on: PrivateSession(.unlocked))
         try await scene.shell(
             "latchkey vault add-slot desktop --secret-service && latchkey vault remove-slot 'key file' && rm key"
@@ -228,7 +230,7 @@ struct KeyringTransferTests {
     }
 
     /// A move found each secret in the target, and deleted it from the source: which was the same vault.
-    @Test func `a vault that is served isn't moved into itself`() async throws {
+    @Test func `a served vault isn't moved into itself`() async throws {
         let scene = try await KeyringScene()
         try await scene.set("example.org", "ada", "hello")
         try await store(scene, "wide", "server git.example")

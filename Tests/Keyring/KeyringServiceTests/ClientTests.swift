@@ -32,7 +32,8 @@ struct ClientTests {
     ]
 
     @Test(arguments: Self.clients, ServedKeyring.Server.allCases)
-    func `other programs find what they stored`(_ client: Client, _ server: ServedKeyring.Server) async throws {
+    func `other programs find the items that they stored`(_ client: Client, _ server: ServedKeyring.Server) async throws
+    {
         try Judges.require()
         let keyring = try await ServedKeyring(server)
         if server == .fullVault {

@@ -39,7 +39,7 @@ struct DifferenceTests {
             """
         ),
     ])
-    func `the services differ in this, and in this alone`(_ server: ServedKeyring.Server, _ output: String) async throws
+    func `the services differ only in the listed points`(_ server: ServedKeyring.Server, _ output: String) async throws
     {
         let keyring = try await ServedKeyring(server)
         let run = try await keyring.python("differences.py")

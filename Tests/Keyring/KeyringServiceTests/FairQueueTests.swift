@@ -13,7 +13,7 @@ struct FairQueueTests {
         #expect(order == ["flood 0", "a", "b", "flood 1", "c", "flood 2"])
     }
 
-    @Test func `small calls pass large ones, which come all the same`() async {
+    @Test func `small calls pass large ones, which are still served`() async {
         let queue = FairQueue<String>()
         for client in ["x", "y", "z"] { #expect(queue.offer("large " + client, of: client, byteCount: 4 << 20)) }
         for number in 0..<10 { #expect(queue.offer("small \(number)", of: "s", byteCount: 100)) }
@@ -22,7 +22,7 @@ struct FairQueueTests {
         #expect(order == (0..<10).map { "small \($0)" } + ["large x", "large y", "large z"])
     }
 
-    @Test func `clients whose calls took long let others pass, and have their turn all the same`() async {
+    @Test func `clients with long calls let others pass, and still get their turns`() async {
         let queue = FairQueue<String>()
         // One has more waiting, the other has not.
         #expect(queue.offer("a first", of: "a"))
@@ -79,7 +79,7 @@ struct FairQueueTests {
         #expect(await queue.next() == "a")
     }
 
-    @Test func `large calls aren't put off for ever by small ones`() async {
+    @Test func `small calls don't delay large ones indefinitely`() async {
         let queue = FairQueue<String>()
         #expect(queue.offer("large", of: "x", byteCount: 4 << 20))
         var count = 0
@@ -102,7 +102,7 @@ struct FairQueueTests {
         }
     }
 
-    @Test func `what one client sends beyond 16,384 waiting calls is refused, and others are not`() async {
+    @Test func `calls of one client beyond 16,384 waiting ones are refused, and other clients' are not`() async {
         let queue = FairQueue<Int>()
         for number in 0..<16_384 { #expect(queue.offer(number, of: ":1.1")) }
         #expect(!queue.offer(16_384, of: ":1.1"))
@@ -115,7 +115,7 @@ struct FairQueueTests {
         #expect(queue.offer(258, of: ":1.1"))
     }
 
-    @Test func `the bytes that wait are bounded, of one client and of all`() async {
+    @Test func `the waiting bytes are bounded, for one client and for all`() async {
         let queue = FairQueue<Int>()
         let piece = 12 << 20
         for number in 0..<4 { #expect(queue.offer(number, of: ":1.1", byteCount: piece)) }

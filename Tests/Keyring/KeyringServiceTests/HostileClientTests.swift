@@ -46,7 +46,7 @@ struct HostileClientTests {
     ]
 
     @Test(arguments: Self.cases, [ServedKeyring.Server.ours, .vault])
-    func `a hostile client gets its errors, and others their answers`(
+    func `a hostile client gets errors, and other clients get their responses`(
         _ hostility: (name: String, output: String), _ server: ServedKeyring.Server
     ) async throws {
         let keyring = try await ServedKeyring(server)
@@ -104,7 +104,7 @@ struct HostileClientTests {
     }
 
     /// It held all others up for two seconds.
-    @Test func `who wants ten thousand secrets at once lets others have their turns`() async throws {
+    @Test func `a client that wants ten thousand secrets at once lets others have their turns`() async throws {
         let keyring = try await ServedKeyring(.fullVault)
         let run = try await keyring.python("hostile.py", ["greedy"])
         #expect(run.outputText == "10000 10000 True\n", "\(run.errorText)")

@@ -102,7 +102,7 @@ struct KeyExchangeTests {
         #expect(Self.digits(exchange.key(with: Hex.bytes(value))) == nil)
     }
 
-    @Test func `two and the last value but one are taken`() throws {
+    @Test func `two and the last value but one are accepted`() throws {
         let exchange = try Self.exchange(Self.vectors[0].exponent)
         #expect(Self.digits(exchange.key(with: [2])) != nil)
         #expect(Self.digits(exchange.key(with: Hex.bytes(String(Self.prime.dropLast()) + "d"))) != nil)
@@ -117,7 +117,7 @@ struct KeyExchangeTests {
     }
 
     @Test(arguments: [0, 1, 15, 16, 17, 1000])
-    func `what is sealed with AES-128-CBC opens again, and each padding is right`(_ count: Int) throws {
+    func `data sealed with AES-128-CBC opens again, whatever its padding`(_ count: Int) throws {
         let key = try Secret<PrivateKey>.random(byteCount: 16)
         let text = try Secret<Password>.random(byteCount: count)
         let vector = [UInt8](repeating: 7, count: 16)

@@ -9,7 +9,7 @@ struct KeyringPathTests {
         "/org/freedesktop/secrets/prompt/p1", "/", "/org", "/org/freedesktop", "/org/freedesktop/secrets/collection",
         "/org/freedesktop/secrets/aliases", "/org/freedesktop/secrets/session", "/org/freedesktop/secrets/prompt",
     ])
-    func `paths of the service are read and written alike`(_ path: String) {
+    func `paths of the service are read and written in the same form`(_ path: String) {
         #expect(KeyringPath(path)?.text == path)
     }
 
@@ -20,11 +20,11 @@ struct KeyringPathTests {
         "/org/freedesktop/secrets/session/s1/x", "/org/freedesktop/secrets/collection/é",
         "/org/freedesktop/secrets/collection/" + String(repeating: "a", count: 65),
     ])
-    func `other paths lead nowhere`(_ path: String) {
+    func `a path of another form is refused`(_ path: String) {
         #expect(KeyringPath(path) == nil)
     }
 
-    @Test func `an alias isn't the collection of that name`() {
+    @Test func `an alias isn't the collection with the same name`() {
         #expect(KeyringPath("/org/freedesktop/secrets/aliases/login") == .collection(.alias("login")))
         #expect(KeyringPath("/org/freedesktop/secrets/collection/login") == .collection(.name("login")))
     }

@@ -4,7 +4,7 @@ internal import TestServices
 
 /// The service is killed at random moments, and the bus starts it again: 10 kills, 2,000 at night.
 struct KilledServiceTests {
-    @Test func `nothing that was acknowledged is lost when the service is killed under eight writers`() async throws {
+    @Test func `a service that is killed under eight writers loses no acknowledged change`() async throws {
         let session = try await PrivateSession(.none)
         try await ServedKeyring.makeVault(session)
         try session.directory.write(

@@ -22,7 +22,7 @@ struct LockedKeyringTests {
         return agent
     }
 
-    @Test func `the name is owned, the collections are there, and everything else is refused as locked`() async throws {
+    @Test func `a locked vault's name and collections exist, and every other call is refused as locked`() async throws {
         #expect(
             try await calls(
                 "alias", "default", "alias", "login", "alias", "session", "get", Self.root, "Service", "Collections",
@@ -43,14 +43,14 @@ struct LockedKeyringTests {
         #expect(try await calls("all", Self.login, "Collection")[0].contains("'Items': ('ao', [])"))
     }
 
-    @Test func `secret-tool says that it is locked, and not that there is nothing`() async throws {
+    @Test func `secret-tool reports that the vault is locked, and not that it is empty`() async throws {
         let lookup = try await keyring.session.secretTool(["lookup", "a", "1"])
         #expect(lookup.status == 1 && lookup.errorText.contains("the vault is locked"), "\(lookup.errorText)")
         let store = try await keyring.session.secretTool(["store", "--label=x", "a", "1"], input: [65])
         #expect(store.status == 1, "\(store.errorText)")
     }
 
-    @Test func `what is in memory alone works meanwhile`() async throws {
+    @Test func `the session collection, which is in memory alone, works while the vault is locked`() async throws {
         #expect(
             try await calls("create", Self.root + "/collection/session", "x", "search") == [
                 Self.root + "/collection/session/i1 /", "IsLocked the vault is locked: unlock the vault",
@@ -61,15 +61,14 @@ struct LockedKeyringTests {
         #expect(try await calls("unlock", Self.login) == ["[] prompt", "True ('ao', [])"])
     }
 
-    @Test func `with a key slot it is open without a question`() async throws {
+    @Test func `with a key slot the vault opens without a prompt`() async throws {
         try await keyring.tell("slot")
         #expect(
             try await calls("unlock", Self.root + "/aliases/default", "get", Self.login, "Collection", "Locked")
                 == ["['\(Self.root)/aliases/default'] /", "('b', False)"])
     }
 
-    @Test func `an agent is asked until the passphrase is right, and a store that waited for it is done`() async throws
-    {
+    @Test func `an agent is asked until the passphrase is right, and then the waiting call is finished`() async throws {
         let agent = try await agent("wrong", "open sesame")
         let store = try await keyring.session.secretTool(["store", "--label=x", "a", "1"], input: Array("one".utf8))
         #expect(store.status == 0, "\(store.errorText)")
@@ -77,7 +76,7 @@ struct LockedKeyringTests {
         #expect(agent.outputSoFar == "ready\nasked\nasked again\n")
     }
 
-    @Test func `one passphrase is enough for all who wait for it`() async throws {
+    @Test func `one passphrase is enough for all waiting clients`() async throws {
         let agent = try await agent("open sesame")
         let session = keyring.session
         try await withThrowingTaskGroup(of: Int32.self) { group in
@@ -92,7 +91,7 @@ struct LockedKeyringTests {
         #expect(try await calls("search")[0].split(separator: ",").count == 6)
     }
 
-    @Test func `a client locks all of it: the keys are gone, and it stays locked until one asks`() async throws {
+    @Test func `a client can lock the vault: the keys are gone until a client unlocks it`() async throws {
         let agent = try await agent("open sesame", "open sesame")
         #expect(try await calls("unlock", Self.login) == ["[] prompt", "False ('ao', ['\(Self.login)'])"])
         #expect(
@@ -106,7 +105,7 @@ struct LockedKeyringTests {
         #expect(agent.outputSoFar == "ready\nasked\nasked\n")
     }
 
-    @Test func `its person locks it elsewhere, and unlocks it elsewhere`() async throws {
+    @Test func `a person can lock and unlock the vault in another program`() async throws {
         try await keyring.tell("slot")
         #expect(try await calls("search") == ["[] []"])
         try await keyring.tell("lock")
@@ -123,7 +122,7 @@ struct LockedKeyringTests {
         #expect(agent.outputSoFar == "ready\nasked\nasked again\n")
     }
 
-    @Test func `where one agent refuses the next one is asked`() async throws {
+    @Test func `if one agent refuses, the next one is asked`() async throws {
         let first = try await agent("open sesame")
         // The last one is asked first. This one says no.
         let second = try await agent()
@@ -131,7 +130,7 @@ struct LockedKeyringTests {
         #expect(second.outputSoFar == "ready\nasked\n" && first.outputSoFar == "ready\nasked\n")
     }
 
-    @Test func `what one agent types wrong three times, another one may know`() async throws {
+    @Test func `after three wrong passphrases of one agent another agent is asked`() async throws {
         let first = try await agent("open sesame")
         let second = try await agent("wrong", "wrong again", "and again", "never asked for")
         #expect(try await calls("unlock", Self.login) == ["[] prompt", "False ('ao', ['\(Self.login)'])"])
@@ -140,7 +139,7 @@ struct LockedKeyringTests {
     }
 
     /// Any program of the user can call it, and would have the passphrase.
-    @Test func `an agent gives the passphrase to nobody but the keyring`() async throws {
+    @Test func `an agent gives the passphrase only to the keyring`() async throws {
         let agent = try await agent("open sesame")
         // The service is the first on the bus, and the agent next but for who waited for the name.
         let names = try await keyring.session.call(

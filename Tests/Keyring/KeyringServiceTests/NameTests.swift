@@ -17,7 +17,7 @@ struct NameTests {
         #expect(session.daemonIsRunning)
     }
 
-    @Test func `another one takes the name over when it is told to, and the first one ends in order`() async throws {
+    @Test func `a second service takes the name on request, and the first one ends in order`() async throws {
         let session = try await PrivateSession(.none)
         let first = try fixture(session, "--own")
         try await first.wait(for: "the name") { first.outputSoFar.contains("\n") }
@@ -35,7 +35,7 @@ struct NameTests {
         #expect(try await !session.hasOwner())
     }
 
-    @Test func `a bus that goes away ends the service in order`() async throws {
+    @Test func `the end of the bus ends the service in order`() async throws {
         let session = try await PrivateSession(.none)
         let service = try fixture(session, "--own")
         try await service.wait(for: "the name") { service.outputSoFar.contains("\n") }
@@ -46,14 +46,14 @@ struct NameTests {
         #expect(late.status == 1)
     }
 
-    @Test func `a bus that doesn't respond is given up`() async throws {
+    @Test func `the service stops waiting for a silent bus`() async throws {
         let session = try await PrivateSession(.none)
         session.suspendBus()
         let run = try await fixture(session, "--own").finish(within: .seconds(120))
         #expect(run.status == 1 && run.outputText.contains("BusFault"))
     }
 
-    @Test func `who reads a secret is told, by label, program and process`() async throws {
+    @Test func `the log records who reads a secret, by label, program and process`() async throws {
         let keyring = try await ServedKeyring()
         let service = try #require(keyring.service)
         _ = try await keyring.session.secretTool(["store", "--label=A label", "a", "1"], input: [65])
@@ -63,7 +63,7 @@ struct NameTests {
         #expect(service.outputSoFar.contains("read A label \(secretTool) "))
     }
 
-    @Test func `a view that can only be read refuses what would change it, and nothing else`() async throws {
+    @Test func `a read-only view refuses all changes, and nothing else`() async throws {
         let keyring = try await ServedKeyring(mode: "read-only")
         let login = "/org/freedesktop/secrets/collection/login"
         let run = try await keyring.python(
@@ -77,7 +77,7 @@ struct NameTests {
     }
 
     /// It would be read past its lock.
-    @Test func `an item isn't under another collection than its own`() async throws {
+    @Test func `an item is only under its own collection`() async throws {
         let keyring = try await ServedKeyring(mode: "normal")
         let root = "/org/freedesktop/secrets/collection"
         let run = try await keyring.python(
@@ -99,7 +99,7 @@ struct NameTests {
                 """, "\(run.errorText)")
     }
 
-    @Test func `each object says what it is, under its alias too, and what is below it`() async throws {
+    @Test func `each object describes itself, under its alias too, and its children`() async throws {
         let keyring = try await ServedKeyring(mode: "normal")
         let root = "/org/freedesktop/secrets"
         let paths = [

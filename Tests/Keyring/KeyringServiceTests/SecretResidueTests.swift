@@ -4,7 +4,7 @@ internal import TestServices
 
 /// What a secret leaves in the memory of the service once its client has it.
 struct SecretResidueTests {
-    @Test func `a secret leaves nothing behind in the service, encrypted on its way or plain`() async throws {
+    @Test func `a secret leaves nothing in the service, whether its transfer is encrypted or plain`() async throws {
         let keyring = try await ServedKeyring(.vault)
         let service = try #require(keyring.service)
         let secrets = (0..<2).map { _ in (0..<600).map { _ in UInt8.random(in: 0x21...0x7E) } }

@@ -47,7 +47,7 @@ struct SignalTests {
         ]) { _ = try await keyring.session.secretTool(["clear", "a", "1"]).successful("clear") }
     }
 
-    @Test func `what other processes change is announced in the same way`() async throws {
+    @Test func `changes by other processes are announced in the same way`() async throws {
         let (login, item) = ("/collection/login", "/collection/login/other")
         // The store is opened by the first call.
         _ = try await keyring.session.secretTool(["lookup", "a", "none"])

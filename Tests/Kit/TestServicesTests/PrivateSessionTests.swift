@@ -30,7 +30,7 @@ struct PrivateSessionTests {
         #expect(try await session.secretTool(["lookup"] + item).status != 0)
     }
 
-    @Test func `a session without a keyring has a bus where nobody offers secrets`() async throws {
+    @Test func `a session without a keyring has a bus without a secret service`() async throws {
         let session = try await PrivateSession(.none)
         #expect(try await !session.hasOwner())
         await session.killBus()

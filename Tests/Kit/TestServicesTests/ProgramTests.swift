@@ -4,7 +4,7 @@ import Testing
 @testable import TestServices
 
 struct ProgramTests {
-    @Test func `a program gets its input, its environment and nothing else`() async throws {
+    @Test func `a program gets its input and its environment only`() async throws {
         let shell = try Program("sh")
         let run = try await shell.run(
             ["-c", "cat; env; echo error >&2; exit 3"], environment: ["ONLY": "this"], input: Array("input\n".utf8))
@@ -21,12 +21,12 @@ struct ProgramTests {
         #expect(try await Program("cat").run(input: bytes).output == bytes)
     }
 
-    @Test func `a program that doesn't read its input ends all the same`() async throws {
+    @Test func `a program that doesn't read its input still ends`() async throws {
         let run = try await Program("true").run(input: [UInt8](repeating: 0, count: 1 << 20))
         #expect(run.status == 0)
     }
 
-    @Test func `a program past its time is killed together with what it started`() async throws {
+    @Test func `a program that exceeds its time is killed together with its children`() async throws {
         let directory = try TestDirectory()
         let fifo = directory / "alive"
         try await Program("mkfifo").run([fifo]).successful("mkfifo")
@@ -38,7 +38,7 @@ struct ProgramTests {
         #expect(try await reader.finish(within: .seconds(120)).status == 0)
     }
 
-    @Test func `a missing program is named together with what to do`() {
+    @Test func `the error for a missing program says what to do`() {
         #expect {
             _ = try Program("no-such-program-anywhere")
         } throws: {
@@ -54,14 +54,14 @@ struct ProgramTests {
         #expect(try await running.finish().status == 0)
     }
 
-    @Test func `what several write at once is all there`() async throws {
+    @Test func `output of several writers at once is complete`() async throws {
         let run = try await Program("sh").run([
             "-c", "for i in 1 2 3 4; do (for j in $(seq 5000); do echo line; done) & done; wait",
         ])
         #expect(run.outputText.split(separator: "\n").count { $0 == "line" } == 20_000)
     }
 
-    @Test func `a signal that ends a program shows in its status as in a shell`() async throws {
+    @Test func `the status shows the signal that ended a program, as in a shell`() async throws {
         let running = try Program("sleep").start(["1000"])
         running.signal(SIGTERM)
         #expect(try await running.finish().status == 128 + SIGTERM)
@@ -69,7 +69,7 @@ struct ProgramTests {
 }
 
 struct TestDirectoryTests {
-    @Test func `a test directory is short, private, and gone when its value is`() throws {
+    @Test func `a test directory is short and private, and ends with its value`() throws {
         var directory: TestDirectory? = try TestDirectory()
         let path = try #require(directory).path
         #expect(path.utf8.count == 14)
@@ -82,7 +82,7 @@ struct TestDirectoryTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func `the environment of a test directory names no bus and nothing of the user`() throws {
+    @Test func `the environment of a test directory has no bus and nothing of the user`() throws {
         let directory = try TestDirectory()
         let environment = try directory.environment()
         #expect(Set(environment.keys).isSuperset(of: ["HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "PATH"]))
@@ -94,7 +94,7 @@ struct TestDirectoryTests {
 }
 
 struct LeashTests {
-    @Test func `when a test run is gone, its programs and directories go too, and no others`() async throws {
+    @Test func `the end of a test run ends its programs and directories, and no others`() async throws {
         let leash = Leash()
         let (held, freed) = (try Program("sleep").start(["1000"]), try Program("sleep").start(["1000"]))
         let (folder, kept) = (try TestDirectory(), try TestDirectory())

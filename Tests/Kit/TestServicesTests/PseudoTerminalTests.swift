@@ -42,7 +42,7 @@ struct PseudoTerminalTests {
         #expect(try await shell.finish().status == 130)
     }
 
-    @Test func `a program has no terminal unless it is given one`() async throws {
+    @Test func `a program has a terminal only if the test passes one`() async throws {
         let run = try await Program("sh").run(["-c", "true </dev/tty"])
         #expect(run.status != 0)
     }

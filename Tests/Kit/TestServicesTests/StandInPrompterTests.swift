@@ -12,7 +12,7 @@ struct StandInPrompterTests {
         return session
     }
 
-    @Test func `the right password unlocks the keyring for whoever waits`() async throws {
+    @Test func `the right password unlocks the keyring for each waiting caller`() async throws {
         let session = try await lockedSession()
         let prompter = try await StandInPrompter(on: session, answering: .passwords([PrivateSession.password]))
         #expect(try await session.secretTool(["lookup"] + item).outputText == "s3cret")
@@ -26,7 +26,7 @@ struct StandInPrompterTests {
         #expect(prompter.asked >= 1)
     }
 
-    @Test func `a wrong password is asked for again`() async throws {
+    @Test func `after a wrong password the dialog asks again`() async throws {
         let session = try await lockedSession()
         let prompter = try await StandInPrompter(
             on: session, answering: .passwords(["wrong", PrivateSession.password]))
@@ -34,7 +34,7 @@ struct StandInPrompterTests {
         #expect(prompter.asked == 2)
     }
 
-    @Test func `a dialog that nobody answers keeps its caller waiting`() async throws {
+    @Test func `an unanswered dialog keeps its caller waiting`() async throws {
         let session = try await lockedSession()
         let prompter = try await StandInPrompter(on: session, answering: .never)
         let waiting = try Program("secret-tool").start(["lookup"] + item, environment: session.environment)

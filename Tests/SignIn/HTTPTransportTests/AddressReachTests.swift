@@ -14,7 +14,7 @@ struct AddressReachTests {
         "2002:808:808::",
         "3fff::1", "5f00::1", "fc00::1", "fdff::1", "fe80::1", "febf::1", "fec0::1", "ff02::1",
     ])
-    func `an address that is not the public internet's is refused`(text: String) throws {
+    func `an address outside the public internet is refused`(text: String) throws {
         let address = try #require(InternetAddress(text))
         #expect(!AddressReach.publicInternet.permits(address) && AddressReach.anywhere.permits(address))
     }
@@ -25,7 +25,7 @@ struct AddressReachTests {
         "198.17.255.255", "198.20.0.0", "223.255.255.255", "2606:4700::1111", "2001:200::1", "2001:db9::1", "3ffe::1",
         "::ffff:8.8.8.8", "64:ff9b::8.8.8.8",
     ])
-    func `the addresses beside them are taken`(text: String) throws {
+    func `the addresses next to refused ranges are accepted`(text: String) throws {
         let address = try #require(InternetAddress(text))
         #expect(AddressReach.publicInternet.permits(address))
         #expect(AddressReach.publicInternetAndLoopback.permits(address))
@@ -34,12 +34,12 @@ struct AddressReachTests {
     @Test(arguments: [
         ("127.0.0.1", true), ("::1", true), ("::ffff:127.0.0.1", true), ("10.0.0.1", false), ("::", false),
     ])
-    func `under development loopback is taken as well, and nothing else`(text: String, isTaken: Bool) throws {
+    func `in development loopback is accepted too, and nothing else`(text: String, isTaken: Bool) throws {
         let address: InternetAddress = try #require(InternetAddress(text))
         #expect(AddressReach.publicInternetAndLoopback.permits(address) == isTaken)
     }
 
-    @Test func `what is no address is refused unless anything is taken`() {
+    @Test func `an invalid address is refused unless every address is accepted`() {
         #expect(InternetAddress("example.org") == nil)
         #expect(!AddressReach.publicInternet.permits(nil) && AddressReach.anywhere.permits(nil))
     }

@@ -44,7 +44,7 @@ struct CertificateTests {
         return (chain, key)
     }
 
-    @Test func `a server of a private authority is believed with that authority's file`() async throws {
+    @Test func `a server of a private authority is trusted with that authority's file`() async throws {
         let server = try server(chain: authority.serverChain, key: authority.serverKey)
         let client = CurlTransport(configuration: .init(trust: .only(file: authority.certificate)))
         let response = try await client.send(GuardedRequest(.get, HTTPURL(server.origin + "/a")))
@@ -58,7 +58,7 @@ struct CertificateTests {
         #expect(error?.certificateProblem == .untrustedIssuer)
     }
 
-    @Test func `a certificate that vouches for itself is refused, and believed when it is the file`() async throws {
+    @Test func `a self-signed certificate is refused, and trusted if it is the file`() async throws {
         let (chain, key) = try await selfSigned("self", ["-addext", "subjectAltName=IP:127.0.0.1"])
         let server = try server(chain: chain, key: key)
         let error = try await failure(server.origin, .only(file: authority.certificate))
@@ -68,7 +68,7 @@ struct CertificateTests {
         #expect(response.status == 200)
     }
 
-    @Test func `a certificate for another host is distinguished`() async throws {
+    @Test func `a certificate for another host has a distinct error`() async throws {
         let (chain, key) = try await selfSigned("other", ["-addext", "subjectAltName=DNS:elsewhere.example"])
         let server = try server(chain: chain, key: key)
         let error = try await failure(server.origin, .only(file: chain))
@@ -76,7 +76,7 @@ struct CertificateTests {
         #expect(error?.certificateProblem == .wrongHost)
     }
 
-    @Test func `an expired certificate is distinguished`() async throws {
+    @Test func `an expired certificate has a distinct error`() async throws {
         // openssl req knows no dates in the past; `x509 -days -1` does.
         let (chain, key) = try await selfSigned("old", ["-addext", "subjectAltName=IP:127.0.0.1"])
         let old = directory / "expired.pem"
@@ -89,7 +89,7 @@ struct CertificateTests {
         #expect(error?.certificateProblem == .expired)
     }
 
-    @Test func `a missing file of authorities is its own error, and no reason to trust anyone`() async throws {
+    @Test func `a missing file of authorities has a distinct error, and makes no server trusted`() async throws {
         let server = try server(chain: authority.serverChain, key: authority.serverKey)
         #expect(
             try await failure(server.origin, .only(file: directory / "missing.pem"))?.code

@@ -4,7 +4,7 @@ import LatchkeySecrets
 import Testing
 
 struct CurlHTTPClientTests {
-    @Test func `an answer's status, fields and body arrive`() async throws {
+    @Test func `a response's status, fields and body arrive`() async throws {
         let server = try LoopbackServer { request in
             LoopbackResponse(status: 203, contentType: "text/plain", publicText: "hello \(request.path)")
         }

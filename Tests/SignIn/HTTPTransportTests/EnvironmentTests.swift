@@ -13,7 +13,7 @@ struct EnvironmentTests {
 
     // MARK: - Proxies
 
-    @Test func `a proxy is asked for a tunnel and sees no authorization`() async throws {
+    @Test func `a proxy gets a request for a tunnel and sees no authorization`() async throws {
         let proxy = try ScriptedServer([.readHeader, .say("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")])
         let error = await #expect(throws: TransportError.self) {
             _ = try await client(["https_proxy": proxy.origin]).send(
@@ -27,7 +27,7 @@ struct EnvironmentTests {
     }
 
     @Test(arguments: ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
-    func `each name of the proxy is known`(name: String) async throws {
+    func `every variable for a proxy works`(name: String) async throws {
         let proxy = try ScriptedServer([.readHeader])
         await #expect(throws: TransportError.self) {
             _ = try await client([name: proxy.origin]).send(GuardedRequest(.get, HTTPURL("https://service.example/")))
@@ -48,7 +48,7 @@ struct EnvironmentTests {
         #expect("\(HTTPProxies(environment: ["https_proxy": "http://user:pa55@h"]))".contains("pa55") == false)
     }
 
-    @Test func `a proxy that nobody answers at is told from a server that nobody answers at`() async throws {
+    @Test func `an unreachable proxy is distinguished from an unreachable server`() async throws {
         let gone = try ReservedPort()
         let error = await #expect(throws: TransportError.self) {
             _ = try await client(["https_proxy": gone.origin]).send(
@@ -91,7 +91,7 @@ struct EnvironmentTests {
 
     // MARK: - The process's own environment
 
-    @Test func `what the process's environment says about proxies is not read behind the caller's back`() async {
+    @Test func `the transport never reads the process's own proxy variables`() async {
         await #expect(processExitsWith: .success) {
             let proxy = try ScriptedServer([.readHeader])
             for name in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
@@ -109,7 +109,7 @@ struct EnvironmentTests {
         }
     }
 
-    @Test func `session keys are not written where SSLKEYLOGFILE says`() async {
+    @Test func `session keys are never written to SSLKEYLOGFILE`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TestDirectory()
             let file = directory / "keys.log"

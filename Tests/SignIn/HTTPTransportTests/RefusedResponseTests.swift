@@ -21,13 +21,13 @@ struct RefusedResponseTests {
 
     // MARK: - Connections
 
-    @Test func `nobody listening is told from a name without address`() async throws {
+    @Test func `a refused connection is distinguished from a name without an address`() async throws {
         let port = try ReservedPort()
         #expect(await failure(try HTTPURL(port.origin))?.code == .cannotConnect)
         #expect(await failure(try HTTPURL("https://no-such-host.invalid"))?.code == .cannotResolveHost)
     }
 
-    @Test func `silence is a time-out`() async throws {
+    @Test func `silence is a timeout`() async throws {
         let limits = TransferLimits(timeout: .milliseconds(100))
         #expect(try await failure(of: [.readHeader, .waitForEnd], limits: limits)?.code == .timedOut)
     }
@@ -38,7 +38,7 @@ struct RefusedResponseTests {
         #expect(try await failure(of: [.readHeader, .say(start), .waitForEnd], limits: limits)?.code == .timedOut)
     }
 
-    @Test func `no time at all is a time-out, not an unlimited request`() async throws {
+    @Test func `a timeout of zero is a timeout, not an unlimited request`() async throws {
         #expect(try await failure(of: [], limits: TransferLimits(timeout: .zero))?.code == .timedOut)
     }
 
@@ -54,7 +54,7 @@ struct RefusedResponseTests {
         #expect(await failure(try HTTPURL("http://example.com/"))?.code == .notConfidential)
     }
 
-    @Test func `a server that speaks no TLS fails in the handshake`() async throws {
+    @Test func `a server without TLS fails in the handshake`() async throws {
         let server = try ScriptedServer([.say("220 mail.example ESMTP\r\n")])
         #expect(await failure(try HTTPURL("https://127.0.0.1:\(server.port)"))?.code == .handshakeFailed)
     }
@@ -73,7 +73,7 @@ struct RefusedResponseTests {
         #expect(try await failure(of: [.readHeader, .say(message)], limits: limits)?.code == .bodyTooLarge)
     }
 
-    @Test func `a body of exactly the limit is taken`() async throws {
+    @Test func `a body of exactly the limit is accepted`() async throws {
         let message = "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "a", count: 100)
         let server = try ScriptedServer([.readHeader, .say(message)])
         let response = try await CurlTransport().send(
@@ -81,7 +81,7 @@ struct RefusedResponseTests {
         #expect(response.body.byteCount == 100)
     }
 
-    @Test func `an answer to HEAD may announce any length`() async throws {
+    @Test func `a response to HEAD may announce any length`() async throws {
         let server = try ScriptedServer([.readHeader, .say("HTTP/1.1 200 OK\r\nContent-Length: 5000000\r\n\r\n")])
         let response = try await CurlTransport().send(GuardedRequest(.head, HTTPURL(server.origin)))
         #expect(response.body.byteCount == 0)
@@ -98,7 +98,7 @@ struct RefusedResponseTests {
         "HTTP/1.1 200 OK\r\nA: b\r\n folded\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx",
     ])
-    func `an answer that is no valid HTTP, or encoded, is refused`(message: String) async throws {
+    func `a response that is invalid HTTP, or encoded, is refused`(message: String) async throws {
         #expect(try await failure(of: [.readHeader, .say(message)])?.code == .malformedResponse)
     }
 
@@ -108,13 +108,13 @@ struct RefusedResponseTests {
             try await failure(of: [.readHeader, .say("HTTP/1.1 200 OK\r\n\(fields)\r\n")])?.code == .malformedResponse)
     }
 
-    @Test func `too large a header is refused`() async throws {
+    @Test func `a header that is too large is refused`() async throws {
         let fields = (0..<10).map { "F\($0): " + String(repeating: "x", count: 9000) + "\r\n" }.joined()
         #expect(
             try await failure(of: [.readHeader, .say("HTTP/1.1 200 OK\r\n\(fields)\r\n")])?.code == .malformedResponse)
     }
 
-    @Test func `interim answers and trailers leave the real answer alone`() async throws {
+    @Test func `interim responses and trailers don't affect the final response`() async throws {
         let message =
             "HTTP/1.1 103 Early Hints\r\nEarly: 1\r\n\r\nHTTP/1.1 201 Created\r\nReal: 1\r\n"
             + "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nTrailer: 1\r\n\r\n"
@@ -134,7 +134,7 @@ struct RefusedResponseTests {
         #expect(response.field("Y") == "z")
     }
 
-    @Test func `no error shows the query`() async throws {
+    @Test func `errors never show the query`() async throws {
         let error = try #require(try await failure(of: [.readHeader]))
         let shown = "\(error) \(error.cause.text) \(error.hint?.text ?? "")"
         #expect(!shown.contains("s3cret"))

@@ -8,7 +8,7 @@ import TestServices
 struct RequestTests {
     private let noContent = ScriptedServer.Step.say("HTTP/1.1 204 No Content\r\n\r\n")
 
-    @Test func `a request carries only what it was given, its length, a host and an agent`() async throws {
+    @Test func `a request has only its own fields, its length, a host and an agent`() async throws {
         let server = try ScriptedServer([.readHeader, noContent])
         let fields = [HeaderField("Accept", "application/json")!, HeaderField("X-Empty", "")!]
         _ = try await CurlTransport().send(GuardedRequest(.post, HTTPURL(server.origin + "/t"), fields: fields))
@@ -20,7 +20,7 @@ struct RequestTests {
     }
 
     @Test(arguments: GuardedRequest.Method.allCases)
-    func `each method arrives as itself`(method: GuardedRequest.Method) async throws {
+    func `each method arrives unchanged`(method: GuardedRequest.Method) async throws {
         let server = try ScriptedServer([.readHeader, noContent])
         let response = try await CurlTransport().send(GuardedRequest(method, HTTPURL(server.origin)))
         #expect(response.status == 204)
@@ -45,7 +45,7 @@ struct RequestTests {
     @Test(arguments: [
         "Authorization", "Host", "content-length", "Transfer-Encoding", "Connection", "Cookie", "Proxy-Authorization",
     ])
-    func `a field that the transport sets itself is refused`(name: String) async throws {
+    func `a field that belongs to the transport is refused`(name: String) async throws {
         let server = try ScriptedServer([.readHeader, noContent])
         let error = await #expect(throws: TransportError.self) {
             _ = try await CurlTransport().send(
@@ -55,14 +55,14 @@ struct RequestTests {
         #expect(server.headers.isEmpty)
     }
 
-    @Test func `the path stays as written`() async throws {
+    @Test func `the path stays unchanged`() async throws {
         let server = try ScriptedServer([.readHeader, noContent])
         _ = try await CurlTransport().send(GuardedRequest(.get, HTTPURL(server.origin + "/a/../%2F/./b?x=%20+")))
         #expect(server.headers.first?.hasPrefix("GET /a/../%2F/./b?x=%20+ HTTP/1.1\r\n") == true)
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func `a redirect is an answer, and nobody follows it`(status: Int) async throws {
+    func `a redirect is returned, and never followed`(status: Int) async throws {
         let second = try ScriptedServer([.readHeader, noContent])
         let first = try LoopbackServer { _ in .redirect(status: status, publicLocation: second.origin) }
         let response = try await CurlTransport().send(
@@ -71,7 +71,7 @@ struct RequestTests {
         #expect(second.headers.isEmpty)
     }
 
-    @Test func `a cookie that was set is not sent back`() async throws {
+    @Test func `a cookie isn't sent back`() async throws {
         let server = try ScriptedServer([
             .readHeader, .say("HTTP/1.1 204 No Content\r\nSet-Cookie: a=b\r\nConnection: close\r\n\r\n"),
         ])
@@ -94,7 +94,7 @@ struct RequestTests {
 
     // MARK: - Cancellation
 
-    @Test func `cancelling ends a request that nobody answers`() async throws {
+    @Test func `cancelling ends a request without a response`() async throws {
         let server = try ScriptedServer([.readHeader, .waitForEnd])
         let url = try HTTPURL(server.origin)
         let task = Task { () -> TransportError? in
@@ -128,7 +128,7 @@ struct RequestTests {
         #expect(server.headers.isEmpty)
     }
 
-    @Test func `many requests at once are distinguished`() async throws {
+    @Test func `responses to concurrent requests aren't mixed up`() async throws {
         let server = try LoopbackServer { request in
             await Task.yield()
             return LoopbackResponse(status: 200, contentType: "text/plain", publicText: request.path)

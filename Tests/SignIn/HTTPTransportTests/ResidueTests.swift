@@ -7,7 +7,7 @@ import TestServices
 
 /// What is left in memory when a request is over.
 struct ResidueTests {
-    @Test func `token, body and answer of an HTTPS request leave no copy in memory`() async {
+    @Test func `token, body and response of an HTTPS request leave no copy in memory`() async {
         await #expect(processExitsWith: .success) {
             let directory = try TestDirectory()
             let authority = try await CertificateAuthority(in: directory)

@@ -16,14 +16,14 @@ struct LoopbackPeerTests {
     /// 127.0.0.1, port 0xABCD, to our port 0x1F90.
     private let peer = LoopbackPeer(address: "0100007F", port: 0xABCD, serverPort: 0x1F90)
 
-    @Test func `another user's connection is recognised`() {
+    @Test func `another user's connection is recognized`() {
         let table =
             head + row("0100007F:1F90", "00000000:0000", state: "0A", uid: 1000)
             + row("0100007F:ABCD", "0100007F:1F90", state: "01", uid: 4711)
         #expect(peer.owner(inTable: table, address: peer.address) == 4711)
     }
 
-    @Test func `the server's own end of the connection is not taken for the peer's`() {
+    @Test func `the server's own end of the connection doesn't count as the peer's`() {
         let table = head + row("0100007F:1F90", "0100007F:ABCD", state: "01", uid: 1000)
         #expect(peer.owner(inTable: table, address: peer.address) == nil)
     }
@@ -62,7 +62,7 @@ struct LoopbackPeerTests {
     }
 
     @Test(arguments: ["0100007F", "00000000000000000000000001000000"])
-    func `a socket that isn't connected has no owner, though one listens at its address`(address: String) throws {
+    func `a socket that isn't connected has no owner, even with a listener at its address`(address: String) throws {
         let server = try LoopbackServer(.init(family: address.count == 8 ? .ipv4 : .ipv6)) { _ in .init(status: 200) }
         let port = try #require(UInt16(server.authority.split(separator: ":").last ?? ""))
         let peer = LoopbackPeer(address: address, port: port, serverPort: 1)

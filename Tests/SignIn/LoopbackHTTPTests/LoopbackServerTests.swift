@@ -13,7 +13,7 @@ struct LoopbackServerTests {
 
     // MARK: - Starting and stopping
 
-    @Test func `a port that is taken is a typed error`() throws {
+    @Test func `a used port is a typed error`() throws {
         let first = try LoopbackServer(handler: empty)
         let error = #expect(throws: LoopbackError.self) {
             _ = try LoopbackServer(.init(port: first.port), handler: empty)
@@ -21,7 +21,7 @@ struct LoopbackServerTests {
         #expect(error?.code == .portInUse)
     }
 
-    @Test func `key and certificate that don't fit are a typed error`() throws {
+    @Test func `a key that doesn't fit the certificate is a typed error`() throws {
         let key = Array("no key".utf8)
         let tls = LoopbackTLS(certificatePEM: "no certificate", key: Secret(copying: key.span))
         let error = #expect(throws: LoopbackError.self) { _ = try LoopbackServer(.init(tls: tls), handler: empty) }
@@ -30,7 +30,7 @@ struct LoopbackServerTests {
 
     /// A start that failed closed its socket twice: libmicrohttpd had closed it already. In between, the number could
     /// belong to somebody else, whose descriptor was gone then; once it was another server's, which ended the process.
-    @Test func `a start that fails closes nobody else's descriptor`() async {
+    @Test func `a start that fails closes no other descriptor`() async {
         await #expect(processExitsWith: .success) {
             let isDone = Atomic(false)
             let lost = Atomic(0)
@@ -54,7 +54,7 @@ struct LoopbackServerTests {
         }
     }
 
-    @Test func `its handler is asked no more once it has stopped`() async throws {
+    @Test func `a stopped server calls its handler no more`() async throws {
         let count = Atomic(0)
         let server = try LoopbackServer { _ in
             count.add(1, ordering: .relaxed)
@@ -96,7 +96,7 @@ struct LoopbackServerTests {
         #expect(await request.value?.code == .connectionLost)
     }
 
-    @Test func `the end of an answer is told whether it left or the server stopped first`() async throws {
+    @Test func `the end of a response says whether it was sent or the server stopped first`() async throws {
         let (ended, hasEnded) = AsyncStream.makeStream(of: String.self)
         let (started, hasStarted) = AsyncStream.makeStream(of: Void.self)
         let server = try LoopbackServer { request in
@@ -120,7 +120,7 @@ struct LoopbackServerTests {
         #expect(await request.value == nil)
     }
 
-    @Test func `it stops when nobody keeps it`() async throws {
+    @Test func `a server that is no longer referenced stops`() async throws {
         weak var gone: LoopbackServer?
         do {
             let server = try LoopbackServer(handler: empty)
@@ -163,7 +163,7 @@ struct LoopbackServerTests {
         #expect(ended.withLock { $0 } == made.withLock { $0 } && made.withLock { $0 } > 0)
     }
 
-    @Test func `no thread of it is left behind`() async {
+    @Test func `a stopped server leaves no thread`() async {
         await #expect(processExitsWith: .success) {
             for _ in 0..<20 {
                 let server = try LoopbackServer { _ in LoopbackResponse(status: 204) }
@@ -180,7 +180,7 @@ struct LoopbackServerTests {
 
     // MARK: - Who gets a response
 
-    @Test func `a method that isn't served gets 405 and the list of those that are`() async throws {
+    @Test func `a method that isn't served gets 405 and the list of the served ones`() async throws {
         let server = try LoopbackServer(.init(methods: [.get]), handler: empty)
         let response = try await client.send(GuardedRequest(.post, HTTPURL(server.origin)))
         #expect(response.status == 405)
@@ -203,7 +203,7 @@ struct LoopbackServerTests {
     }
 
     @Test(arguments: ["127.0.0.1:PORT", "localhost:PORT", "LOCALHOST:PORT"])
-    func `its own names are known`(host: String) async throws {
+    func `the server's own names are accepted`(host: String) async throws {
         let server = try LoopbackServer(handler: empty)
         let name = host.replacing("PORT", with: "\(server.port)")
         let received = try await RawConnection(port: server.port).exchange("GET / HTTP/1.1\r\nHost: \(name)\r\n\r\n")
@@ -211,7 +211,7 @@ struct LoopbackServerTests {
     }
 
     @Test(arguments: ["GET http://HOST/ HTTP/1.1", "GET * HTTP/1.1", "FROB / HTTP/1.1", "GET / HTTP/9.9", "GARBAGE"])
-    func `a request that is none is refused`(line: String) async throws {
+    func `a malformed request is refused`(line: String) async throws {
         let server = try LoopbackServer(handler: empty)
         let text = line.replacing("HOST", with: server.authority)
         let received = try await RawConnection(port: server.port).exchange(
@@ -240,7 +240,7 @@ struct LoopbackServerTests {
         #expect(same)
     }
 
-    @Test func `credentials come apart from the other fields`() async throws {
+    @Test func `credentials are separate from the other fields`() async throws {
         let server = try LoopbackServer { request in
             let names = request.fields.map { $0.name.lowercased() }.sorted().joined(separator: ",")
             let isThere = request.authorization?.byteCount == 8
@@ -290,7 +290,7 @@ struct LoopbackServerTests {
 
     // MARK: - What goes out
 
-    @Test func `an answer isn't stored and closes its connection`() async throws {
+    @Test func `a response isn't stored and closes its connection`() async throws {
         let server = try LoopbackServer(handler: empty)
         let received = try await RawConnection(port: server.port).exchange(
             "GET / HTTP/1.1\r\nHost: \(server.authority)\r\n\r\n")

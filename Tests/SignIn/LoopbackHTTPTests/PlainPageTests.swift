@@ -37,7 +37,7 @@ struct PlainPageTests {
         }
     }
 
-    @Test func `a title is text in every place where it stands`() {
+    @Test func `a title is text wherever it appears`() {
         let page = PlainPage.opening(title: "<b>&\"'")
         #expect(page.contains("<title>&lt;b&gt;&amp;&quot;&#39;</title>"))
         #expect(page.contains("<h1>&lt;b&gt;&amp;&quot;&#39;</h1>"))

@@ -16,7 +16,7 @@ import Testing
         "code=a&state=b&code=a", "state=b&state=b&code=a", "code=a&iss=x&iss=x&state=b", "code=a&c%6Fde=b",
         "code=a&x=1&x=2", "error=access_denied&error=access_denied", "code=&code=a",
     ])
-    func `a parameter given twice is refused`(query: String) {
+    func `a repeated parameter is refused`(query: String) {
         #expect(malformation(query) == OAuthError(.invalidResponse(.duplicateParameter)))
     }
 
@@ -32,11 +32,11 @@ import Testing
         "", "&", "&&&", "state=a", "code=", "code=&error=", "code", "code=a&error=access_denied",
         "access_token=x&state=y",
     ])
-    func `an answer needs a code or an error`(query: String) {
+    func `a response needs a code or an error`(query: String) {
         #expect(malformation(query) == OAuthError(.invalidResponse(.neitherCodeNorError)))
     }
 
-    @Test func `an answer past the limits is refused`() {
+    @Test func `a response past the limits is refused`() {
         let tooLarge = OAuthError(.invalidResponse(.tooLarge))
         let limit = AuthorizationResponse.maximumByteCount
         #expect(malformation("code=" + String(repeating: "a", count: limit)) == tooLarge)
@@ -46,7 +46,7 @@ import Testing
         #expect(malformation((0...64).map { "p\($0)=1" }.joined(separator: "&")) == tooLarge)
     }
 
-    @Test func `empty pieces and unknown parameters are no harm`() throws {
+    @Test func `empty parts and unknown parameters are harmless`() throws {
         let pending = Sample.pending()
         let state = try Sample.parameter("state", of: pending)
         let response = try Sample.response("&&scope=a+b&code=a%2Fb&&authuser=0&state=\(state)&")
@@ -58,7 +58,7 @@ import Testing
         ("access_denied", ServerErrorCode.accessDenied), ("server_error", .serverError),
         ("ghp_tokenlike", .other), ("other+error", .other), ("ACCESS_DENIED", .other),
     ])
-    func `an error is one of the known words or nothing`(text: String, code: ServerErrorCode) throws {
+    func `an error is a known word or absent`(text: String, code: ServerErrorCode) throws {
         let response = try Sample.response("error=\(text)&error_description=do+not+keep+this")
         #expect(response.error == code)
     }
@@ -75,7 +75,7 @@ import Testing
         #expect(pending.recognizes(response) == true)
     }
 
-    @Test func `a pasted address longer than a terminal's line is taken`() throws {
+    @Test func `a pasted address longer than a terminal's line is accepted`() throws {
         let pending = Sample.pending()
         let state = try Sample.parameter("state", of: pending)
         let code = String(repeating: "a", count: 9000)
@@ -89,7 +89,7 @@ import Testing
         "http://127.0.0.1:4711/callback#code=a", "http://127.0.0.1:4711/callbackx?code=a",
         "xhttp://127.0.0.1:4711/callback?code=a",
     ])
-    func `a pasted address of something else is refused`(text: String) {
+    func `a pasted address of another kind is refused`(text: String) {
         let error = failure { () throws(OAuthError) in
             try response(pasted: text, "http://127.0.0.1:4711/callback")
         }

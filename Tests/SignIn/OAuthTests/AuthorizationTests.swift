@@ -23,7 +23,7 @@ import Testing
 
     // MARK: - The request
 
-    @Test func `the address holds what the code flow needs, each once`() throws {
+    @Test func `the address has each parameter of the code flow once`() throws {
         let pending = Sample.pending(client: Sample.client(scopes: ["user", "public_repo", "repo:status"]))
         let fields = formFields(try query(pending))
         #expect(
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `asking twice for the address of one attempt gives the same`() throws {
+    @Test func `the address of one attempt is always the same`() throws {
         let pending = Sample.pending()
         let first = try pending.authorizationURL().reveal()
         #expect(try pending.authorizationURL().reveal() == first)
@@ -100,13 +100,13 @@ import Testing
                 == nil)
     }
 
-    @Test func `an endpoint's own query is kept`() throws {
+    @Test func `an endpoint's own query stays`() throws {
         let pending = Sample.pending(server: Sample.server(authorization: "https://id.example/a?tenant=x%20y"))
         #expect(
             try pending.authorizationURL().reveal().hasPrefix("https://id.example/a?tenant=x%20y&response_type=code&"))
     }
 
-    @Test func `extra parameters come along but can't replace ours`() throws {
+    @Test func `extra parameters are added but can't replace ours`() throws {
         let extra = [
             try AuthorizationParameter("access_type", "offline"), try AuthorizationParameter("login_hint", "ä&b=c"),
         ]
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test(arguments: ["state=x", "a=1&code_challenge=y", "client_id", "redirect_uri=z&b=2", "st%61te=x"])
-    func `an endpoint whose own query sets what is ours is refused`(query: String) throws {
+    func `an endpoint whose own query sets one of our parameters is refused`(query: String) throws {
         let endpoint = try HTTPURL("https://id.example/a?\(query)")
         let token = try HTTPURL("https://id.example/token")
         let error = failure { () throws(OAuthError) in
@@ -132,7 +132,7 @@ import Testing
         #expect(error == OAuthError(.invalidMetadata(.reservedParameter)))
     }
 
-    @Test func `the public part has no query`() throws {
+    @Test func `the public part excludes the query`() throws {
         let url = try Sample.pending().authorizationURL()
         #expect(url.publicPart.logMessage.text == "https://id.example/authorize")
     }
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3])
-    func `no attempt begins without random octets`(failingCall: Int) throws {
+    func `an attempt without random octets doesn't begin`(failingCall: Int) throws {
         let request = try AuthorizationRequest(server: Sample.server(), client: Sample.client(scopes: ["openid"]))
         let random = RandomCalls(failing: failingCall)
         let error = failure { () throws(OAuthError) in try request.begin(random: random.source) }
@@ -162,7 +162,7 @@ import Testing
 
     // MARK: - The response
 
-    @Test func `a right answer is believed`() throws {
+    @Test func `a valid response is accepted`() throws {
         let pending = Sample.pending()
         let state = try Sample.parameter("state", of: pending)
         #expect(outcome(pending, "code=x&state=\(state)") == nil)
@@ -203,7 +203,7 @@ import Testing
 
     /// It was ignored: another server's response, with its name in it, was taken for that of a server without a name.
     @Test(arguments: ["https%3A%2F%2Fid.example", "https%3A%2F%2Fevil.example", "x"])
-    func `an issuer that can't be compared with any is refused`(issuer: String) throws {
+    func `an issuer without another one to compare it with is refused`(issuer: String) throws {
         for start in ["code=x", "error=access_denied"] {
             let pending = Sample.pending(server: Sample.server(issuer: nil))
             let state = try Sample.parameter("state", of: pending)
@@ -241,7 +241,7 @@ import Testing
 
     // MARK: - The gate
 
-    @Test func `the gate lets one answer through, and it is the first of ours`() throws {
+    @Test func `the gate admits one response, the first with our state`() throws {
         let pending = Sample.pending()
         let state = try Sample.parameter("state", of: pending)
         let gate = pending.responseGate()
@@ -255,7 +255,7 @@ import Testing
         #expect(gate.admit(forged) == .foreign)
     }
 
-    @Test func `of many answers at once the gate lets one through`() async throws {
+    @Test func `of many concurrent responses the gate admits one`() async throws {
         let pending = Sample.pending()
         let state = try Sample.parameter("state", of: pending)
         let gate = pending.responseGate()

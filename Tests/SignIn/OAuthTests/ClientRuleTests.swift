@@ -42,14 +42,14 @@ import Testing
         Rule(
             "RFC 7636 4.1", "a verifier has 43 to 128 characters of the alphabet, from enough randomness",
             .pkce("a generated verifier has 86 characters of the alphabet"),
-            .pkce("a verifier from outside is refused when it is not"),
-            .pkce("the octets of the generator are all used"),
-            .pkce("a generator that refuses is an error with its number")),
+            .pkce("an invalid verifier from outside is refused"),
+            .pkce("every octet of the generator is used"),
+            .pkce("a generator's refusal is an error with its number")),
         Rule(
             "RFC 7636 4.2", "the challenge is S256, always",
             .pkce("the challenge is the base64url text of the verifier's SHA-256"),
             .pkce("RFC 7636 appendix B's verifier gives its challenge"),
-            .attempt("the address holds what the code flow needs, each once")),
+            .attempt("the address has each parameter of the code flow once")),
         Rule(
             "RFC 7636 4.5", "the verifier goes with the code to the token endpoint",
             .token("the exchange posts a form with code, verifier and redirect")),
@@ -65,28 +65,28 @@ import Testing
         Rule(
             "RFC 6749 10.12", "state binds the answer to the attempt",
             .attempt("a missing, other, longer or shorter state is refused"),
-            .attempt("a right answer is believed"),
-            .fuzz("no damaged answer is taken for ours unless its state is ours")),
+            .attempt("a valid response is accepted"),
+            .fuzz("a damaged response is accepted as ours only if its state is ours")),
         Rule(
             "RFC 9700 4.7", "state is used once",
-            .attempt("the gate lets one answer through, and it is the first of ours"),
-            .attempt("of many answers at once the gate lets one through")),
+            .attempt("the gate admits one response, the first with our state"),
+            .attempt("of many concurrent responses the gate admits one")),
         Rule(
             "RFC 6749 3.1", "parameters come at most once, and without a value count as absent",
-            .response("a parameter given twice is refused"), .response("an answer needs a code or an error")),
+            .response("a repeated parameter is refused"), .response("a response needs a code or an error")),
         Rule(
             "RFC 6749 4.1.2", "unknown parameters are ignored",
-            .response("empty pieces and unknown parameters are no harm")),
+            .response("empty parts and unknown parameters are harmless")),
         Rule(
             "RFC 6749 4.1.2.1", "an error answer ends the attempt, and its prose is not kept",
             .attempt("a denial and another error are distinguished"),
-            .response("an error is one of the known words or nothing"),
-            .error("a server's own words never show")),
+            .response("an error is a known word or absent"),
+            .error("a server's own words are never shown")),
         Rule(
             "RFC 6749 3.1.1", "no flow but the code flow: no password, no implicit grant, no token in a query",
-            .attempt("the address holds what the code flow needs, each once"),
-            .attempt("extra parameters come along but can't replace ours"),
-            .response("an answer needs a code or an error"),
+            .attempt("the address has each parameter of the code flow once"),
+            .attempt("extra parameters are added but can't replace ours"),
+            .response("a response needs a code or an error"),
             .token("the exchange posts a form with code, verifier and redirect")),
 
         // MARK: Mix-up
@@ -106,38 +106,38 @@ import Testing
         // MARK: Redirect addresses
         Rule(
             "RFC 8252 7.3", "loopback IP literals, v4 and v6, any port",
-            .redirect("a loopback address has a port, or gets one"), .redirect("anything else is refused"),
-            .fuzz("a redirect address that is accepted is a loopback literal, a page, or a scheme of its own")),
+            .redirect("a loopback address has a port, or gets one"), .redirect("another kind of address is refused"),
+            .fuzz("an accepted redirect address is a loopback literal, a page, or a private-use scheme")),
         Rule(
             "RFC 8252 8.3", "no localhost unless somebody names it",
-            .redirect("localhost is taken where somebody names it, and stays as it was registered")),
+            .redirect("localhost is accepted if a person sets it, and stays as registered")),
         Rule(
             "RFC 8252 7.1", "private-use schemes are reverse domain names unless allowed explicitly",
-            .redirect("reverse-domain schemes are taken"),
+            .redirect("reverse-domain schemes are accepted"),
             .redirect("a short scheme needs to be allowed explicitly"),
-            .redirect("a scheme that is no reverse domain name is refused by default")),
+            .redirect("a scheme that isn't a reverse domain name is refused by default")),
         Rule(
             "RFC 9700 2.1", "the redirect sent is the registered one, but for a loopback port",
             .attempt("a loopback address without a port can't be used yet"),
-            .response("a pasted address of something else is refused"),
-            .fuzz("no damaged address is taken for another redirect")),
+            .response("a pasted address of another kind is refused"),
+            .fuzz("a damaged address never counts as another redirect")),
 
         // MARK: Metadata
         Rule(
             "RFC 8414 3.3", "the document's issuer is identical to the one asked for",
             .metadata("another issuer is refused"), .metadata("a document without issuer is refused"),
-            .metadata("a lie at the first address is not made good at the second")),
+            .metadata("invalid metadata at the first address isn't replaced by the second")),
         Rule(
             "RFC 8414 3.1", "the well-known part stands between host and path",
-            .metadata("an issuer's path goes where each standard wants it")),
+            .metadata("an issuer's path is placed as each standard requires")),
         Rule(
             "OpenID Connect Discovery 4.1", "the well-known part stands at the end",
-            .metadata("OpenID's address is asked when the first has nothing")),
+            .metadata("OpenID's address is asked if the first has no document")),
         Rule(
             "RFC 9700 2.6", "endpoints are HTTPS, or on a loopback address when the issuer is",
-            .metadata("an endpoint in the clear is refused, unless all is on loopback"),
-            .metadata("an issuer that can't be one is refused before any request"),
-            .fuzz("metadata that is accepted is the issuer's and stays confidential")),
+            .metadata("a plain-text endpoint is refused, unless all are on loopback"),
+            .metadata("an invalid issuer is refused before any request"),
+            .fuzz("accepted metadata is the issuer's and stays confidential")),
         Rule(
             "RFC 9700 4.1.3", "metadata is not taken from where a redirect leads",
             .metadata("a redirect is not followed")),
@@ -152,7 +152,7 @@ import Testing
             .token("a client secret goes into the form or into the field, as configured")),
         Rule(
             "RFC 6749 5.1", "an unknown token type is refused, whatever its case",
-            .token("an unknown token type is refused"), .token("a whole answer is read")),
+            .token("an unknown token type is refused"), .token("a complete response is read")),
         Rule(
             "RFC 6749 5.2", "an error is never success, whatever its status",
             .token("200 with an error member is never success"), .token("an error of any shape is an error"),
@@ -162,15 +162,15 @@ import Testing
             .token("another status keeps its number")),
         Rule(
             "RFC 6749 6", "the old refresh token is kept when none is given",
-            .token("the old refresh token is kept when none is given, and replaced when one is")),
+            .token("the old refresh token stays unless the response has a new one")),
         Rule(
             "RFC 6749 5.2", "invalid_grant ends the session, trouble on the way doesn't",
             .token("a refresh token that is no longer accepted ends the session"),
-            .token("trouble on the way does not end the session")),
+            .token("network trouble doesn't end the session")),
         Rule(
             "RFC 6750 2.1", "a token goes into the Authorization field alone, and can't end it",
-            .form("an access token stands behind Bearer"), .form("a token that could end its field is refused"),
-            .fuzz("a token answer that is accepted holds a token that can stand in a field")),
+            .form("an access token follows Bearer"), .form("a token that could end its field is refused"),
+            .fuzz("an accepted token response holds a token that fits into a field")),
         Rule(
             "RFC 8259", "answers are read strictly and within bounds",
             .json("duplicate names are refused"), .json("depth is limited"),
@@ -186,7 +186,7 @@ import Testing
             .idToken("another issuer is refused"), .idToken("another audience is refused"),
             .idToken("several audiences need us as the authorized party"),
             .idToken("an expired ID token is refused"),
-            .idToken("another sign-in's nonce, or none, is refused"),
+            .idToken("another sign-in's nonce, or a missing one, is refused"),
             .idToken("an unsigned token is refused")),
         Rule(
             "OpenID Connect Core 12.2", "a refreshed ID token is the same person's",
@@ -201,7 +201,7 @@ import Testing
             .revocation("another status is an error with its number")),
     ]
 
-    @Test(arguments: rules) func `the rule is shown by tests that exist`(rule: Rule) throws {
+    @Test(arguments: rules) func `tests that exist show each rule`(rule: Rule) throws {
         #expect(!rule.shownBy.isEmpty)
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
         for reference in rule.shownBy {

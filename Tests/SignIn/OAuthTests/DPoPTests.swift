@@ -56,7 +56,7 @@ import Testing
         #expect(try !isValid(bytes, signed, off))
     }
 
-    @Test func `what we write is laid out as in RFC 9449, with an end`() throws {
+    @Test func `our proofs have the form of RFC 9449, with an expiry`() throws {
         let proof = DPoPProof(
             method: "GET", address: "https://resource.example.org/protectedresource", identifier: "e1j3V_bKic8-LAEB",
             issued: UnixTime(seconds: 1_562_262_618),
@@ -78,7 +78,7 @@ import Testing
 
     // MARK: - Keys
 
-    @Test func `a key signs, and its signature is its own`() throws {
+    @Test func `each key makes its own signatures`() throws {
         let message = Array("message".utf8)
         let one = try ES256Key.generate()
         let other = try ES256Key.generate()
@@ -103,7 +103,7 @@ import Testing
         return stride(from: 0, to: digits.count, by: 2).map { UInt8(String(digits[$0...$0 + 1]), radix: 16)! }
     }
 
-    @Test func `what is no number of the curve's is no key`() throws {
+    @Test func `a number outside the curve's range isn't a key`() throws {
         let order = hex("FFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551")
         for scalar in [[UInt8](repeating: 0, count: 32), order, [UInt8](repeating: 255, count: 32), [1, 2, 3]] {
             let isKey = try ES256Key(scalar: Secret(copying: scalar.span)) != nil
@@ -162,7 +162,7 @@ import Testing
         ("https://h.example:8443/p?a=b&c", "https://h.example:8443/p"), ("http://127.0.0.1:80/", "http://127.0.0.1/"),
         ("https://h.example/a/../b//c;d", "https://h.example/a/../b//c;d"),
     ])
-    func `the address of a proof is the request's, without query, and nothing else is changed`(
+    func `the address of a proof is the request's without its query, and is otherwise unchanged`(
         url: String, expected: String
     ) async throws {
         let http = ScriptedHTTPClient(.json("{}"))
@@ -177,7 +177,7 @@ import Testing
         #expect(try parts.member("ath") == DPoPProof.hash(of: Secret("token")))
     }
 
-    @Test func `every proof has an identifier of its own, a repeated request's included`() async throws {
+    @Test func `every proof has a separate identifier, even for a repeated request`() async throws {
         let challenge = HeaderField("WWW-Authenticate", #"DPoP realm="a, b", error="use_dpop_nonce""#)!
         let http = ScriptedHTTPClient(
             .fields(401, [challenge, HeaderField("DPoP-Nonce", "n-1")!]),
@@ -194,7 +194,7 @@ import Testing
         #expect(identifiers.allSatisfy { Base64URL.decode($0)?.count == 16 })
     }
 
-    @Test func `a nonce is one origin's, and a malformed one is nobody's`() async throws {
+    @Test func `a nonce belongs to one origin, and a malformed one is ignored`() async throws {
         let http = ScriptedHTTPClient(
             .fields(200, [HeaderField("DPoP-Nonce", "one")!]), .json("{}"),
             .fields(200, [HeaderField("DPoP-Nonce", "a b")!]),
@@ -207,7 +207,7 @@ import Testing
         #expect(nonces == [nil, nil, "one", "one"])
     }
 
-    @Test func `a server that is never content is asked twice`() async throws {
+    @Test func `a server that always wants another nonce gets two requests`() async throws {
         let challenge = HeaderField("WWW-Authenticate", #"DPoP error="use_dpop_nonce""#)!
         let http = ScriptedHTTPClient(
             .fields(401, [challenge, HeaderField("DPoP-Nonce", "n-1")!]),
@@ -221,7 +221,7 @@ import Testing
     @Test(arguments: [
         [#"Bearer error="use_dpop_nonce""#], [#"DPoP error="invalid_token""#], [#"DPoP error="use_dpop_nonce"#], [],
     ])
-    func `a refusal that is not about the proof is not repeated`(challenges: [String]) async throws {
+    func `a refusal that doesn't concern the proof isn't repeated`(challenges: [String]) async throws {
         let fields = challenges.map { HeaderField("WWW-Authenticate", $0)! } + [HeaderField("DPoP-Nonce", "n-1")!]
         let http = ScriptedHTTPClient(.fields(401, fields), .json("{}"))
         let resource = ResourceClient(http: http, dpop: DPoPProofSigner(key: try .generate()))
@@ -230,7 +230,7 @@ import Testing
         #expect(response.status == 401 && http.requests.count == 1)
     }
 
-    @Test func `a question for a nonce without a new one is not repeated`() async throws {
+    @Test func `a demand for a nonce without a new one isn't repeated`() async throws {
         let challenge = HeaderField("WWW-Authenticate", #"DPoP error="use_dpop_nonce""#)!
         let http = ScriptedHTTPClient(.fields(401, [challenge]), .json("{}"))
         let resource = ResourceClient(http: http, dpop: DPoPProofSigner(key: try .generate()))
@@ -240,7 +240,7 @@ import Testing
 
     // MARK: - Clocks
 
-    @Test func `a server's clock is learned from its Date, and believed within two days`() throws {
+    @Test func `a server's clock is learned from its Date, within two days`() throws {
         let url = try HTTPURL("https://id.example/token")
         let memory = DPoPNonceCache()
         let now = try #require(HTTPDate.parse("Sun, 06 Nov 1994 08:49:37 GMT"))
@@ -281,7 +281,7 @@ import Testing
 
     private static let bound = #"{"access_token":"at-1","token_type":"dpop"}"#
 
-    @Test func `a token request is proven, and once more with the nonce that its refusal gives`() async throws {
+    @Test func `a token request is proven, and repeated once with the nonce of a refusal`() async throws {
         let http = ScriptedHTTPClient(
             .fields(400, [HeaderField("DPoP-Nonce", "n-1")!], #"{"error":"use_dpop_nonce"}"#), .json(Self.bound))
         let tokens = try await endpoint(http).refresh(Secret("r"), authentication: .none)
@@ -293,7 +293,7 @@ import Testing
         #expect(http.requests.map(\.body) == Array(repeating: http.requests[0].body, count: 2))
     }
 
-    @Test func `a token that is not bound is refused where a key was proven, and the other way round`() async throws {
+    @Test func `an unbound token is refused if a key was proven, and a bound one if none was`() async throws {
         let endpoint = try endpoint(ScriptedHTTPClient(.json(Sample.tokens)))
         let unbound = await failure { () async throws(OAuthError) in
             try await endpoint.refresh(Secret("r"), authentication: .none)
@@ -307,7 +307,7 @@ import Testing
         #expect(bound == OAuthError(.invalidResponse(.unknownTokenType)))
     }
 
-    @Test func `a server that takes no ES256 is refused before anything is sent`() throws {
+    @Test func `a server without ES256 is refused before any request`() throws {
         var server = Sample.server()
         server.dpopAlgorithms = ["EdDSA"]
         let signer = DPoPProofSigner(key: try .generate())

@@ -54,7 +54,7 @@ import Testing
     private static let slowDown = ScriptedHTTPClient.Response.status(400, #"{"error":"slow_down"}"#)
     private static let tokens = ScriptedHTTPClient.Response.json(Sample.tokens)
 
-    @Test func `codes, address, life and interval are read; the interval is five seconds unless told`() async throws {
+    @Test func `codes, address, lifetime and interval are read; the default interval is five seconds`() async throws {
         let told = try await begin(Self.codes + #","interval":7}"#)
         #expect(told.userCode.reveal() == "WDJB-MJHT" && told.deviceCode.reveal() == "GmRh")
         #expect(told.address.text == "https://id.example/device")
@@ -76,7 +76,7 @@ import Testing
         #expect(error == OAuthError(.invalidResponse(.deviceCodes)))
     }
 
-    @Test func `it asks at the interval until the person has confirmed`() async throws {
+    @Test func `the client polls at the interval until the person has confirmed`() async throws {
         let http = ScriptedHTTPClient(Self.pending, Self.pending, Self.tokens)
         let (sleeps, error) = await poll(http)
         #expect(error == nil && sleeps == [5, 5, 5])
@@ -97,14 +97,14 @@ import Testing
 
     private static func status200(_ text: String) -> ScriptedHTTPClient.Response { .status(200, text) }
 
-    @Test func `a question without an answer doubles the wait`() async {
+    @Test func `a poll without a response doubles the wait`() async {
         let http = ScriptedHTTPClient(
             .failure(.timedOut), .failure(.connectionLost), .status(503, "busy"), Self.pending, Self.tokens)
         let (sleeps, error) = await poll(http)
         #expect(error == nil && sleeps == [5, 10, 20, 40, 40])
     }
 
-    @Test func `the end of the codes' life ends it, with or without the server's word`() async {
+    @Test func `the codes' expiry ends the wait, with or without the server's word`() async {
         let endless = ScriptedHTTPClient(repeating: Self.pending)
         let (sleeps, error) = await poll(endless, interval: #","interval":90"#)
         #expect(error == OAuthError(.deviceCodeExpired))
@@ -115,7 +115,7 @@ import Testing
         #expect(impatient.error == OAuthError(.deviceCodeExpired) && impatient.sleeps == [5, 5, 2])
     }
 
-    @Test func `a person who says no ends it, and so does every other error`() async {
+    @Test func `a person's refusal ends the wait, and so does every other error`() async {
         let denied = await poll(ScriptedHTTPClient(.status(400, #"{"error":"access_denied"}"#), Self.tokens))
         #expect(denied.error == OAuthError(.accessDenied, serverError: .accessDenied))
         let refused = await poll(ScriptedHTTPClient(.status(401, #"{"error":"invalid_client"}"#), Self.tokens))
@@ -128,7 +128,7 @@ import Testing
         #expect(cause.code == .certificateRefused)
     }
 
-    @Test func `giving up ends the wait at once, and is told as such`() async {
+    @Test func `cancelling ends the wait at once, with a distinct error`() async {
         let http = ScriptedHTTPClient(repeating: Self.pending)
         let task = Task { await poll(http) }
         task.cancel()

@@ -14,7 +14,7 @@ extension FuzzTests {
             registrationEndpoint: HTTPURL("https://id.example/register"))
     }
 
-    @Test func `a damaged answer of the device endpoint is refused, or within its bounds`() async throws {
+    @Test func `a damaged response of the device endpoint is refused, or within its bounds`() async throws {
         let server = try Self.metadata()
         let samples = [
             #"{"device_code":"GmRh","user_code":"WDJB-MJHT","verification_uri":"https://id.example/d","expires_in":600}"#,
@@ -38,7 +38,7 @@ extension FuzzTests {
         }
     }
 
-    @Test func `a damaged answer of the registration endpoint is refused, or a client that can be used`() async throws {
+    @Test func `a damaged response of the registration endpoint is refused, or makes a usable client`() async throws {
         let server = try Self.metadata()
         let client = ClientRegistration(
             name: "App", redirects: [try RedirectURI("http://127.0.0.1/callback")], method: .secretBasic)

@@ -121,7 +121,7 @@ import TestServices
         (.missingAccessToken, .invalidResponse(.missingAccessToken)),
         (.wrongNonce, .invalidResponse(.idTokenNonce)), (.missingIDToken, .invalidResponse(.missingIDToken)),
     ])
-    func `a fault at the token endpoint is told and nothing is sent elsewhere`(
+    func `a fault at the token endpoint is reported and nothing is sent elsewhere`(
         fault: AuthorizationServerFault, expected: OAuthError.Code
     ) async {
         let error = await signInFailure(fault)
@@ -143,7 +143,7 @@ import TestServices
         #expect(server.record.requests[.token] == 1)
     }
 
-    @Test func `a server that is gone is network trouble`() async {
+    @Test func `an unreachable server is network trouble`() async {
         server.stop()
         let error = await failure { () async throws(OAuthError) in try await signIn() }
         guard case .networkError(let network) = error?.code else {

@@ -18,7 +18,7 @@ import Testing
         return builder.finish(as: MessageBody.self).revealBytes()
     }
 
-    @Test func `RFC 6749 appendix B's text is encoded as it says`() throws {
+    @Test func `the form of RFC 6749 appendix B's text is the RFC's`() throws {
         #expect(try encoded(" %&+£€") == "+%25%26%2B%C2%A3%E2%82%AC")
     }
 
@@ -61,7 +61,7 @@ import Testing
 
     // MARK: - Authorization fields
 
-    @Test func `an access token stands behind Bearer`() throws {
+    @Test func `an access token follows Bearer`() throws {
         var request = GuardedRequest(.get, try HTTPURL("https://api.example/"))
         try request.authorize(bearer: Secret("gho_16C7e42F292c6912E7710c838347Ae178B4a"))
         let value = request.authorization?.reveal()

@@ -78,7 +78,7 @@ import TestServices
         "<r><SessionToken>t/=</SessionToken>\n<SecretAccessKey>s+</SecretAccessKey>"
         + "<Expiration>2040-01-01T00:00:00Z</Expiration><AccessKeyId>ASIA</AccessKeyId></r>"
 
-    @Test func `credentials of a role that are taken have each part once, as it stands in the answer`() async throws {
+    @Test func `accepted credentials of a role have each part once, as in the response`() async throws {
         let words = ["<SessionToken>", "</SessionToken>", "<AccessKeyId>", "&lt;", "<", "&", "Z", ".5", "\0", "\u{7F}"]
         try await fuzz([Self.roleAnswer], words: words) { input in
             guard let credentials = try? SecurityTokenService.read(Secret(copying: input.span)) else { return false }
@@ -96,7 +96,7 @@ import TestServices
         }
     }
 
-    @Test func `a client's key that is taken signs, and goes through a store unchanged`() async throws {
+    @Test func `an accepted client's key signs, and stays unchanged in a store`() async throws {
         let jwk = try ES256Key.generate().encoded().withExposedBytes { $0.publicText()! }
         let pem = """
             -----BEGIN PRIVATE KEY-----
@@ -141,7 +141,7 @@ import TestServices
         }
     }
 
-    @Test func `what the JSON reader accepts survives being written and read again`() async throws {
+    @Test func `JSON that the reader accepts survives being written and read again`() async throws {
         try await fuzz(Self.tokenResponses, words: Self.jsonWords) { input in
             guard let document = try? JSONDocument(Secret(copying: input.span)),
                 let member = document.member("access_token"),
@@ -158,7 +158,7 @@ import TestServices
 
     // MARK: - Responses
 
-    @Test func `no damaged answer is taken for ours unless its state is ours`() async throws {
+    @Test func `a damaged response is accepted as ours only if its state is ours`() async throws {
         let pending = Sample.pending()
         let state = try Sample.parameter("state", of: pending)
         let samples = [
@@ -182,7 +182,7 @@ import TestServices
         }
     }
 
-    @Test func `no damaged address is taken for another redirect`() async throws {
+    @Test func `a damaged address never counts as another redirect`() async throws {
         let redirect = try RedirectURI("http://127.0.0.1:4711/callback")
         let samples = [
             "http://127.0.0.1:4711/callback?code=a&state=b",
@@ -197,7 +197,7 @@ import TestServices
         }
     }
 
-    @Test func `a redirect address that is accepted is a loopback literal, a page, or a scheme of its own`()
+    @Test func `an accepted redirect address is a loopback literal, a page, or a private-use scheme`()
         async throws
     {
         let samples = [
@@ -231,7 +231,7 @@ import TestServices
 
     // MARK: - Servers
 
-    @Test func `metadata that is accepted is the issuer's and stays confidential`() async throws {
+    @Test func `accepted metadata is the issuer's and stays confidential`() async throws {
         let samples = [
             #"""
             {"issuer":"https://id.example","authorization_endpoint":"https://id.example/authorize?a=b",
@@ -259,7 +259,7 @@ import TestServices
         }
     }
 
-    @Test func `a key set that is accepted holds keys of the two kinds alone`() async throws {
+    @Test func `an accepted key set holds only keys of the two kinds`() async throws {
         let point = String(repeating: "A", count: 43)
         let samples = [
             #"{"keys":[{"kty":"EC","crv":"P-256","x":"\#(point)","y":"\#(point)","kid":"1","use":"sig","alg":"ES256"}]}"#,
@@ -292,7 +292,7 @@ import TestServices
         }
     }
 
-    @Test func `a token answer that is accepted holds a token that can stand in a field`() async throws {
+    @Test func `an accepted token response holds a token that fits into a field`() async throws {
         var mutator = Mutator(seed: Self.seed, samples: Self.tokenResponses, words: Self.jsonWords)
         var accepted = 0
         for _ in 0..<Self.count / 4 {

@@ -45,18 +45,18 @@ import Testing
         #"{"iss":"\#(iss)","sub":"user-1","aud":\#(aud),"exp":\#(exp),"iat":999990,"nonce":"\#(nonce)"\#(more)}"#
     }
 
-    @Test func `a right ID token is kept and tells who signed in`() async throws {
+    @Test func `a valid ID token is stored and identifies the person`() async throws {
         let tokens = try await exchange { token(claims(nonce: $0)) }
         #expect(tokens.subject == "user-1")
         let kept = tokens.idToken != nil
         #expect(kept)
     }
 
-    @Test func `openid without an ID token can't be used`() async {
+    @Test func `openid without an ID token is an error`() async {
         #expect(await failure { _ in nil } == OAuthError(.invalidResponse(.missingIDToken)))
     }
 
-    @Test func `an ID token that nobody asked for is dropped`() async throws {
+    @Test func `an ID token that wasn't requested is dropped`() async throws {
         let http = ScriptedHTTPClient(.json(#"{"access_token":"t","token_type":"bearer","id_token":"x"}"#))
         let tokens = try await TokenEndpoint(server: Self.server, client: Sample.client(), http: http)
             .exchange(try Sample.callback(), authentication: .none)
@@ -64,7 +64,7 @@ import Testing
         #expect(!kept)
     }
 
-    @Test func `another sign-in's nonce, or none, is refused`() async {
+    @Test func `another sign-in's nonce, or a missing one, is refused`() async {
         let expected = OAuthError(.invalidResponse(.idTokenNonce))
         #expect(await failure { _ in token(claims(nonce: "other")) } == expected)
         #expect(await failure { token(claims(nonce: $0 + "a")) } == expected)
@@ -100,7 +100,7 @@ import Testing
             await failure { token(claims(exp: expiry, nonce: $0)) } == OAuthError(.invalidResponse(.idTokenExpired)))
     }
 
-    @Test func `by the time of the answer that brings it, an old ID token is old`() async throws {
+    @Test func `an old ID token is expired by the time of its own response`() async throws {
         // Ours is a day behind, and would take it.
         let pending = Sample.pending(server: Self.server, client: Self.client)
         let (state, nonce) = (try Sample.parameter("state", of: pending), try Sample.parameter("nonce", of: pending))
@@ -122,7 +122,7 @@ import Testing
 
     /// `nbf` was not looked at. A token that isn't good yet may be one that was made in stock.
     @Test(arguments: ["iat", "nbf"])
-    func `an ID token from the future is refused by each of its times, and two days are tolerated`(
+    func `an ID token more than two days in the future is refused, by each of its times`(
         claim: String
     ) async {
         let expired = OAuthError(.invalidResponse(.idTokenExpired))
@@ -148,7 +148,7 @@ import Testing
     @Test(arguments: [
         "", ".", "..", "a.b.c", "e30.e30", "e30.e30.e30.e30", "e30=.e30.", "{}.{}.{}",
     ])
-    func `what is no token is refused`(text: String) async {
+    func `a malformed ID token is refused`(text: String) async {
         let expected: OAuthError.Malformation = text.isEmpty ? .malformedToken : .malformedIDToken
         #expect(await failure { _ in text } == OAuthError(.invalidResponse(expected)))
     }
@@ -163,7 +163,7 @@ import Testing
     @Test(arguments: [
         #"{"iss":"https://id.example","aud":"client one","exp":1000060}"#, #"{"sub":""}"#, #"{"sub":1}"#, "[]", "x",
     ])
-    func `a token about nobody is refused`(payload: String) async {
+    func `an ID token without a subject is refused`(payload: String) async {
         #expect(await failure { _ in token(payload) } == OAuthError(.invalidResponse(.malformedIDToken)))
     }
 

@@ -58,7 +58,7 @@ import Testing
         #expect(problem(text) == .duplicateMember)
     }
 
-    @Test func `the same name in different objects is no duplicate`() throws {
+    @Test func `the same name in different objects isn't a duplicate`() throws {
         let json = try read(#"{"a":{"a":1},"b":{"a":2}}"#)
         #expect(try json.integer(json.member("a", of: json.member("b")!)!) == 2)
     }
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `integers are checked`() throws {
+    @Test func `integers outside the range are refused`() throws {
         let json = try read("[9223372036854775807, -9223372036854775808, 9223372036854775808, 1.0, 1e2, 1e999]")
         let values = json.elements(of: json.root)
         #expect(try json.integer(values[0]) == .max)
@@ -172,7 +172,7 @@ import Testing
 
     // MARK: - Writing
 
-    @Test func `what the writer writes is read back`() throws {
+    @Test func `the writer's output is read back unchanged`() throws {
         let every = String(String.UnicodeScalarView((0..<0x250).compactMap { Unicode.Scalar($0) }))
         var writer = JSONWriter()
         try writer.member("secret", secret: Secret<AccessToken>(every))

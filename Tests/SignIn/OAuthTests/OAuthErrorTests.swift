@@ -19,14 +19,14 @@ import Testing
         return codes.map { OAuthError($0) }
     }()
 
-    @Test func `every error says something of its own`() {
+    @Test func `each error has a separate text`() {
         let texts = Self.all.map(\.cause.text)
         #expect(Set(texts).count == texts.count)
         #expect(texts.allSatisfy { $0.count > 10 && !$0.hasSuffix(".") })
         #expect(Self.all.allSatisfy { !$0.codeName.description.isEmpty })
     }
 
-    @Test func `printing an error shows its cause and code and nothing else`() {
+    @Test func `a printed error shows only its cause and code`() {
         let error = OAuthError(.exchangeFailed(statusCode: 400), serverError: .invalidGrant)
         let expected = "the server refused the token request (status 400) (invalid_grant) [oauth.exchange-failed]"
         #expect("\(error)" == expected)
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: ["canary-canary", "invalid_grant canary", "<script>", "\u{1B}[2J", "other error"])
-    func `a server's own words never show`(text: String) async throws {
+    func `a server's own words are never shown`(text: String) async throws {
         let log = MemoryLogSink()
         let escaped = text.unicodeScalars.map {
             $0.value < 0x20 ? "\\u00\($0.value < 16 ? "0" : "")\(String($0.value, radix: 16))" : String($0)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `only trouble that passes is called transient`() {
+    @Test func `only temporary errors count as transient`() {
         let transient = Self.all.filter(\.isTransient).map(\.codeName.description)
         #expect(transient == ["oauth.revocation-failed", "oauth.discovery-failed", "http.cannot-connect"])
     }

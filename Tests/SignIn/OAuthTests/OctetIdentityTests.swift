@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `what is the same to the octet is taken`() async throws {
+    @Test func `values with equal octets are accepted`() async throws {
         #expect(try await refusal() == nil)
         #expect(try await refusal(aud: #"["Key","other"]"#, more: #","azp":"Key""#) == nil)
         #expect(try await refusal(type: "bEARER") == nil)

@@ -53,7 +53,7 @@ import Testing
         #expect(valid)
     }
 
-    @Test func `a verifier from outside is taken when it is valid`() throws {
+    @Test func `a valid verifier from outside is accepted`() throws {
         let every = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
         for text in [every, String(repeating: "a", count: 43), String(repeating: "~", count: 128)] {
             let pair = try PKCEChallenge(verifier: Secret(text))
@@ -68,24 +68,24 @@ import Testing
         String(repeating: "a", count: 43) + "\n", String(repeating: "a", count: 43) + "é",
         String(repeating: "a", count: 43) + "\0",
     ])
-    func `a verifier from outside is refused when it is not`(text: String) {
+    func `an invalid verifier from outside is refused`(text: String) {
         let error = failure { () throws(PKCEError) in try PKCEChallenge(verifier: Secret(text)) }
         #expect(error == .invalidVerifier)
     }
 
-    @Test func `a challenge for something that is not ASCII is refused`() {
+    @Test func `a challenge for text that isn't ASCII is refused`() {
         let bytes: [UInt8] = Array("verifie".utf8) + [0xC3, 0xA9]
         let error = failure { () throws(PKCEError) in try PKCEChallenge.challenge(for: bytes.span) }
         #expect(error == .failedToCreateChallengeForVerifier)
     }
 
-    @Test func `a generator that refuses is an error with its number`() {
+    @Test func `a generator's refusal is an error with its number`() {
         let broken = RandomSource { (_) throws(RandomSourceError) in throw RandomSourceError(number: 38) }
         let error = failure { () throws(PKCEError) in try PKCEChallenge.generate(random: broken) }
         #expect(error == .failedToGenerateRandomOctets(number: 38))
     }
 
-    @Test func `the octets of the generator are all used`() throws {
+    @Test func `every octet of the generator is used`() throws {
         let counting = RandomSource { (span) throws(RandomSourceError) in
             for index in span.indices { span[index] = UInt8(index) }
         }

@@ -20,7 +20,8 @@ import Testing
         return try await endpoint.push(pending, authentication: authentication).reveal()
     }
 
-    @Test func `everything is pushed, and the browser's address names the client and the reference alone`() async throws
+    @Test func `every parameter is pushed, and the browser's address has only the client and the reference`()
+        async throws
     {
         let http = ScriptedHTTPClient(.status(201, Self.response))
         let url = try await push(http, authentication: .secretPost(Secret("s3cret")))
@@ -39,7 +40,7 @@ import Testing
         #expect(field("code_challenge_method", of: sent.body) == "S256")
     }
 
-    @Test func `a key is named first, and proven when the server wants that`() async throws {
+    @Test func `a request names the key first, and proves it if the server asks for that`() async throws {
         let signer = DPoPProofSigner(key: try .generate())
         let http = ScriptedHTTPClient(
             .status(400, #"{"error":"invalid_dpop_proof"}"#),
@@ -59,13 +60,13 @@ import Testing
         #"{"request_uri":"","expires_in":60}"#, #"{"request_uri":5,"expires_in":60}"#, "<html>", "",
         #"{"request_uri":"a\u0000b","expires_in":60}"#,
     ])
-    func `an answer without a reference that can be used is refused`(text: String) async throws {
+    func `a response without a valid reference is refused`(text: String) async throws {
         let http = ScriptedHTTPClient(.status(201, text))
         let error = await failure { () async throws(OAuthError) in Secret<AuthorizationState>(try await push(http)) }
         #expect(error == OAuthError(.invalidResponse(.pushedRequest)))
     }
 
-    @Test func `a refusal is told, and redirects are not followed`() async throws {
+    @Test func `a refusal is reported, and redirects are not followed`() async throws {
         for (status, text, code) in [
             (400, #"{"error":"invalid_request"}"#, ServerErrorCode.invalidRequest), (307, "", nil), (403, "", nil),
         ] as [(Int, String, ServerErrorCode?)] {

@@ -15,7 +15,7 @@ import Testing
         #expect(try chosen == RedirectURI("http://[::1]:50000/oauth/done"))
     }
 
-    @Test func `reverse-domain schemes are taken`() throws {
+    @Test func `reverse-domain schemes are accepted`() throws {
         let bare = try RedirectURI("com.example.app:/callback")
         #expect(bare.kind == .privateUse && bare.scheme == "com.example.app" && bare.path == "/callback")
         let authority = try RedirectURI("COM.example.app://oauth/callback")
@@ -30,7 +30,7 @@ import Testing
         #expect(allowed.kind == .privateUse && allowed.scheme == "relay" && allowed.path == "/callback")
     }
 
-    @Test func `an https page is taken`() throws {
+    @Test func `an https page is accepted`() throws {
         let page = try RedirectURI("https://app.example/done")
         #expect(page.kind == .https && page.text == "https://app.example/done")
         #expect(page.withPort(1).text == page.text)
@@ -41,7 +41,7 @@ import Testing
         ("http://localhost", "http://localhost:7"), ("http://localhost:80", "http://localhost:7"),
         ("http://localhost/", "http://localhost:7/"),
     ])
-    func `localhost is taken where somebody names it, and stays as it was registered`(text: String, other: String)
+    func `localhost is accepted if a person sets it, and stays as registered`(text: String, other: String)
         throws
     {
         let redirect = try RedirectURI(text)
@@ -61,7 +61,7 @@ import Testing
         "1a.b:/x", "a_b.c:/x", "com.example:callback", "com.example://", "com.example:///x", "com.example://u@h/x",
         "https://user@app.example/x", "https://app.example/x?y", "http://127.0.0.1/é",
     ])
-    func `anything else is refused`(text: String) {
+    func `another kind of address is refused`(text: String) {
         for any in [false, true] {
             let error = failure { () throws(OAuthError) in try RedirectURI(text, allowingAnyPrivateScheme: any) }
             #expect(error == OAuthError(.invalidConfiguration(.redirect)))
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: ["relay:/cb", ".relay:/cb", "com..example:/cb", "com.example.:/cb"])
-    func `a scheme that is no reverse domain name is refused by default`(text: String) {
+    func `a scheme that isn't a reverse domain name is refused by default`(text: String) {
         #expect(failure { () throws(OAuthError) in try RedirectURI(text) }?.code.isConfiguration == true)
     }
 

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: [200, 201])
-    func `what a client tells, and what it is told`(status: Int) async throws {
+    func `a registration sends the client's metadata, and reads the server's`(status: Int) async throws {
         let http = ScriptedHTTPClient(.status(status, #"{"client_id":"c-1","client_secret":"s-1"}"#))
         let client = try await register(http, method: .secretPost)
         #expect(client.clientID == "c-1" && client.method == .secretPost)
@@ -43,7 +43,7 @@ import Testing
         #expect(silent.method == .none)
     }
 
-    @Test func `a client that registers itself is a public one where it can be`() throws {
+    @Test func `a client registers itself as public if the server allows it`() throws {
         #expect(try ClientAuthentication.methodToRegister(offered: [.secretBasic, .none, .secretPost]) == .none)
         #expect(try ClientAuthentication.methodToRegister(offered: [.secretPost]) == .secretPost)
         // RFC 8414 section 2: a server that doesn't say takes Basic.
@@ -56,21 +56,21 @@ import Testing
         #"{"client_id":"c","token_endpoint_auth_method":"client_secret_basic"}"#,
         #"{"client_id":"c","client_secret":"a\nb"}"#,
     ])
-    func `a registration that can't be used is refused`(text: String) async {
+    func `an unusable registration is refused`(text: String) async {
         let error = await failure { () async throws(OAuthError) in
             try await register(ScriptedHTTPClient(.status(201, text)))
         }
         #expect(error == OAuthError(.invalidResponse(.registration)))
     }
 
-    @Test func `a refusal is told`() async {
+    @Test func `a refused registration is an error`() async {
         let error = await failure { () async throws(OAuthError) in
             try await register(ScriptedHTTPClient(.status(403, #"{"error":"access_denied"}"#)))
         }
         #expect(error == OAuthError(.requestRefused(.registration, statusCode: 403), serverError: .accessDenied))
     }
 
-    @Test func `a client with a secret takes Basic, then the form, and nothing that the server doesn't offer`() throws {
+    @Test func `a client with a secret prefers Basic, then the form, among the server's methods`() throws {
         #expect(try ClientAuthentication.methodWithSecret(offered: nil) == .secretBasic)
         #expect(try ClientAuthentication.methodWithSecret(offered: [.none, .secretPost, .secretBasic]) == .secretBasic)
         #expect(try ClientAuthentication.methodWithSecret(offered: [.none, .secretPost]) == .secretPost)

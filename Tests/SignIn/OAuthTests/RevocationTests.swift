@@ -58,7 +58,7 @@ import Testing
         #expect(http.requests.count == 1)
     }
 
-    @Test func `a server without the endpoint has none`() throws {
+    @Test func `a server without the endpoint revokes nothing`() throws {
         let server = try AuthorizationServerMetadata(
             authorizationEndpoint: Sample.server().authorizationEndpoint,
             tokenEndpoint: Sample.server().tokenEndpoint)

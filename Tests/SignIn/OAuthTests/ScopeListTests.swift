@@ -8,11 +8,11 @@ import Testing
         #expect(try ScopeList(text: scopes.text) == scopes)
     }
 
-    @Test func `a scope given twice counts once`() throws {
+    @Test func `a repeated scope counts once`() throws {
         #expect(try ScopeList(["a", "b", "a"]).scopes == ["a", "b"])
     }
 
-    @Test func `text is split at spaces, and at commas where the server does so`() throws {
+    @Test func `text is split at spaces, and at commas if the server uses them`() throws {
         #expect(try ScopeList(text: " repo  gist ").scopes == ["repo", "gist"])
         #expect(try ScopeList(text: "repo,gist").scopes == ["repo,gist"])
         #expect(try ScopeList(text: "repo,gist, user", separatedByComma: true).scopes == ["repo", "gist", "user"])
@@ -34,13 +34,13 @@ import Testing
         #expect(failure { () throws(OAuthError) in try ScopeList([long]) } == expected)
     }
 
-    @Test func `openid is noticed`() {
+    @Test func `a scope list knows whether it has openid`() {
         #expect((["openid", "email"] as ScopeList).includesOpenID)
         #expect(!(["openid2", "email"] as ScopeList).includesOpenID)
     }
 
     @Test(arguments: ["", "a\nb", "é", String(repeating: "a", count: 2049)])
-    func `a client id that can't be one is refused`(id: String) throws {
+    func `an invalid client id is refused`(id: String) throws {
         let redirect = try RedirectURI("com.example:/cb")
         let error = failure { () throws(OAuthError) in try ClientConfiguration(clientID: id, redirect: redirect) }
         #expect(error == OAuthError(.invalidConfiguration(.clientID)))

@@ -53,7 +53,7 @@ import Testing
         #expect(server.clientAuthenticationMethods == [.secretBasic, .privateKeyJWT, .none])
     }
 
-    @Test func `the algorithms of ID tokens are those that a document lists, as far as they are ours`() throws {
+    @Test func `the algorithms of ID tokens are the listed ones that we support`() throws {
         func algorithms(_ list: String) throws -> Set<SignatureAlgorithm> {
             try AuthorizationServerMetadata(
                 parsing: Secret(changed("{", "{\(list)")), expecting: Sample.issuer
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(arguments: ["authorize", "token", "revoke", "me", "device", "par", "jwks"])
-    func `an endpoint in the clear is refused, unless all is on loopback`(path: String) {
+    func `a plain-text endpoint is refused, unless all are on loopback`(path: String) {
         let secure = "\"https://id.example/\(path)\""
         #expect(
             problem(changed(secure, "\"http://id.example/\(path)\""))
@@ -109,19 +109,19 @@ import Testing
     @Test(arguments: [
         "", "/token", "ftp://id.example/token", "https://user@id.example/token", "https://id.example/#x", "https://",
     ])
-    func `an endpoint that is no URL is refused`(url: String) {
+    func `an endpoint that isn't a URL is refused`(url: String) {
         #expect(
             problem(changed("\"https://id.example/token\"", "\"\(url)\""))
                 == OAuthError(.invalidMetadata(.malformedEndpoint)))
     }
 
     @Test(arguments: ["authorization_endpoint", "token_endpoint"])
-    func `an endpoint that is needed and missing is an error`(name: String) {
+    func `a required endpoint that is missing is an error`(name: String) {
         #expect(problem(changed("\"\(name)\"", "\"other\"")) == OAuthError(.invalidMetadata(.missingEndpoint)))
     }
 
     @Test(arguments: ["", "[]", "null", "\"x\"", "<html>", "{", #"{"issuer":"a","issuer":"b"}"#])
-    func `what is no JSON object is refused`(text: String) {
+    func `a document that isn't a JSON object is refused`(text: String) {
         #expect(problem(text) == OAuthError(.invalidMetadata(.notJSON)))
     }
 
@@ -130,7 +130,7 @@ import Testing
         (#"["plain","S256"]"#, "[1]"), ("\"https://id.example/token\"", "{}"),
         ("iss_parameter_supported\":true", "iss_parameter_supported\":\"true\""),
     ])
-    func `a member of another kind is refused`(old: String, new: String) {
+    func `a member of the wrong type is refused`(old: String, new: String) {
         #expect(problem(changed(old, new)) == OAuthError(.invalidMetadata(.notJSON)))
     }
 
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(arguments: [404, 410, 401, 500])
-    func `OpenID's address is asked when the first has nothing`(status: Int) async throws {
+    func `OpenID's address is asked if the first has no document`(status: Int) async throws {
         let client = ScriptedHTTPClient(.status(status, ""), .json(Self.document))
         let error = await discover("https://id.example", client)
         #expect(error == nil)
@@ -166,14 +166,14 @@ import Testing
             ])
     }
 
-    @Test func `a page where metadata should be is passed over`() async throws {
+    @Test func `a page in place of metadata is skipped`() async throws {
         let client = ScriptedHTTPClient(
             .status(200, "<html>", type: "text/html; charset=utf-8"), .json(Self.document))
         #expect(await discover("https://id.example", client) == nil)
     }
 
     @Test(arguments: ["https://h.example/tenant/a", "https://h.example/tenant/a/"])
-    func `an issuer's path goes where each standard wants it`(issuer: String) async {
+    func `an issuer's path is placed as each standard requires`(issuer: String) async {
         let client = ScriptedHTTPClient(.status(404, ""), .status(404, ""), .status(404, ""))
         #expect(await discover(issuer, client) == OAuthError(.invalidMetadata(.notFound)))
         #expect(
@@ -197,7 +197,7 @@ import Testing
         #expect(error?.isTransient == true)
     }
 
-    @Test func `a lie at the first address is not made good at the second`() async {
+    @Test func `invalid metadata at the first address isn't replaced by the second`() async {
         let lie = Self.document.replacing("https://id.example\"", with: "https://evil.example\"")
         let client = ScriptedHTTPClient(.json(lie), .json(Self.document))
         let error = await discover("https://id.example", client)
@@ -208,7 +208,7 @@ import Testing
         #expect(client.requests.count == 1)
     }
 
-    @Test func `network trouble and a huge answer are distinguished`() async {
+    @Test func `network trouble and a huge response are distinguished`() async {
         let down = await discover("https://id.example", ScriptedHTTPClient(.failure(.cannotConnect)))
         guard case .networkError(let error) = down?.code else { return #expect(Bool(false)) }
         #expect(error.code == .cannotConnect)
@@ -220,7 +220,7 @@ import Testing
         "", "id.example", "http://id.example", "https://id.example?x", "https://id.example/#f", "https://u@id.example",
         "ftp://id.example", "https://",
     ])
-    func `an issuer that can't be one is refused before any request`(text: String) {
+    func `an invalid issuer is refused before any request`(text: String) {
         let error = failure { () throws(OAuthError) in try Issuer(text) }
         #expect(error == OAuthError(.invalidConfiguration(.issuer)))
     }

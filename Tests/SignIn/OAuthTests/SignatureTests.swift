@@ -60,7 +60,7 @@ import TestServices
 
     private static let wrong = OAuthError(.invalidResponse(.idTokenSignature))
 
-    @Test func `a token that one of the server's keys has signed is believed, and no other`() async throws {
+    @Test func `a token signed by one of the server's keys is accepted, and no other`() async throws {
         let one = try Key("1")
         let other = try Key("1")
         let token = try one.token(header: #"{"alg":"ES256","kid":"1"}"#)
@@ -82,8 +82,7 @@ import TestServices
         #expect(try await check(token, ScriptedHTTPClient(Self.set(Key("1", isShort: true).json))) == Self.wrong)
     }
 
-    @Test func `a new key of the server's is found by asking once more, and an old one is not asked for`() async throws
-    {
+    @Test func `one more request finds a server's new key, and a known key needs none`() async throws {
         let first = try Key("1")
         let second = try Key("2")
         let keys = SigningKeys()
@@ -120,7 +119,7 @@ import TestServices
         #expect(await check(token, ScriptedHTTPClient(Self.set(key.json))) == Self.wrong)
     }
 
-    @Test func `a key in the token itself is not looked at`() async throws {
+    @Test func `a key in the token itself is ignored`() async throws {
         let thief = try Key("1")
         let server = try Key("1")
         let token = try thief.token(
@@ -130,7 +129,7 @@ import TestServices
         #expect(http.requests.map(\.url) == ["https://id.example/jwks"])
     }
 
-    @Test func `RS256 is what OpenSSL says it is, and damaged signatures are not`() async throws {
+    @Test func `RS256 agrees with OpenSSL, and damaged signatures don't verify`() async throws {
         let directory = try TestDirectory()
         let openssl = try Program("openssl")
         try await openssl.run(["genrsa", "-out", directory / "key", "2048"]).successful("genrsa")
@@ -162,7 +161,7 @@ import TestServices
         }
     }
 
-    @Test func `a set that is none, too large or not to be had is told`() async throws {
+    @Test func `a key set that is malformed, too large or unavailable is an error`() async throws {
         let key = try Key("1")
         let token = try key.token(header: #"{"alg":"ES256","kid":"1"}"#)
         let many = Array(repeating: key.json, count: 33).joined(separator: ",")
@@ -178,7 +177,7 @@ import TestServices
         )
     }
 
-    @Test func `a token endpoint of a server with keys checks what it gets`() async throws {
+    @Test func `the token endpoint of a server with keys checks its ID tokens`() async throws {
         let key = try Key("1")
         let token = try key.token(header: #"{"alg":"ES256","kid":"1"}"#).reveal()
         let parts = token.split(separator: ".")

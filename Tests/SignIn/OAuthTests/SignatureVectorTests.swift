@@ -82,7 +82,7 @@ import TestServices
     }
 
     /// Keys, signatures and what is wrong with them are Python's: wrong salts, hashes, encodings, curves and keys.
-    @Test func `every algorithm takes what another library signs, and nothing that is near it`() async throws {
+    @Test func `every algorithm accepts another library's signatures, and no altered ones`() async throws {
         let script = TestData.folder().appendingPathComponent("signature_vectors.py").path
         let seed = Int.random(in: 0..<1 << 30)
         let run = try await Program("python3").run([script, "\(Self.rounds)", "\(seed)"]).successful("python3")

@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(arguments: ClientAuthentication.BasicForm.allCases)
-    func `a form of Basic credentials that is known is the only one sent`(
+    func `if the form of Basic credentials is known, only that form is sent`(
         form: ClientAuthentication.BasicForm
     ) async throws {
         let good = ScriptedHTTPClient(.json(Sample.tokens))
@@ -184,7 +184,7 @@ import Testing
     }
 
     @Test(arguments: [[], Array("a\nb".utf8), Array("é".utf8), Array(repeating: 0x61, count: 4097)] as [[UInt8]])
-    func `a client secret that can't be one is refused`(secret: [UInt8]) {
+    func `an invalid client secret is refused`(secret: [UInt8]) {
         let error = failure { () throws(OAuthError) in
             try ClientAuthentication.secretPost(Secret(copying: secret.span))
         }
@@ -203,7 +203,7 @@ import Testing
 
     // MARK: - The response
 
-    @Test func `a whole answer is read`() async throws {
+    @Test func `a complete response is read`() async throws {
         let tokens = try await exchange(
             #"""
             {"access_token":"gho_\u0061","token_type":"BeArEr","expires_in":28800,"refresh_token":"ghr_1",
@@ -218,7 +218,7 @@ import Testing
         #expect(tokens.subject == nil)
     }
 
-    @Test func `the least answer is read`() async throws {
+    @Test func `a minimal response is read`() async throws {
         let tokens = try await exchange(#"{"access_token":"t","token_type":"bearer","refresh_token":null}"#)
         #expect(tokens.accessToken.reveal() == "t")
         let hasMore = tokens.refreshToken != nil || tokens.idToken != nil
@@ -241,7 +241,7 @@ import Testing
     }
 
     @Test(arguments: ["-1", "\"soon\"", "\"\"", "true", "[]", "1e999", "\"-5\""])
-    func `a lifetime that can't be read counts as not said`(text: String) async throws {
+    func `an unreadable lifetime counts as absent`(text: String) async throws {
         let tokens = try await exchange(#"{"access_token":"t","token_type":"bearer","expires_in":\#(text)}"#)
         #expect(tokens.expiresInSeconds == nil)
     }
@@ -268,7 +268,7 @@ import Testing
         }
     }
 
-    @Test func `a refusal keeps the server's known word`() async {
+    @Test func `a refusal keeps the server's word if the standards define it`() async {
         #expect(
             await exchangeFailure(.status(403, #"{"error":"invalid_code"}"#))
                 == OAuthError(.exchangeFailed(statusCode: 403), serverError: .invalidCode))
@@ -278,12 +278,12 @@ import Testing
         "", "[]", "<html>", "access_token=t&token_type=bearer", #"{"access_token":"t","token_type":"bearer""#,
         #"{"access_token":"t","access_token":"u","token_type":"bearer"}"#,
     ])
-    func `what is no JSON object can't be used`(text: String) async {
+    func `a response that isn't a JSON object is refused`(text: String) async {
         #expect(await exchangeFailure(.json(text)) == OAuthError(.invalidResponse(.notJSON)))
     }
 
     @Test(arguments: [#"{}"#, #"{"token_type":"bearer"}"#, #"{"access_token":null,"token_type":"bearer"}"#])
-    func `an answer without an access token can't be used`(text: String) async {
+    func `a response without an access token is refused`(text: String) async {
         #expect(await exchangeFailure(.json(text)) == OAuthError(.invalidResponse(.missingAccessToken)))
     }
 
@@ -294,7 +294,7 @@ import Testing
         #""access_token":{},"token_type":"bearer""#, #""access_token":"t","refresh_token":"","token_type":"bearer""#,
         #""access_token":"t","refresh_token":[],"token_type":"bearer""#,
     ])
-    func `a malformed token can't be used`(members: String) async {
+    func `a malformed token is refused`(members: String) async {
         #expect(await exchangeFailure(.json("{\(members)}")) == OAuthError(.invalidResponse(.malformedToken)))
     }
 
@@ -313,7 +313,7 @@ import Testing
         #expect(await exchangeFailure(.json(text)) == OAuthError(.invalidResponse(.malformedScope)))
     }
 
-    @Test func `network trouble keeps its kind, and a huge answer is told`() async {
+    @Test func `network trouble keeps its kind, and a huge response is reported`() async {
         let codes: [TransportError.Code] = [
             .cannotResolveHost, .cannotConnect, .proxyRefused, .handshakeFailed, .certificateRefused,
             .certificateAuthoritiesUnreadable, .connectionLost, .timedOut, .cancelled, .bodyTooLarge,
@@ -341,7 +341,7 @@ import Testing
         #expect(http.requests[0].body == "grant_type=refresh_token&refresh_token=old%2Ftoken&client_id=client+one")
     }
 
-    @Test func `the old refresh token is kept when none is given, and replaced when one is`() async throws {
+    @Test func `the old refresh token stays unless the response has a new one`() async throws {
         let kept = try await refresh(.json(Sample.tokens)).refreshToken?.reveal()
         #expect(kept == "old")
         let rotated = try await refresh(
@@ -365,19 +365,19 @@ import Testing
         .status(429, ""), .status(502, "<html>"), .failure(.timedOut), .failure(.cannotConnect),
         .failure(.connectionLost),
     ])
-    func `trouble on the way does not end the session`(response: ScriptedHTTPClient.Response) async {
+    func `network trouble doesn't end the session`(response: ScriptedHTTPClient.Response) async {
         let error = await failure { () async throws(OAuthError) in try await refresh(response) }
         #expect(error != nil && error?.code != .sessionEnded)
         #expect(error?.isTransient == true)
     }
 
     @Test(arguments: ["", "<html>", "{}", #"{"error":"invalid_request"}"#, #"{"error":"invalid_scope"}"#])
-    func `a refusal that doesn't name the token does not end the session`(body: String) async {
+    func `a refusal that doesn't concern the token doesn't end the session`(body: String) async {
         let error = await failure { () async throws(OAuthError) in try await refresh(.status(400, body)) }
         #expect(error?.code == .exchangeFailed(statusCode: 400))
     }
 
-    @Test func `a refused client does not end the session, nor does it look passing`() async {
+    @Test func `a refused client doesn't end the session, and isn't a temporary error`() async {
         let error = await failure { () async throws(OAuthError) in
             try await refresh(.status(401, #"{"error":"invalid_client"}"#))
         }

@@ -38,7 +38,7 @@ struct BrowserAndPasteTests {
         return nil
     }
 
-    @Test func `the browser's answer ends the question at the terminal`() async throws {
+    @Test func `the browser's response ends the prompt at the terminal`() async throws {
         let asked = FirstValue<Bool>()
         let terminal = ScriptedTerminal([
             { url in
@@ -53,7 +53,7 @@ struct BrowserAndPasteTests {
         #expect(terminal.address.contains("/authorize?"))
     }
 
-    @Test func `a pasted answer ends the listening, and the browser finds the listener gone`() async throws {
+    @Test func `a pasted response ends the listener, and the browser finds it closed`() async throws {
         let terminal = ScriptedTerminal([{ try await Self.end(of: $0) }])
         let links = Mutex<[String]>([])
         let opened = FirstValue<Bool>()
@@ -66,7 +66,7 @@ struct BrowserAndPasteTests {
         await #expect(throws: (any Error).self) { try await Fetched.get(link) }
     }
 
-    @Test func `a pasted answer of another sign-in is said to be one, and the browser goes on`() async throws {
+    @Test func `a pasted response of another sign-in is reported as such, and the listener continues`() async throws {
         let wrong = FirstValue<Bool>()
         let terminal = ScriptedTerminal([
             { url in
@@ -85,7 +85,7 @@ struct BrowserAndPasteTests {
         #expect(terminal.lines.contains { $0.contains("belongs to another sign-in") })
     }
 
-    @Test func `no browser is no end: the paste signs in`() async throws {
+    @Test func `a missing browser doesn't end the sign-in: paste works`() async throws {
         let failed = FirstValue<Bool>()
         let terminal = ScriptedTerminal([
             { url in
@@ -99,7 +99,7 @@ struct BrowserAndPasteTests {
         }
     }
 
-    @Test func `without any browser to start, a forwarded port still brings the answer`() async throws {
+    @Test func `without any browser to start, a forwarded port still brings the response`() async throws {
         let terminal = ScriptedTerminal([Self.nothing])
         let agent = BrowserAndPasteUserAgent(browsers: nil, terminal: terminal)
         let attempt = try await agent.begin(.loopback(path: "/callback"))
@@ -121,13 +121,13 @@ struct BrowserAndPasteTests {
         }
     }
 
-    @Test func `nobody answers in time`() async throws {
+    @Test func `the deadline passes without a response`() async throws {
         await #expect(throws: UserAgentError.timedOut) {
             try await signIn(ScriptedTerminal([Self.nothing]), deadline: .after(.milliseconds(200))) { _ in }
         }
     }
 
-    @Test func `a cancelled task ends both`() async throws {
+    @Test func `a cancelled task ends listener and prompt`() async throws {
         let asked = FirstValue<Bool>()
         let terminal = ScriptedTerminal([
             { url in

@@ -10,7 +10,7 @@ struct BrowserChoiceTests {
         try BrowserChoice(environment: ["BROWSER": browser]).commands(for: "http://h/%s")
     }
 
-    @Test func `BROWSER holds several commands, and the address goes where the mark is or at the end`() throws {
+    @Test func `BROWSER holds several commands, and the address replaces the mark or comes last`() throws {
         #expect(
             try commands("firefox --new-window %s:lynx::w3m -x=%s '%%s'") == [
                 ["firefox", "--new-window", "http://h/%s"], ["lynx", "http://h/%s"],
@@ -26,18 +26,18 @@ struct BrowserChoiceTests {
     }
 
     @Test(arguments: ["'firefox", "\"x", "firefox\\", ":", " : "])
-    func `a BROWSER that can't be understood is refused`(browser: String) {
+    func `an invalid BROWSER is refused`(browser: String) {
         #expect(throws: UserAgentError.unavailable(.malformedBrowser)) { try commands(browser) }
     }
 
-    @Test func `without BROWSER the desktop's browser is taken, if there is a display`() throws {
+    @Test func `without BROWSER the desktop's browser is used, if a display exists`() throws {
         for name in ["DISPLAY", "WAYLAND_DISPLAY"] {
             let choice = try BrowserChoice(environment: [name: ":0", "BROWSER": ""])
             #expect(choice.commands(for: "u") == [["xdg-open", "u"]])
         }
     }
 
-    @Test func `without a display the error names what to use instead`() throws {
+    @Test func `without a display the error names an alternative`() throws {
         let error = #expect(throws: UserAgentError.self) { try BrowserChoice(environment: ["DISPLAY": ""]) }
         #expect(error == .unavailable(.noDisplay))
         #expect(error?.recoveries == [.paste])
@@ -60,13 +60,13 @@ struct BrowserChoiceTests {
         ("brave-browser", ["brave-browser", "--incognito", "u"]), ("vivaldi", ["vivaldi", "--incognito", "u"]),
         ("microsoft-edge", ["microsoft-edge", "--inprivate", "u"]),
     ])
-    func `a browser that is known is asked for a private window in its own words`(
+    func `a known browser gets its own option for a private window`(
         browser: String, command: [String]
     ) throws {
         #expect(try ephemeral(browser) == [command])
     }
 
-    @Test func `without being asked for, no window is private`() throws {
+    @Test func `a private window opens only on request`() throws {
         #expect(try commands("firefox:chromium") == [["firefox", "http://h/%s"], ["chromium", "http://h/%s"]])
     }
 
@@ -75,13 +75,13 @@ struct BrowserChoiceTests {
     }
 
     @Test(arguments: ["lynx", "xdg-open", "/opt/my-firefox", "flatpak run org.mozilla.firefox"])
-    func `a browser that isn't known is not trusted with a private window`(browser: String) throws {
+    func `an unknown browser is never used for a private window`(browser: String) throws {
         let error = #expect(throws: UserAgentError.self) { try ephemeral(browser) }
         #expect(error == .unavailable(.noPrivateWindow))
         #expect(error?.recoveries == [.paste])
     }
 
-    @Test func `an installed browser's private window is found, by the name it is a link to as well`() async throws {
+    @Test func `an installed browser with private windows is found, behind a link too`() async throws {
         let folder = try TestDirectory()
         let environment = ["DISPLAY": ":0", "PATH": folder.path]
         _ = try await folder.script("xdg-open", "exit 1")

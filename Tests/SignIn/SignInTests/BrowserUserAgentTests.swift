@@ -29,7 +29,7 @@ struct BrowserUserAgentTests {
         try await server.signIn(agent, outcome: outcome, deadline: deadline)
     }
 
-    @Test func `a browser that follows the link signs in and is shown how it ended`() async throws {
+    @Test func `a browser that follows the link signs in and shows the outcome`() async throws {
         let browser = try await folder.script(
             "browser", "curl -sL -o \"$FOLDER/page\" \"$1\"; mv \"$FOLDER/page\" \"$FOLDER/shown\"")
         var agent = try agent(browser)
@@ -112,14 +112,14 @@ struct BrowserUserAgentTests {
     }
 
     // It used to be told as a person who didn't answer.
-    @Test func `a program that ends well and opens no page is named`() async throws {
+    @Test func `the error names a program that ends well and opens no page`() async throws {
         await #expect(throws: UserAgentError.pageNeverOpened) {
             try await signIn(agent("/bin/true"), deadline: .after(.milliseconds(300)))
         }
         #expect(UserAgentError.pageNeverOpened.hint?.text.contains("BROWSER") == true)
     }
 
-    @Test func `nothing of the sign-in is logged at the most talkative level`() async throws {
+    @Test func `the log contains nothing of the sign-in at its most detailed level`() async throws {
         let sink = MemoryLogSink()
         let browser = try await folder.script(
             "browser", "curl -s \"${1%/go*}/callback?code=x&state=forged\"; curl -sL -o /dev/null \"$1\"")
@@ -132,7 +132,7 @@ struct BrowserUserAgentTests {
         }
     }
 
-    @Test func `an opener of the adopter's own is given the link`() async throws {
+    @Test func `an adopter's own opener gets the link`() async throws {
         let follower = PageFollower(http: Fetched.http)
         try await signIn(
             BrowserUserAgent { link throws(UserAgentError) in try await follower.follow(link) })

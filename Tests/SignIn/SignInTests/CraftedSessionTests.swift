@@ -19,7 +19,7 @@ import TestServices
     }
 
     @Test(arguments: numbers)
-    func `times of any size are compared, and none of them ends the process`(issued: Int64) throws {
+    func `times of any size are compared without a crash`(issued: Int64) throws {
         for expiry in Self.numbers {
             for now in Self.numbers {
                 let session = try session(issued: issued, expiry: expiry)
@@ -29,7 +29,7 @@ import TestServices
         }
     }
 
-    @Test func `seconds that don't fit are the most or the fewest there are`() {
+    @Test func `seconds out of range become the largest or the smallest value`() {
         let (first, last) = (UnixTime(seconds: .min), UnixTime(seconds: .max))
         #expect(last.advanced(bySeconds: 1) == last && first.advanced(bySeconds: -1) == first)
         #expect(last.seconds(since: first) == .max && first.seconds(since: last) == .min)
@@ -37,7 +37,7 @@ import TestServices
         #expect(UnixTime(seconds: 5).seconds(since: UnixTime(seconds: 7)) == -2)
     }
 
-    @Test func `whatever is read as a session can be used, shown and written again`() async throws {
+    @Test func `a session that is read can be used, shown and written again`() async throws {
         let samples = [
             #"{"latchkey_session":1,"token_type":"Bearer","authority":"https://a.example","client_id":"c","#
                 + #""account":"x","subject":"1","scopes":["a","b"],"issued_at":1790000000,"expires_at":1790003600,"#

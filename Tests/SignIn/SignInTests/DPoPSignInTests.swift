@@ -50,7 +50,7 @@ struct DPoPSignInTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `another process goes on with the key from the store`() async throws {
+    @Test func `another process continues with the key from the store`() async throws {
         let scene = try scene(nonces: true)
         try await scene.signIn()
         scene.clock.advance(seconds: 4000)
@@ -59,7 +59,7 @@ struct DPoPSignInTests {
         #expect(status == 200 && scene.server.record.refreshes == 1)
     }
 
-    @Test func `a key that is gone or another is told, and nothing is sent`() async throws {
+    @Test func `a missing or different key is reported, and nothing is sent`() async throws {
         for isOther in [false, true] {
             let scene = try scene(nonces: false)
             try await scene.signIn()
@@ -115,7 +115,7 @@ struct DPoPSignInTests {
         #expect(try await request(scene) == 200)
     }
 
-    @Test func `a token that anyone could use is refused where a bound one was asked for`() async throws {
+    @Test func `an unbound token is refused if a bound one was requested`() async throws {
         let scene = try scene(nonces: false)
         scene.server.switchOn(.bearerInsteadOfDPoP)
         #expect(await scene.failure() == SignInError(.oauth(OAuthError(.invalidResponse(.tokenNotBound)))))
@@ -124,7 +124,7 @@ struct DPoPSignInTests {
         #expect(try await keys(scene) == [])
     }
 
-    @Test func `a server without ES256 is refused before anybody is asked`() async throws {
+    @Test func `a server without ES256 is refused before a prompt`() async throws {
         let scene = try scene(nonces: false)
         scene.server.switchOn(.metadataWithoutES256)
         #expect(await scene.failure() == SignInError(.oauth(OAuthError(.invalidMetadata(.withoutES256)))))
@@ -132,7 +132,7 @@ struct DPoPSignInTests {
     }
 
     @Test(arguments: [86_400, -86_400, 300])
-    func `a clock that is off is learned from the server`(seconds: Int64) async throws {
+    func `a wrong clock is corrected by the server's`(seconds: Int64) async throws {
         let scene = try scene(nonces: false)
         scene.clock.advance(seconds: seconds)
         try await scene.signIn(account: "octocat")
@@ -140,7 +140,7 @@ struct DPoPSignInTests {
         #expect(scene.server.record.proofProblems == [.time: 1])
     }
 
-    @Test func `each answer's nonce is used at once, and a server that is never content gets two requests`()
+    @Test func `each response's nonce is used at once, and a server that always wants another gets two requests`()
         async throws
     {
         let scene = try scene(nonces: true)
@@ -159,7 +159,7 @@ struct DPoPSignInTests {
         #expect(try await scene.service.accounts().count == 1)
     }
 
-    @Test func `a stolen session is of no use without the key`() async throws {
+    @Test func `a stolen session is useless without the key`() async throws {
         let scene = try scene(nonces: false)
         try await scene.signIn()
         let session = try await scene.service.sessions.load("octocat")!

@@ -29,7 +29,7 @@ struct FlowSignInTests {
     @Test(arguments: [
         (AuthorizationServerConfiguration.PushedRequests.offered, false), (.required, false), (.required, true),
     ])
-    func `a request is pushed wherever the server offers it`(
+    func `a request is pushed if the server offers PAR`(
         offer: AuthorizationServerConfiguration.PushedRequests, dpop: Bool
     ) async throws {
         let scene = try SignInScene(
@@ -41,7 +41,7 @@ struct FlowSignInTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `a provider that must push refuses a server that can't take it, before anybody is asked`() async throws {
+    @Test func `a provider with required PAR refuses a server without it before a prompt`() async throws {
         let scene = try SignInScene(provider: Self.provider(.required))
         #expect(await scene.failure() == SignInError(.oauth(OAuthError(.invalidMetadata(.withoutPushedRequests)))))
         #expect(scene.requests[.authorization] == nil)
@@ -52,7 +52,7 @@ struct FlowSignInTests {
         .noResponse(.pushedAuthorization), .temporaryRedirect(.pushedAuthorization),
         .truncatedJSON(.pushedAuthorization), .hugeBody(byteCount: 1 << 20, .pushedAuthorization),
     ])
-    func `a request that can't be pushed is not sent by the browser instead`(fault: AuthorizationServerFault)
+    func `a request that can't be pushed isn't sent through the browser instead`(fault: AuthorizationServerFault)
         async throws
     {
         let scene = try SignInScene(
@@ -122,7 +122,7 @@ struct FlowSignInTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `no, too late and a server without it are distinguished, and leave no session`() async throws {
+    @Test func `a refusal, an expiry and a missing endpoint are distinguished, and leave no session`() async throws {
         let denied = try deviceScene()
         denied.server.switchOn(.denied)
         #expect(
@@ -147,7 +147,7 @@ struct FlowSignInTests {
         for scene in [denied, late, expired, without] { #expect(try await scene.service.accounts() == []) }
     }
 
-    @Test func `giving up while the person is away ends the wait`() async throws {
+    @Test func `cancelling while the person is away ends the wait`() async throws {
         let scene = try deviceScene()
         let person = Person(goes: false)
         let task = Task { await failure(scene, person) }
@@ -159,7 +159,7 @@ struct FlowSignInTests {
 
     // MARK: - ID tokens
 
-    @Test func `a server's new signing key is taken, and a stranger's is not`() async throws {
+    @Test func `a server's new signing key is accepted, and another's is not`() async throws {
         let scene = try SignInScene(provider: Self.provider(.whenOffered))
         try await scene.signIn()
         #expect(scene.requests[.keySet] == 1)
@@ -183,7 +183,7 @@ struct FlowSignInTests {
         AuthorizationServerFault.status(500, .keySet), .truncatedJSON(.keySet), .noResponse(.keySet),
         .hugeBody(byteCount: 1 << 20, .keySet), .temporaryRedirect(.keySet),
     ])
-    func `without the server's keys nobody is signed in`(fault: AuthorizationServerFault) async throws {
+    func `without the server's keys a sign-in fails`(fault: AuthorizationServerFault) async throws {
         let scene = try SignInScene(provider: Self.provider(.whenOffered))
         scene.server.switchOn(fault)
         #expect(await scene.failure() != nil)
@@ -191,14 +191,14 @@ struct FlowSignInTests {
     }
 
     @Test(arguments: [86_400, -86_400])
-    func `an ID token is judged by the server's own time where ours is a day off`(seconds: Int64) async throws {
+    func `an ID token's times are compared with the server's clock if ours is a day off`(seconds: Int64) async throws {
         let scene = try SignInScene(provider: Self.provider(.whenOffered))
         scene.clock.advance(seconds: seconds)
         try await scene.signIn()
         #expect(try await scene.service.accounts().count == 1)
     }
 
-    @Test func `a server whose time is days away from ours is not believed`() async throws {
+    @Test func `a server whose time is days away from ours is refused`() async throws {
         let scene = try SignInScene(provider: Self.provider(.whenOffered))
         scene.clock.advance(seconds: 4 * 86_400)
         #expect(await scene.failure() == SignInError(.oauth(OAuthError(.invalidResponse(.idTokenExpired)))))

@@ -36,7 +36,7 @@ struct GitHubAppTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `a refresh moves both ends`() async throws {
+    @Test func `a refresh moves both expiry times`() async throws {
         let scene = try await scene()
         try await scene.service.signIn(presenting: UserAgent(scene.browser))
         let first = try await session(scene).refreshExpiry
@@ -47,8 +47,7 @@ struct GitHubAppTests {
         #expect((second?.seconds ?? 0) >= (first?.seconds ?? 0) + 4000)
     }
 
-    @Test func `an app whose refresh token has ended is signed out, with an error and a hint of its own`() async throws
-    {
+    @Test func `an app whose refresh token has ended is signed out, with a distinct error and hint`() async throws {
         let scene = try await scene()
         try await scene.service.signIn(presenting: UserAgent(scene.browser))
         scene.clock.advance(seconds: 15_811_200)
@@ -84,7 +83,7 @@ struct GitHubAppTests {
         #expect(scene.server.record.refreshes == 1 && scene.server.record.replays == 0)
     }
 
-    @Test func `what GitHub issues and is refused is revoked in GitHub's own way`() async throws {
+    @Test func `a refused token of GitHub is revoked in GitHub's own way`() async throws {
         let scene = try await scene()
         scene.server.switchOn(.unknownTokenType)
         #expect(await scene.failure() != nil)

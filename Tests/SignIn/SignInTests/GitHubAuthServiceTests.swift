@@ -109,7 +109,7 @@ struct GitHubAuthServiceTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `sign-out removes the token, and revokes it where the app's secret is known`() async throws {
+    @Test func `sign-out deletes the token, and revokes it if the app's secret is known`() async throws {
         let scene = try await GitHubScene()
         try await scene.service.signIn(presenting: UserAgent(scene.browser))
         let report = await scene.service.signOut(login: "octocat")
@@ -130,7 +130,7 @@ struct GitHubAuthServiceTests {
                 == SignOutReport(account: "octocat", revocation: .unsupported, deletion: .deleted))
     }
 
-    @Test func `sign-out works when GitHub is gone`() async throws {
+    @Test func `sign-out works if GitHub is unreachable`() async throws {
         let scene = try await GitHubScene()
         try await scene.service.signIn(presenting: UserAgent(scene.browser))
         scene.server.stop()
@@ -142,7 +142,7 @@ struct GitHubAuthServiceTests {
         }
     }
 
-    @Test func `several logins stand side by side`() async throws {
+    @Test func `several logins exist side by side`() async throws {
         let scene = try await GitHubScene()
         try await scene.credentials.save(.test("gho_of_hubot"), for: "hubot", config: scene.config)
         try await scene.service.signIn(presenting: UserAgent(scene.browser))
@@ -155,7 +155,7 @@ struct GitHubAuthServiceTests {
         #expect(try await scene.credentials.logins() == ["octocat"])
     }
 
-    @Test func `a token that ends is refreshed`() async throws {
+    @Test func `an expiring token is refreshed`() async throws {
         let scene = try await GitHubScene(tokensExpire: true)
         try await scene.service.signIn(presenting: UserAgent(scene.browser))
         let first = try await scene.service.accessToken().testText
@@ -175,7 +175,7 @@ struct GitHubAuthServiceTests {
 
     // MARK: - A3
 
-    @Test func `the client is made from a token that it is lent`() async throws {
+    @Test func `the client is made from a lent token`() async throws {
         struct FixedClient: GitHubClient {
             func validateToken() async throws(GitHubAPIError) -> GHAuthInfo { GHAuthInfo(login: "somebody", id: 7) }
         }
@@ -192,7 +192,7 @@ struct GitHubAuthServiceTests {
 
     // MARK: - A6, A15
 
-    @Test func `the authorization URL is GitHub's own, with everything that keeps the flow safe`() throws {
+    @Test func `the authorization URL is GitHub's own, with every protection of the flow`() throws {
         #expect(GitHubOAuthConfig.placeholder.clientID == "placeholder")
         let provider = try GitHubOAuthConfig.placeholder.provider
         guard case .endpoints(let server) = provider.server else {
@@ -215,7 +215,7 @@ struct GitHubAuthServiceTests {
         #expect(query["client_secret"] == nil)
     }
 
-    @Test func `an Enterprise host has its own endpoints, and nothing but a host is taken`() throws {
+    @Test func `an Enterprise host has separate endpoints, and only a host is accepted`() throws {
         let server = try GitHubEndpoints.enterprise(host: "git.example.org:8443")
         #expect(server.authorization.text == "https://git.example.org:8443/login/oauth/authorize")
         #expect(try server.resource("/user").text == "https://git.example.org:8443/api/v3/user")
@@ -267,7 +267,7 @@ struct GitHubAuthServiceTests {
     }
 
     @Test(arguments: [AuthorizationServerFault.noResponse(.token), .cutConnection(.token), .noResponse(.userInfo)])
-    func `an answer that isn't whole is network trouble`(fault: AuthorizationServerFault) async throws {
+    func `an incomplete response is network trouble`(fault: AuthorizationServerFault) async throws {
         let scene = try await GitHubScene()
         scene.server.switchOn(fault)
         guard case .networkError? = await scene.failure() else {
@@ -289,7 +289,7 @@ struct GitHubAuthServiceTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `how the person or the user agent ended it is distinguished`() async throws {
+    @Test func `refusals by the person and failures of the user agent are distinguished`() async throws {
         let scene = try await GitHubScene()
         let noDisplay = UserAgentError.unavailable(.noDisplay)
         for (given, told) in [
@@ -302,7 +302,7 @@ struct GitHubAuthServiceTests {
         #expect(scene.server.record.requests == [:])
     }
 
-    @Test func `a store that fails after the exchange gets the token revoked`() async throws {
+    @Test func `if the store fails after the exchange, the token is revoked`() async throws {
         let scene = try await GitHubScene()
         scene.store.refuseSaves(of: .session)
         guard case .store(let error)? = await scene.failure() else {
@@ -314,7 +314,7 @@ struct GitHubAuthServiceTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `a store that can't be read is distinguished from nobody signed in`() async throws {
+    @Test func `an unreadable store is distinguished from a missing sign-in`() async throws {
         let scene = try await GitHubScene()
         try await scene.service.signIn(presenting: UserAgent(scene.browser))
         scene.store.refuseReads(true)
@@ -343,7 +343,7 @@ struct GitHubAuthServiceTests {
         for record in records { #expect(record.category.name.description == "latchkey.github.auth") }
     }
 
-    @Test func `each error says what happened in words of ours`() {
+    @Test func `each error's text consists of our words`() {
         let errors: [GitHubAuthError] = [
             .userCancelled, .accessDenied, .stateMismatch, .issuerMismatch, .exchangeFailed(statusCode: 400),
             .invalidResponse, .store(.timedOut), .apiError(GitHubAPIError(.forbidden)), .timedOut, .cancelled,

@@ -18,7 +18,7 @@ struct LoopbackReceiverTests {
     }
 
     @Test(arguments: RedirectURI.LoopbackAddress.allCases)
-    func `the browser is led to the sign-in page, back, and to a clean last page`(
+    func `the browser is led to the sign-in page, back, and to a final page without a query`(
         address: RedirectURI.LoopbackAddress
     ) async throws {
         let server = try ScriptedServer()
@@ -46,7 +46,7 @@ struct LoopbackReceiverTests {
         await #expect(throws: (any Error).self) { try await Fetched.get(receiver.startLink) }
     }
 
-    @Test func `the name localhost is listened for on both addresses, and a port that another program has is refused`()
+    @Test func `the name localhost has listeners on both addresses, and a port of another program is refused`()
         async throws
     {
         let receiver = try Self.attempt(.localhost)
@@ -79,7 +79,7 @@ struct LoopbackReceiverTests {
         #expect(again.location == nil)
     }
 
-    @Test func `forged answers, favicons and other requests change nothing, and the true answer still wins`()
+    @Test func `forged responses, favicons and other requests change nothing, and the true response still wins`()
         async throws
     {
         let server = try ScriptedServer()
@@ -109,7 +109,7 @@ struct LoopbackReceiverTests {
         _ = try pending.validate(response)
     }
 
-    @Test func `a HEAD at the redirect address is no answer`() async throws {
+    @Test func `a HEAD at the redirect address isn't a response`() async throws {
         let server = try ScriptedServer()
         let receiver = try Self.attempt()
         let pending = try server.begin(receiver.redirect)
@@ -119,7 +119,7 @@ struct LoopbackReceiverTests {
         #expect(receiver.handler.event.present == nil)
     }
 
-    @Test func `a port that is taken is told`() throws {
+    @Test func `a used port is reported`() throws {
         let first = try Self.attempt()
         let error = #expect(throws: UserAgentError.self) { try Self.attempt(port: first.redirect.port) }
         guard case .unavailable(.cannotListen(let inner)) = error?.code else {
@@ -129,7 +129,7 @@ struct LoopbackReceiverTests {
         #expect(inner.error.code == .portInUse)
     }
 
-    @Test func `a port that was named is kept`() throws {
+    @Test func `a port that is set is used`() throws {
         let free = try LoopbackPort.free()
         let receiver = try Self.attempt(port: free, path: "/x")
         #expect(receiver.redirect.text == "http://127.0.0.1:\(free)/x")
@@ -145,7 +145,7 @@ struct LoopbackReceiverTests {
         }
     }
 
-    @Test func `a page that no browser opened is distinguished from one that nobody answered`() async throws {
+    @Test func `a page that no browser opened is distinguished from one without a response`() async throws {
         let server = try ScriptedServer()
         for isOpened in [false, true] {
             let receiver = try Self.attempt()
@@ -172,7 +172,7 @@ struct LoopbackReceiverTests {
         #expect(await task.value == .cancelled)
     }
 
-    @Test func `only loopback addresses can be listened on`() {
+    @Test func `the listener accepts only loopback addresses`() {
         for text in ["https://example.org/callback", "com.example.app:/callback"] {
             #expect(throws: UserAgentError.unavailable(.unsupportedRedirect)) {
                 _ = try LoopbackReceiver.listen(at: RedirectURI(text), log: .disabled)
@@ -193,7 +193,7 @@ struct ResponsePageTests {
         #expect(html.contains("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;&quot;"))
     }
 
-    @Test func `no page refers to anything outside of itself`() {
+    @Test func `pages refer to nothing outside themselves`() {
         let pages = [
             ResponsePage.outcome(.signedIn), .outcome(.failed(UserAgentError.timedOut)), .foreign, .repeated, .usedLink,
             .notFound,
@@ -207,7 +207,7 @@ struct ResponsePageTests {
         }
     }
 
-    @Test func `a page closes itself when all is well, and stays when there is something to read`() {
+    @Test func `a page closes itself after a success, and stays open after an error`() {
         let pages = [ResponsePage.outcome(.failed(UserAgentError.timedOut)), .foreign, .repeated, .usedLink, .notFound]
         #expect(pages.allSatisfy { $0.ability == .none })
         #expect(ResponsePage.outcome(.signedIn).ability == .closing)

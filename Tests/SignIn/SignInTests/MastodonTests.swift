@@ -18,7 +18,7 @@ struct MastodonTests {
         scene = try MastodonScene()
     }
 
-    @Test func `a program registers once at each host, and signs in with what the host gave`() async throws {
+    @Test func `a program registers once at each host, and signs in with the host's client`() async throws {
         let provider = try await scene.registered()
         #expect(provider.clientID == "client-1")
         let service = SignInService(provider: provider, store: scene.store, context: scene.context)
@@ -34,7 +34,7 @@ struct MastodonTests {
         #expect(scene.hosts.registrations.map(\.host) == ["https://social.example", "https://other.example"])
     }
 
-    @Test func `the registration is a form with what the client is to be good for`() async throws {
+    @Test func `the registration is a form with the client's purpose`() async throws {
         _ = try await scene.registered(scopes: ["read", "write"])
         let seen = try #require(scene.hosts.registrations.first)
         #expect(
@@ -44,7 +44,7 @@ struct MastodonTests {
         #expect(seen.path == "/api/v1/apps")
     }
 
-    @Test func `a host is asked again for another redirect, a new scope, or a client that is lost`() async throws {
+    @Test func `a program registers again for another redirect, a new scope, or a lost client`() async throws {
         #expect(try await scene.registered(scopes: ["read", "write"]).clientID == "client-1")
         // Fewer scopes are no reason.
         #expect(try await scene.registered(scopes: ["read"]).clientID == "client-1")
@@ -74,7 +74,7 @@ struct MastodonTests {
         (422, "{\"error\":\"no\"}"), (200, "<html>"), (200, "{}"), (200, "{\"client_id\":\"\"}"),
         (200, "{\"client_id\":\"a\"}"), (200, "{\"client_id\":\"a\",\"client_secret\":\"a\\nb\"}"),
     ])
-    func `a host that refuses, or answers with nonsense, gives no client`(status: Int, answer: String) async throws {
+    func `a host that refuses, or responds with nonsense, makes no client`(status: Int, answer: String) async throws {
         scene.hosts.respond(status, answer)
         let error = await #expect(throws: SignInError.self) { _ = try await scene.registered() }
         guard case .oauth? = error?.code else {
@@ -86,7 +86,7 @@ struct MastodonTests {
         #expect(try await scene.registered().clientID == "client-2")
     }
 
-    @Test func `a service that registers nobody says so`() async throws {
+    @Test func `a service without registration reports that`() async throws {
         #expect(BuiltInProvider.all.filter(\.registersPrograms).map(\.name.text) == ["mastodon"])
         let error = await #expect(throws: SignInError.self) {
             _ = try await BuiltInProvider.gitHub.registered(

@@ -59,7 +59,7 @@ struct PasteUserAgentTests {
         try #require(try await Fetched.get(url).location)
     }
 
-    @Test func `the whole address that the browser ended at signs in`() async throws {
+    @Test func `the whole address at which the browser ended signs in`() async throws {
         let server = try ScriptedServer()
         let terminal = ScriptedTerminal([{ " " + (try await Self.end(of: $0)) + "#fragment \n" }])
         try await signIn(server, terminal)
@@ -70,7 +70,7 @@ struct PasteUserAgentTests {
 
     /// The path tells whose response it is; another server's, with our state, came to another one (RFC 9700 section
     /// 4.4).
-    @Test func `the query alone, or at another path, is no answer`() async throws {
+    @Test func `the query alone, or another path, isn't a response`() async throws {
         let terminal = ScriptedTerminal([
             { String(try await Self.end(of: $0).drop { $0 != "?" }) },
             { String(try await Self.end(of: $0).drop { $0 != "?" }.dropFirst()) },
@@ -87,7 +87,7 @@ struct PasteUserAgentTests {
         try await signIn(server, ScriptedTerminal([{ try await Self.end(of: $0) }]))
     }
 
-    @Test func `what is no answer, or another sign-in's, is asked for again`() async throws {
+    @Test func `an invalid response, or another sign-in's, leads to another prompt`() async throws {
         let terminal = ScriptedTerminal([
             { _ in "" }, { _ in "hello" }, { $0 }, { _ in String(repeating: "x", count: 40_000) },
             { _ in "http://127.0.0.1:1/callback?code=x&state=y" },
@@ -106,14 +106,14 @@ struct PasteUserAgentTests {
         }
     }
 
-    @Test func `asking ends at the deadline`() async throws {
+    @Test func `the prompt ends at the deadline`() async throws {
         let endless = ScriptedTerminal(Array(repeating: { _ in "no" }, count: 100_000))
         await #expect(throws: UserAgentError.timedOut) {
             try await signIn(ScriptedServer(), endless, deadline: .after(.milliseconds(20)))
         }
     }
 
-    @Test func `a page of the adopter's own or a private scheme can be pasted too`() async throws {
+    @Test func `an adopter's own page or a private scheme can be pasted too`() async throws {
         for redirect in ["https://example.org/signed-in", "com.example.app:/callback"] {
             try await signIn(
                 ScriptedServer(), ScriptedTerminal([{ try await Self.end(of: $0) }]), redirect: redirect)

@@ -85,7 +85,7 @@ struct ProviderTests {
         ),
         ("spotify", nil, "https://accounts.spotify.com/authorize", "user-read-private"),
     ])
-    func `a built-in service is asked at its own page, with PKCE and state`(
+    func `a built-in service has its own page, with PKCE and state`(
         name: String, host: String?, page: String, scope: String
     ) throws {
         let provider = try builtIn(name, host: host)
@@ -99,7 +99,7 @@ struct ProviderTests {
         #expect(chosen.fields["scope"] == "other")
     }
 
-    @Test func `GitLab and Google are discovered, and Google is asked for a refresh token each time`() throws {
+    @Test func `GitLab and Google are discovered, and Google gets a request for a refresh token each time`() throws {
         let gitLab = try [builtIn("gitlab"), builtIn("gitlab", host: "git.example.org")].map(\.server)
         #expect(try gitLab == [.issuer(Issuer("https://gitlab.com")), .issuer(Issuer("https://git.example.org"))])
         let google = try builtIn("google")
@@ -114,7 +114,7 @@ struct ProviderTests {
         ("gitlab", ""), ("gitlab", "https://example.org"), ("gitlab", "example.org/path"), ("github", "a@b"),
         ("codeberg", "a b"), ("codeberg", "example.org?x"), ("mastodon", "a#b"),
     ])
-    func `a host that is none, or not wanted, is refused`(name: String, host: String?) {
+    func `a host that is invalid, or not expected, is refused`(name: String, host: String?) {
         #expect(throws: OAuthError(.invalidConfiguration(.issuer))) { try builtIn(name, host: host) }
     }
 
@@ -126,13 +126,13 @@ struct ProviderTests {
     }
 
     @Test(arguments: ["", "\n", String(repeating: "x", count: 2049), "caf\u{E9}"])
-    func `a client id that no server takes is refused`(clientID: String) {
+    func `an invalid client id is refused`(clientID: String) {
         #expect(throws: OAuthError(.invalidConfiguration(.clientID))) {
             try OAuthProvider.spotify(clientID: clientID)
         }
     }
 
-    @Test func `an address that isn't confidential is no issuer`() {
+    @Test func `a plain-text address isn't an issuer`() {
         #expect(throws: OAuthError(.invalidConfiguration(.issuer))) { try Issuer("http://example.org") }
     }
 
@@ -145,7 +145,7 @@ struct ProviderTests {
         #expect((ProviderName(text) != nil) == isName)
     }
 
-    @Test func `a provider's name in the source is one, or the process stops`() async {
+    @Test func `an invalid provider's name in source code stops the process`() async {
         let name: ProviderName = "mine"
         #expect(name == ProviderName(String("mine")))
         await #expect(processExitsWith: .failure) { _ = "No name" as ProviderName }
@@ -153,7 +153,7 @@ struct ProviderTests {
 
     // MARK: - Redirect URIs
 
-    @Test func `each server has a redirect URI of its own, the same each time`() throws {
+    @Test func `each server has a separate redirect URI, always the same`() throws {
         let providers = try [
             builtIn("codeberg"), builtIn("codeberg", host: "git.example.org"), builtIn("github"),
             builtIn("github", host: "git.example.org"), builtIn("gitlab"), builtIn("google"),
@@ -172,7 +172,7 @@ struct ProviderTests {
         #expect(try OAuthProvider.spotify(clientID: "client", redirect: named).redirect == named)
     }
 
-    @Test func `GitHub, Mastodon and Spotify are known by the name that they give themselves`() throws {
+    @Test func `GitHub, Mastodon and Spotify have issuers with their own names`() throws {
         let names = try [
             ("github", nil, "https://github.com/login/oauth"),
             ("github", "git.example.org", "https://git.example.org/login/oauth"),

@@ -42,7 +42,7 @@ struct RefreshTests {
         #expect(scene.server.record.replays == 0)
     }
 
-    @Test func `a rotated refresh token is what the next refresh sends`() async throws {
+    @Test func `the next refresh sends the rotated refresh token`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         for _ in 0..<3 {
@@ -65,7 +65,7 @@ struct RefreshTests {
         }
     }
 
-    @Test func `a token that is about to end is used when the server can't refresh it now`() async throws {
+    @Test func `a token close to its end is used if the server can't refresh it now`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         let first = try await scene.token()
@@ -76,7 +76,7 @@ struct RefreshTests {
         #expect(try await scene.token() != first)
     }
 
-    @Test func `a session that the server ended is signed out, with an error of its own`() async throws {
+    @Test func `a session that the server ended is signed out, with a distinct error`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         scene.clock.advance(seconds: 4000)
@@ -89,7 +89,7 @@ struct RefreshTests {
 
     /// A full disk, or a limit on a file's size: the server had refreshed, the save failed, and the next call sent the
     /// spent token, at which the server revoked the family.
-    @Test func `a store that can't keep the response is noticed before the server is asked`() async throws {
+    @Test func `a store that can't save is noticed before the request`() async throws {
         let scene = try SignInScene()
         let first = try await scene.signedInToken()
         scene.clock.advance(seconds: 4000)
@@ -113,7 +113,8 @@ struct RefreshTests {
     }
 
     /// A database that fails over, or a network that is cut.
-    @Test func `while the store is gone a good token comes from memory, and nothing is refreshed`() async throws {
+    @Test func `while the store is unreachable a valid token comes from memory, and nothing is refreshed`() async throws
+    {
         let scene = try SignInScene()
         let first = try await scene.signedInToken()
         #expect(try await scene.token() == first)
@@ -139,7 +140,7 @@ struct RefreshTests {
         #expect(try await scene.token() != first)
     }
 
-    @Test func `memory hands out nothing after a sign-out`() async throws {
+    @Test func `memory returns nothing after a sign-out`() async throws {
         let scene = try SignInScene()
         _ = try await scene.signedInToken()
         _ = try await scene.token()
@@ -189,7 +190,7 @@ struct RefreshTests {
         #expect(scene.server.record.refreshes == 1)
     }
 
-    @Test func `tokens that could not be stored after all are said to be lost, by the next process too`() async throws {
+    @Test func `tokens that couldn't be stored are reported as lost, by the next process too`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         scene.clock.advance(seconds: 4000)
@@ -202,7 +203,7 @@ struct RefreshTests {
         #expect(scene.server.record.refreshes == 1)
     }
 
-    @Test func `cancelling the caller doesn't lose a refresh token that is on its way`() async throws {
+    @Test func `cancelling the caller doesn't lose a refresh token in transit`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         scene.clock.advance(seconds: 4000)
@@ -254,7 +255,7 @@ struct RefreshTests {
         #expect(scene.server.record.refreshes == 1)
     }
 
-    @Test func `a token that stays refused is not tried for ever`() async throws {
+    @Test func `a token that stays refused isn't tried indefinitely`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         scene.server.switchOn(.status(401, .userInfo))
@@ -291,7 +292,7 @@ struct RefreshTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `sign-out deletes the session even when the server is gone, and says so`() async throws {
+    @Test func `sign-out deletes the session even if the server is unreachable, and reports that`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         scene.server.stop()
@@ -305,7 +306,7 @@ struct RefreshTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `a sign-out that is cancelled once the server was told is finished`() async throws {
+    @Test func `a sign-out that is cancelled after its request is finished`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         scene.server.switchOn(.slow(.milliseconds(300), .revocation))
@@ -316,7 +317,7 @@ struct RefreshTests {
         #expect(try await scene.service.accounts() == [])
     }
 
-    @Test func `a sign-out that is cancelled before the server was told changes nothing`() async throws {
+    @Test func `a sign-out that is cancelled before its request changes nothing`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         let task = Task {
@@ -332,7 +333,7 @@ struct RefreshTests {
         #expect(try await scene.service.accounts().map(\.account) == ["octocat"])
     }
 
-    @Test func `sign-out deletes a session that can't be read`() async throws {
+    @Test func `sign-out deletes an unreadable session`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         let key = try CredentialKey(service: "latchkey:test", account: "octocat", kind: .session)

@@ -27,7 +27,7 @@ struct RefreshedIdentityTests {
         AuthorizationServerFault.status(503, .keySet), .truncatedJSON(.keySet), .noResponse(.keySet),
         .temporaryRedirect(.keySet),
     ])
-    func `a server whose keys can't be had costs no refresh`(fault: AuthorizationServerFault) async throws {
+    func `a server whose keys are unavailable costs no refresh`(fault: AuthorizationServerFault) async throws {
         let scene = try scene()
         try await scene.signIn()
         let first = try await scene.token()
@@ -41,7 +41,7 @@ struct RefreshedIdentityTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `the refreshed session is stored before the server is asked for its keys`() async throws {
+    @Test func `the refreshed session is stored before the server's keys are requested`() async throws {
         let scene = try scene()
         try await scene.signIn()
         let first = try await scene.token()
@@ -76,7 +76,9 @@ struct RefreshedIdentityTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `a refreshed ID token that nobody signed ends the session, and its tokens are revoked`() async throws {
+    @Test func `a refreshed ID token without a valid signature ends the session, and its tokens are revoked`()
+        async throws
+    {
         for (fault, problem) in [
             (AuthorizationServerFault.forgedIDToken, OAuthError.Malformation.idTokenSignature),
             (.symmetricIDToken, .idTokenAlgorithm),
@@ -107,7 +109,7 @@ struct KeptIDTokenTests {
         try await service.freshSession("octocat", with: .id).bearer(.id)?.testText
     }
 
-    @Test func `it is handed out until it ends, and refreshed with the session then`() async throws {
+    @Test func `an ID token is returned until its end, and then refreshed with the session`() async throws {
         let scene = try scene()
         try await scene.signIn()
         let first = try await idToken(scene.service)
@@ -124,7 +126,7 @@ struct KeptIDTokenTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `24 that ask for it at its end make one refresh`() async throws {
+    @Test func `24 concurrent callers of an ended ID token make one refresh`() async throws {
         let scene = try scene()
         try await scene.signIn()
         scene.clock.advance(seconds: 700)
@@ -136,7 +138,7 @@ struct KeptIDTokenTests {
         #expect(tokens.count == 1 && scene.server.record.refreshes == 1)
     }
 
-    @Test func `a refresh that brings none leaves the old one until it ends, and no more refreshes are made for it`()
+    @Test func `a refresh without an ID token keeps the old one until its end, and isn't repeated`()
         async throws
     {
         let scene = try scene()
@@ -154,14 +156,14 @@ struct KeptIDTokenTests {
         #expect(try await scene.token().isEmpty == false)
     }
 
-    @Test func `without the scope openid there is none, and no request is made for it`() async throws {
+    @Test func `without the scope openid the ID token is absent, and no request is made for it`() async throws {
         let scene = try scene(["read"])
         try await scene.signIn(account: "octocat")
         await #expect(throws: SignInError(.noIDToken)) { _ = try await idToken(scene.service) }
         #expect(scene.server.record.refreshes == 0)
     }
 
-    @Test func `its end is counted by this machine's clock, which may be an hour off`() async throws {
+    @Test func `an ID token's end is counted by this machine's clock, which may be an hour off`() async throws {
         let scene = try scene()
         scene.clock.advance(seconds: 3600)
         try await scene.signIn()

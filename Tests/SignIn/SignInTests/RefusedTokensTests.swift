@@ -54,7 +54,7 @@ struct RefusedTokensTests {
     ]
 
     @Test(arguments: faults + [(.wrongNonce, .idTokenNonce), (.missingIDToken, .missingIDToken)])
-    func `tokens of an answer that can't be used are revoked`(
+    func `tokens of an unusable response are revoked`(
         fault: AuthorizationServerFault, problem: OAuthError.Malformation
     ) async throws {
         let scene = try scene()
@@ -67,7 +67,7 @@ struct RefusedTokensTests {
     }
 
     @Test(arguments: faults)
-    func `so are those that a device's answer brings`(
+    func `tokens of an unusable response to a device are revoked`(
         fault: AuthorizationServerFault, problem: OAuthError.Malformation
     ) async throws {
         let scene = try scene()
@@ -79,7 +79,7 @@ struct RefusedTokensTests {
         #expect(try await !hasGoodToken(scene))
     }
 
-    @Test func `tokens that anyone could use are revoked where bound ones were asked for`() async throws {
+    @Test func `unbound tokens are revoked if bound ones were requested`() async throws {
         let scene = try scene(dpop: true)
         scene.server.switchOn(.bearerInsteadOfDPoP)
         #expect(await scene.failure() == SignInError(.oauth(OAuthError(.invalidResponse(.tokenNotBound)))))
@@ -99,7 +99,7 @@ struct RefusedTokensTests {
         #expect(try await scene.service.accounts() == [])
     }
 
-    @Test func `so are those that a device's answer brings in spite of a cancellation`() async throws {
+    @Test func `tokens that a device got in spite of a cancellation are revoked`() async throws {
         let scene = try scene()
         scene.server.switchOn(.heldResponse(.token))
         let attempt = Task { () async -> SignInError? in
@@ -118,7 +118,7 @@ struct RefusedTokensTests {
         #expect(try await !hasGoodToken(scene))
     }
 
-    @Test func `a server that doesn't revoke holds up nobody, and the refusal stays the error`() async throws {
+    @Test func `a server that doesn't revoke delays nothing, and the error stays the refusal`() async throws {
         for fault in [AuthorizationServerFault.status(500, .revocation), .metadataWithout("revocation_endpoint")] {
             let scene = try scene()
             scene.server.switchOn(fault)
@@ -128,7 +128,7 @@ struct RefusedTokensTests {
         }
     }
 
-    @Test func `a refresh that is refused gives back what it brought`() async throws {
+    @Test func `a refused refresh revokes the tokens of its response`() async throws {
         let scene = try scene()
         try await scene.signIn()
         scene.clock.advance(seconds: 4000)

@@ -29,7 +29,7 @@ struct ReplacedSessionTests {
     }
 
     @Test(arguments: [nil, "me"])
-    func `the tokens that a new sign-in replaces are revoked, and the new ones are good`(name: String?) async throws {
+    func `a new sign-in revokes the tokens that it replaces, and the new ones work`(name: String?) async throws {
         let scene = try SignInScene()
         let account = try await scene.signIn(account: name).account
         let first = try await scene.token()
@@ -43,7 +43,7 @@ struct ReplacedSessionTests {
         #expect(scene.server.record.replays == 0)
     }
 
-    @Test func `a server that can't be asked to revoke holds up no sign-in`() async throws {
+    @Test func `a server that can't revoke delays no sign-in`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         let first = try await scene.token()
@@ -52,7 +52,7 @@ struct ReplacedSessionTests {
         #expect(try await scene.token() != first)
     }
 
-    @Test func `where revoking would end the new tokens as well, nothing is revoked`() async throws {
+    @Test func `if revoking would end the new tokens too, nothing is revoked`() async throws {
         let scene = try SignInScene { server in
             var provider = try SignInScene.provider(server)
             provider.revokesReplacedTokens = false
@@ -65,7 +65,7 @@ struct ReplacedSessionTests {
         #expect(try !google.provider(.init(name: google.name, clientID: "c")).revokesReplacedTokens)
     }
 
-    @Test func `another person doesn't take an account's place`() async throws {
+    @Test func `another person doesn't replace an account`() async throws {
         let scene = try SignInScene()
         try await plant("somebody else", account: "octocat", in: scene)
         let error = await #expect(throws: SignInError.self) { try await scene.signIn(account: "octocat") }
@@ -78,7 +78,7 @@ struct ReplacedSessionTests {
         #expect(try await scene.service.accounts().map(\.account) == ["me", "octocat"])
     }
 
-    @Test func `another person whom the server calls the same gets a number, and keeps it`() async throws {
+    @Test func `another person with the same name at the server gets a number, and keeps it`() async throws {
         let scene = try SignInScene()
         try await plant("somebody else", account: "octocat", in: scene)
         try await plant("a third", account: "octocat-2", in: scene)
@@ -91,7 +91,7 @@ struct ReplacedSessionTests {
         #expect(try await scene.service.accounts().map(\.account) == ["octocat", "octocat-2", "octocat-3"])
     }
 
-    @Test func `nobody is another person who is at another server, or of whom nothing is known`() async throws {
+    @Test func `accounts at another server, or without a known subject, don't count as another person`() async throws {
         for (subject, authority) in [("somebody else", "https://other.example"), (nil, nil)] as [(String?, String?)] {
             let scene = try SignInScene()
             try await plant(subject, account: "octocat", in: scene, authority: authority)

@@ -76,7 +76,7 @@ import Testing
         #expect(other?.code == .otherOrigin)
     }
 
-    @Test func `a program's own client is taken as it is, and what can't be is refused before a sign-in`() async throws
+    @Test func `a program's own client is used unchanged, and an invalid one is refused before a sign-in`() async throws
     {
         let provider = try await OAuthProvider.resource(
             issuer + "/mcp", name: "tools", clientID: "me", scopes: ["tools:read"], context: context)

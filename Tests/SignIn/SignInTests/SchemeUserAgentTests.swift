@@ -53,7 +53,7 @@ struct SchemeUserAgentTests {
     }
 
     @Test(arguments: [redirect, "relay://oauth/callback"])
-    func `what the handler brings signs in, and nothing is left behind`(redirect: String) async throws {
+    func `the handler's response signs in, and nothing is left behind`(redirect: String) async throws {
         let taken = Mutex<[Bool]>([])
         try await signIn(redirect: redirect) { [folder] address in
             let isTaken = Self.deliver(address, to: folder)
@@ -63,7 +63,7 @@ struct SchemeUserAgentTests {
         #expect(mailboxes.isEmpty)
     }
 
-    @Test func `folder and socket are this user's alone`() async throws {
+    @Test func `folder and socket belong to this user alone`() async throws {
         let modes = Mutex<[mode_t]>([])
         try await signIn { [folder] address in
             let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
@@ -85,7 +85,7 @@ struct SchemeUserAgentTests {
         }
     }
 
-    @Test func `answers of another sign-in, and what is none, are refused and change nothing`() async throws {
+    @Test func `responses of another sign-in, and invalid ones, are refused and change nothing`() async throws {
         let refused = Mutex<[Bool]>([])
         try await signIn { [folder] address in
             let forged = [
@@ -104,7 +104,7 @@ struct SchemeUserAgentTests {
         #expect(refused.withLock { $0 } == Array(repeating: false, count: 11))
     }
 
-    @Test func `of two sign-ins that wait for one scheme each gets its own answer`() async throws {
+    @Test func `of two sign-ins that wait for one scheme each gets its own response`() async throws {
         let first = FirstValue<String>()
         let second = FirstValue<String>()
         async let one: Void = signIn { [folder] address in
@@ -123,7 +123,7 @@ struct SchemeUserAgentTests {
         #expect(mailboxes.isEmpty)
     }
 
-    @Test func `an answer is taken once, and nobody waits afterwards`() async throws {
+    @Test func `a response is accepted once, and then the sign-in no longer waits`() async throws {
         let address = FirstValue<String>()
         try await signIn { [folder] response in
             _ = Self.deliver(response, to: folder)
@@ -132,7 +132,7 @@ struct SchemeUserAgentTests {
         #expect(!Self.deliver(await address.wait(), to: folder))
     }
 
-    @Test func `what a killed sign-in left is taken away`() async throws {
+    @Test func `leftovers of a killed sign-in are removed`() async throws {
         do {
             let mailbox = try folder.mailbox(for: "com.example.app")
             withExtendedLifetime(mailbox) { #expect(mailboxes.count == 1) }
@@ -143,7 +143,7 @@ struct SchemeUserAgentTests {
         #expect(mailboxes.isEmpty)
     }
 
-    @Test func `a program of another user is not listened to`() async throws {
+    @Test func `connections from another user's program are refused`() async throws {
         // Only root can be somebody else.
         guard geteuid() == 0 else { return }
         let script = """
@@ -178,7 +178,7 @@ struct SchemeUserAgentTests {
         #expect(counts.withLock { $0 } == ["connected\nb''\n"])
     }
 
-    @Test func `nobody answers in time, and other redirects are refused`() async throws {
+    @Test func `the deadline passes without a response, and other redirects are refused`() async throws {
         // Whether the page was opened by then is the machine's affair.
         let error = await #expect(throws: UserAgentError.self) {
             try await signIn(deadline: .after(.milliseconds(200))) { _ in }
@@ -193,7 +193,7 @@ struct SchemeUserAgentTests {
 
     /// Its thread ended without a word when there were no descriptors left, and the sign-in waited for its deadline.
     @Test(arguments: [EMFILE, ENFILE, ENOBUFS])
-    func `a mailbox that can take nobody any more says why`(number: Int32) async throws {
+    func `a mailbox that can't accept connections any longer says why`(number: Int32) async throws {
         try LeaseDirectory(path: folder.path).prepare()
         let calls = Mutex(0)
         let mailbox = try RedirectMailbox(scheme: "com.example.app", in: folder.path) { _ in

@@ -33,7 +33,7 @@ struct ServiceValueTests {
         return scene
     }
 
-    @Test func `at Google the person grants fewer scopes than were asked for, and the session says which`()
+    @Test func `at Google the person grants fewer scopes than requested, and the session has the granted ones`()
         async throws
     {
         let scene = try await Self.google(["openid", "email", "drive.file"])
@@ -45,7 +45,7 @@ struct ServiceValueTests {
         #expect(findings == [])
     }
 
-    @Test func `at Google access goes on without the person, and the secret proves the client`() async throws {
+    @Test func `at Google a refresh works without the person, and the secret authenticates the client`() async throws {
         // Without an ID token, which would be judged by the clock that is turned.
         let scene = try await Self.google(["email"])
         try await scene.signIn()
@@ -57,7 +57,7 @@ struct ServiceValueTests {
         #expect(scene.server.record.requests[.authorization] == 1)
     }
 
-    @Test func `a service that nobody knew before is a value, and signs in, refreshes and revokes like any other`()
+    @Test func `a service that Latchkey doesn't know is a value, and works like any other`()
         async throws
     {
         let scene = try SignInScene { server in
@@ -96,7 +96,7 @@ struct ServiceValueTests {
         }
     }
 
-    @Test func `a user agent that is a value says in the attempt's log what it does`() async throws {
+    @Test func `a user agent of any kind describes its action in the attempt's log`() async throws {
         let server = try LoopbackAuthorizationServer()
         let sink = MemoryLogSink()
         let context = SignInContext(

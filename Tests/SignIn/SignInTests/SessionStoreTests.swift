@@ -30,7 +30,7 @@ struct SessionStoreTests {
     }
 
     @Test(arguments: [nil, "refresh \"\\ \u{1F511}"])
-    func `a session comes back as it was kept`(refresh: String?) async throws {
+    func `a session is read back unchanged`(refresh: String?) async throws {
         try await sessions.save(session("\u{E9}t\u{E9} & co.", refresh: refresh))
         guard let found = try await sessions.load("\u{E9}t\u{E9} & co.") else {
             Issue.record("no session")
@@ -70,7 +70,7 @@ struct SessionStoreTests {
         #expect(written == example)
     }
 
-    @Test func `there is one item for each account, named by the brief`() async throws {
+    @Test func `each account has one item, named as the format's page says`() async throws {
         try await sessions.save(session())
         try await sessions.setCurrentAccount("octocat")
         let keys = try await store.list().all().map(\.key)
@@ -99,7 +99,7 @@ struct SessionStoreTests {
         #expect(try await sessions.currentAccount() == nil)
     }
 
-    @Test func `an account may be called current`() async throws {
+    @Test func `an account can have the name current`() async throws {
         try await sessions.save(session("current"))
         try await sessions.setCurrentAccount("current")
         #expect(try await sessions.accounts() == ["current"])
@@ -115,7 +115,7 @@ struct SessionStoreTests {
         #"{"latchkey_session":1,"token_type":"Bearer","authority":"a","client_id":"c","account":"x","access_token":"t","scopes":[" "]}"#,
         #"{"latchkey_session":1,"token_type":"Bearer","authority":"a","client_id":"c","account":"x","access_token":"t","expires_at":"1"}"#,
     ])
-    func `what is no session of ours is a typed error without its text`(text: String) async throws {
+    func `a malformed session is a typed error without its text`(text: String) async throws {
         let key = try CredentialKey(service: "latchkey:test", account: "x", kind: .session)
         try await store.save(Secret<StoredLogin>.test(text), for: key)
         let error = await #expect(throws: StoreError.self) { _ = try await sessions.load("x") }
@@ -123,7 +123,7 @@ struct SessionStoreTests {
         #expect(error?.hint?.text == "sign in again")
     }
 
-    @Test func `a session that can't be read is listed as such, and hides no other`() async throws {
+    @Test func `an unreadable session is listed as such, and hides no other`() async throws {
         try await sessions.save(session("b"))
         let key = try CredentialKey(service: "latchkey:test", account: "a", kind: .session)
         try await store.save(Secret<StoredLogin>.test("damaged"), for: key)

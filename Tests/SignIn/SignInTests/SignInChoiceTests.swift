@@ -74,7 +74,7 @@ struct SignInChoiceTests {
     ]
 
     @Test(arguments: cases)
-    func `the session decides, and says why`(_ test: Case) throws {
+    func `the session environment decides, and the choice says why`(_ test: Case) throws {
         var capabilities = SignInChoice.Capabilities(
             sessionEnvironment: SessionEnvironment(
                 environment: test.environment, hasTerminal: test.hasTerminal, exists: test.files.contains),
@@ -91,7 +91,7 @@ struct SignInChoiceTests {
         }
     }
 
-    @Test func `a session is described in words of ours alone`() {
+    @Test func `a session environment is described in our words only`() {
         let sessionEnvironment = SessionEnvironment(
             environment: [
                 "DISPLAY": "secret-display", "SSH_CONNECTION": "10.9.8.7 1 10.9.8.6 22", "WSL_DISTRO_NAME": "name",

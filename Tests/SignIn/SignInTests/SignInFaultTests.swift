@@ -52,7 +52,7 @@ struct SignInFaultTests {
     }
 
     @Test(arguments: [AuthorizationServerFault.noResponse(.token), .cutConnection(.token)])
-    func `a token answer that isn't whole is network trouble`(fault: AuthorizationServerFault) async throws {
+    func `an incomplete token response is network trouble`(fault: AuthorizationServerFault) async throws {
         let scene = try SignInScene()
         scene.server.switchOn(fault)
         guard case .oauth(let error)? = await scene.failure()?.code, case .networkError = error.code else {
@@ -64,7 +64,7 @@ struct SignInFaultTests {
     }
 
     @Test(arguments: [AuthorizationServerFault.wrongState, .missingState])
-    func `an answer with another state or none is refused, and no token request is sent`(
+    func `a response with another state or none is refused, and no token request is sent`(
         fault: AuthorizationServerFault
     ) async throws {
         let scene = try SignInScene()
@@ -80,7 +80,7 @@ struct SignInFaultTests {
     /// It waited for its whole deadline, on purpose: whoever sends such a response must not end a sign-in. The person of
     /// a test is nobody to wait for, once they have gone.
     @Test(.timeLimit(.minutes(5)), arguments: [AuthorizationServerFault.wrongState, .missingState])
-    func `a test's person who is sent back with another state gives up, and that ends the sign-in`(
+    func `a person who gets another state gives up, which ends the sign-in`(
         fault: AuthorizationServerFault
     ) async throws {
         let scene = try SignInScene()
@@ -104,7 +104,7 @@ struct SignInFaultTests {
         #expect(scene.requests[.token] == nil)
     }
 
-    @Test func `when nothing but answers with another state came, that is what is told`() async throws {
+    @Test func `if only responses with another state came, the error says so`() async throws {
         let log = MemoryLogSink()
         let receiver = try LoopbackReceiver.listen(
             at: .loopback(path: "/callback"), log: RedactedLogger("test", minimumLevel: .info, sink: log))
@@ -123,7 +123,7 @@ struct SignInFaultTests {
         #expect(told.map(\.level) == [.warning, .info])
     }
 
-    @Test func `an answer with repeated parameters is none`() async throws {
+    @Test func `a response with repeated parameters is ignored`() async throws {
         let scene = try SignInScene()
         scene.server.switchOn(.repeatedParameters)
         await #expect(throws: SignInError.userAgent(.unavailable(.pageFailed))) {
@@ -138,7 +138,7 @@ struct SignInFaultTests {
         #expect(scene.requests[.token] == nil)
     }
 
-    @Test func `a server that is gone is told`() async throws {
+    @Test func `an unreachable server is reported`() async throws {
         // On a port that no other test's server is given when this one has left it.
         let scene = try SignInScene(AuthorizationServerConfiguration(port: LoopbackPort.free()))
         scene.server.stop()
@@ -149,7 +149,7 @@ struct SignInFaultTests {
         #expect(cause.code == .cannotConnect)
     }
 
-    @Test func `a store that is locked is told before anybody is asked`() async throws {
+    @Test func `a locked store is reported before a prompt`() async throws {
         let scene = try SignInScene()
         scene.store.refuseReads(true)
         guard case .store(let error)? = await scene.failure()?.code else {
@@ -180,7 +180,7 @@ struct SignInFaultTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `a token among the scopes is not kept as one, at the sign-in or after a refresh`() async throws {
+    @Test func `a token among the scopes isn't stored as a scope, at the sign-in or after a refresh`() async throws {
         let scene = try SignInScene()
         scene.server.switchOn(.accessTokenInScope)
         #expect(try await scene.signIn().scopes == [])
@@ -197,7 +197,7 @@ struct SignInFaultTests {
     }
 
     @Test(arguments: [CredentialKind.session, .current])
-    func `a store that refuses gets the tokens revoked, the refresh token first`(kind: CredentialKind) async throws {
+    func `if the store refuses, the tokens are revoked, the refresh token first`(kind: CredentialKind) async throws {
         let scene = try SignInScene()
         scene.store.refuseSaves(of: kind)
         guard case .store(let error)? = await scene.failure()?.code else {
@@ -220,7 +220,7 @@ struct SignInFaultTests {
 
     /// The tokens were revoked: the person had been to the browser for nothing.
     @Test(arguments: lookupFaults)
-    func `a server that can't say who signed in costs no sign-in, and the account has the provider's name`(
+    func `a server that can't name the account costs no sign-in, and the account gets the provider's name`(
         fault: AuthorizationServerFault
     ) async throws {
         let scene = try SignInScene()
@@ -232,7 +232,7 @@ struct SignInFaultTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `where the ID token says who signed in, that is the name`() async throws {
+    @Test func `the ID token's name is the account's name if it has one`() async throws {
         let scene = try SignInScene { server in
             try .issuer(Issuer(server.issuer), name: "test", clientID: "latchkey", scopes: ["openid"])
         }
@@ -284,7 +284,7 @@ struct SignInFaultTests {
         #expect(scene.server.record.revocations == 1)
     }
 
-    @Test func `the page says that the sign-in failed when it failed after the answer`() async throws {
+    @Test func `the page says that the sign-in failed if it failed after the response`() async throws {
         let scene = try SignInScene()
         scene.store.refuseSaves(of: .session)
         let follower = PageKeeper()

@@ -29,14 +29,14 @@ struct SignInServiceTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `a scene's audit finds a token that was said, so that finding none means something`() async throws {
+    @Test func `a scene's audit finds a printed token, so an empty audit means something`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         scene.audit.capture("token \(try await scene.token())", as: "a careless line")
         #expect(try scene.findings().count == 1)
     }
 
-    @Test func `every line of a sign-in carries its own id, and those of another a different one`() async throws {
+    @Test func `every line of a sign-in has the sign-in's id, and another sign-in has another id`() async throws {
         let scene = try SignInScene(AuthorizationServerConfiguration(consent: .page))
         let sink = MemoryLogSink()
         var context = scene.context
@@ -67,13 +67,13 @@ struct SignInServiceTests {
         #expect(try await scene.token() == token)
     }
 
-    @Test func `a name that was chosen is kept, without asking the server for another`() async throws {
+    @Test func `a chosen name is used, without requesting another from the server`() async throws {
         let scene = try SignInScene()
         #expect(try await scene.signIn(account: "work").account == "work")
         #expect(scene.requests[.userInfo] == nil)
     }
 
-    @Test func `several accounts stand side by side, and one is the current one`() async throws {
+    @Test func `several accounts exist side by side, and one is the current one`() async throws {
         let scene = try SignInScene()
         try await scene.signIn(account: "a")
         try await scene.signIn(account: "b")
@@ -103,14 +103,14 @@ struct SignInServiceTests {
         #expect(try await scene.token("other") == other)
     }
 
-    @Test func `without a current account and with several others nobody is guessed`() async throws {
+    @Test func `without a current account, several accounts are an error, not a guess`() async throws {
         let scene = try SignInScene()
         for account in ["a", "b", "c"] { try await scene.signIn(account: account) }
         await scene.service.signOut("c")
         await #expect(throws: SignInError(.noCurrentAccount)) { _ = try await scene.token() }
     }
 
-    @Test func `nobody signed in is distinguished`() async throws {
+    @Test func `a missing sign-in has a distinct error`() async throws {
         let scene = try SignInScene()
         await #expect(throws: SignInError(.notSignedIn)) { _ = try await scene.token() }
         #expect(try await scene.service.currentAccount() == nil)
@@ -133,7 +133,7 @@ struct SignInServiceTests {
         #expect(verifiers.allSatisfy { $0.utf8.count == 86 })
     }
 
-    @Test func `a new attempt cancels the old one, which says so`() async throws {
+    @Test func `a new attempt cancels the old one, which reports that`() async throws {
         let scene = try SignInScene()
         let waiting = BrowserUserAgent { _ throws(UserAgentError) in }
         let old = Task { () async -> SignInError? in
@@ -166,7 +166,7 @@ struct SignInServiceTests {
         #expect(try await scene.service.accounts() == [])
     }
 
-    @Test func `a fixed redirect address is used as it stands`() async throws {
+    @Test func `a fixed redirect address is used unchanged`() async throws {
         let receiver = try LoopbackReceiver.listen(at: .loopback(path: "/callback"), log: .disabled)
         let fixed = receiver.redirect
         await receiver.finish(.signedIn)
@@ -176,7 +176,7 @@ struct SignInServiceTests {
         #expect(scene.server.record.codesExchanged == 1)
     }
 
-    @Test func `a server that names nobody needs a name, before anything is sent`() async throws {
+    @Test func `for a server without account names a name is required before any request`() async throws {
         let scene = try SignInScene { server in
             server.switchOn(.missingIssuer)
             let metadata = try AuthorizationServerMetadata(
@@ -206,7 +206,7 @@ struct SignInServiceTests {
     }
 
     /// Refreshes were distinguished by Swift's text, which takes these for one.
-    @Test func `two accounts that differ in their normal form alone are refreshed each for itself`() async throws {
+    @Test func `two accounts that differ only in their normal form are refreshed separately`() async throws {
         let scene = try SignInScene()
         let names = ["ren\u{E9}", "rene\u{301}"]
         for name in names { try await scene.signIn(account: name) }
@@ -221,7 +221,7 @@ struct SignInServiceTests {
     }
 
     /// A token was sent wherever the request's address led.
-    @Test func `the token goes to no origin that the provider doesn't name`() async throws {
+    @Test func `the token goes only to the provider's origins`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         let other = try LoopbackAuthorizationServer()
@@ -239,7 +239,7 @@ struct SignInServiceTests {
     }
 
     /// Where an account has a server of its own, the session names it; one that names none opens no other origin.
-    @Test func `a session without a server of its own goes to the provider's origins alone`() async throws {
+    @Test func `a session without its own server goes to the provider's origins alone`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         let other = try LoopbackAuthorizationServer()
@@ -253,7 +253,7 @@ struct SignInServiceTests {
     }
 
     @Test(arguments: [ClientAuthentication.Method.secretBasic, .secretPost])
-    func `a client secret is taken from the store`(method: ClientAuthentication.Method) async throws {
+    func `a client secret is read from the store`(method: ClientAuthentication.Method) async throws {
         let secret: Secret<ClientSecret> = .test("q8Zp3vK1xW6tR0mY5bN2")
         let configuration = AuthorizationServerConfiguration(clients: [
             RegisteredClient("latchkey", redirectURIs: ["http://127.0.0.1/*"], secret: secret.duplicate())

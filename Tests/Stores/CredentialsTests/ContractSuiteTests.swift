@@ -7,7 +7,7 @@ import Testing
 /// The suite itself: a store with one fault must break a statement that tells of it.
 @Suite struct ContractSuiteTests {
     @Test(arguments: FaultyStore.Fault.allCases)
-    func `a store with this fault is found out`(_ fault: FaultyStore.Fault) async throws {
+    func `the contract suite finds a store with this fault`(_ fault: FaultyStore.Fault) async throws {
         var broken: [String] = []
         for statement in ContractCase.all {
             let leases = try LeaseFolder()
@@ -27,7 +27,7 @@ import Testing
         #expect(broken.contains { $0.contains(fault.rawValue) }, "broken: \(broken)")
     }
 
-    @Test func `the statements are many, and none twice`() {
+    @Test func `the suite has many statements, each once`() {
         #expect(ContractCase.all.count >= 45)
         #expect(Set(ContractCase.all.map(\.statement)).count == ContractCase.all.count)
     }

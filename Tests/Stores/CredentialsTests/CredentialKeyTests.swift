@@ -3,7 +3,7 @@ import LatchkeyLog
 import Testing
 
 @Suite struct CredentialKeyTests {
-    @Test func `a key has the service, account and kind it was given`() throws {
+    @Test func `a key has its service, account and kind`() throws {
         let key = try CredentialKey(service: "github", account: "ada", kind: .session)
         #expect(key.service == "github" && key.account == "ada" && key.kind == .session)
         #expect(try CredentialKey(service: "github", account: "ada").kind == .password)
@@ -36,7 +36,7 @@ import Testing
         #expect(account?.description.contains("[key.invalid]") == true && account?.hint != nil)
     }
 
-    @Test func `names up to 1,024 bytes and any printable Unicode are taken`() throws {
+    @Test func `names up to 1,024 bytes with any printable Unicode are accepted`() throws {
         for text in [
             String(repeating: "a", count: 1024), String(repeating: "é", count: 512), " ", "密码 🔑", "\u{A0}", "\u{2028}",
             "\u{10FFFF}",
@@ -56,7 +56,7 @@ import Testing
         #expect(Set([composed, decomposed, composed, account]).count == 3)
     }
 
-    @Test func `kind, service and account each tell keys apart`() throws {
+    @Test func `keys differ by kind, by service and by account`() throws {
         let keys = [
             try CredentialKey(service: "a", account: "b"), try CredentialKey(service: "b", account: "a"),
             try CredentialKey(service: "ab", account: "c"), try CredentialKey(service: "a", account: "bc"),

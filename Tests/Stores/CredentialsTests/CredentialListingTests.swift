@@ -15,25 +15,25 @@ import Testing
         #expect(try await PagedStore(pages: [["a"], ["b"]]).list().all().map(\.key.account) == ["a", "b"])
     }
 
-    @Test func `empty pages in between are no end`() async throws {
+    @Test func `an empty page doesn't end the listing`() async throws {
         #expect(try await Self.accounts([[], ["a"], [], [], ["b"], []]) == ["a", "b"])
         #expect(try await Self.accounts([]).isEmpty)
         #expect(try await Self.accounts([[]]).isEmpty)
     }
 
-    @Test func `a page that fails ends the listing with its error, after what came before`() async throws {
+    @Test func `a page that fails ends the listing with its error, after the earlier pages`() async throws {
         var iterator = PagedStore(pages: [["a", "b"], nil, ["c"]]).list().makeAsyncIterator()
         #expect(try await iterator.next()?.key.account == "a")
         #expect(try await iterator.next()?.key.account == "b")
         await #expect(throws: StoreError.self) { _ = try await iterator.next() }
     }
 
-    @Test func `the service is passed on`() async throws {
+    @Test func `the listing passes the service on to each page`() async throws {
         let entries = try await PagedStore(pages: [["a"], ["b"]]).list(service: "github").all()
         #expect(entries.map(\.key.service) == ["github", "github"])
     }
 
-    @Test func `after the end comes nothing more`() async throws {
+    @Test func `the listing stays at its end`() async throws {
         var iterator = PagedStore(pages: [["a"]]).list().makeAsyncIterator()
         _ = try await iterator.next()
         for _ in 0..<3 { #expect(try await iterator.next() == nil) }

@@ -10,7 +10,7 @@ import Testing
             Secret<Password>(copying: bytes.span), for: try CredentialKey(service: "s", account: account))
     }
 
-    @Test func `each store has an identity of its own, and nothing of another's`() async throws {
+    @Test func `each store has a separate identity and separate contents`() async throws {
         let first = try InMemoryStore()
         let second = try InMemoryStore()
         #expect(first.identity != second.identity && first.identity.backend == "in-memory")
@@ -32,7 +32,7 @@ import Testing
         #expect(error?.code == .conflict)
     }
 
-    @Test func `the limit is the caller's`() async throws {
+    @Test func `the caller sets the limit`() async throws {
         let store = try InMemoryStore(maximumSecretByteCount: 3)
         try await Self.save("123", "ada", in: store)
         let error = await #expect(throws: StoreError.self) { try await Self.save("1234", "ada", in: store) }
@@ -53,7 +53,7 @@ import Testing
         #expect(first.entries.count == 100 && first.next != nil)
     }
 
-    @Test func `a listener that falls behind is told to look at everything`() async throws {
+    @Test func `a listener that falls behind has to look at everything`() async throws {
         let store = try InMemoryStore()
         let changes = try await store.changes(deadline: .standard)
         for number in 0..<1000 { try await Self.save("\(number)", "ada", in: store) }
@@ -67,7 +67,7 @@ import Testing
         #expect(last == CredentialChange(kind: .unknown, key: nil))
     }
 
-    @Test func `the changes end when the store does`() async throws {
+    @Test func `the changes end with the store`() async throws {
         var store: InMemoryStore? = try InMemoryStore()
         let changes = try await #require(store).changes(deadline: .standard)
         try await Self.save("x", "ada", in: #require(store))
@@ -124,7 +124,7 @@ import Testing
         #expect(try await !store.delete(key))
     }
 
-    @Test func `a credential of another kind is no item, whatever asks for it`() async throws {
+    @Test func `a credential of another kind isn't an item, for any call`() async throws {
         let store = try InMemoryStore()
         let changes = try await store.itemChanges(deadline: .standard)
         for kind in [CredentialKind.session, .privateKey, .clientSecret, .current, .ended] {

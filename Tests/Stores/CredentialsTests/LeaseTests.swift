@@ -45,7 +45,7 @@ import Testing
         } == .busy
     }
 
-    @Test func `a lease excludes, until it is released or its value dies`() async throws {
+    @Test func `a lease excludes others until it is released or its value ends`() async throws {
         let folder = try Folder()
         defer { folder.remove() }
         let key = try Self.key()
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `another account, kind, service or store has a lease of its own`() async throws {
+    @Test func `another account, kind, service or store has a separate lease`() async throws {
         let folder = try Folder()
         defer { folder.remove() }
         let lease = try await folder.leases.acquire(try Self.key(), of: Self.store, deadline: .standard)
@@ -71,7 +71,7 @@ import Testing
         lease.release()
     }
 
-    @Test func `a waiter gets the lease when the holder lets go`() async throws {
+    @Test func `a waiting task gets the lease when the holder releases it`() async throws {
         let folder = try Folder()
         defer { folder.remove() }
         let leases = folder.leases
@@ -100,7 +100,7 @@ import Testing
         lease.release()
     }
 
-    @Test func `waiting is cancelled with its task`() async throws {
+    @Test func `cancelling a task ends its wait for a lease`() async throws {
         let folder = try Folder()
         defer { folder.remove() }
         let leases = folder.leases
@@ -154,7 +154,7 @@ import Testing
         return folder.leases.path + "/" + names[0]
     }
 
-    @Test func `another process's lease excludes, and is freed when that process is killed`() async throws {
+    @Test func `another process's lease excludes us, and ends when that process is killed`() async throws {
         let folder = try Folder()
         defer { folder.remove() }
         let key = try Self.key()
@@ -183,7 +183,7 @@ import Testing
         lease.release()
     }
 
-    @Test func `a program that we start does not inherit the lease`() async throws {
+    @Test func `a child program doesn't inherit the lease`() async throws {
         let folder = try Folder()
         defer { folder.remove() }
         let key = try Self.key()
@@ -202,7 +202,7 @@ import Testing
 
     // MARK: - The directory
 
-    @Test func `the directory is made for this user alone, and names nobody`() async throws {
+    @Test func `the directory is private, and its name shows no account`() async throws {
         let folder = try Folder()
         defer { folder.remove() }
         #expect(await Self.isFree(folder.leases, try Self.key()))
@@ -252,7 +252,7 @@ import Testing
 
     // MARK: - The user's own directory
 
-    @Test func `the user's directory is the same whatever the environment says`() throws {
+    @Test func `the user's directory is the same in every environment`() throws {
         let own = LeaseDirectory.standard
         #expect(own.path == "/var/tmp/latchkey-\(geteuid())" || own.path.hasPrefix("/var/tmp/latchkey-\(geteuid())-"))
         let folder = try Folder()
@@ -264,7 +264,7 @@ import Testing
     }
 
     /// Another user who takes the name first would keep this one from ever refreshing a session.
-    @Test func `a name that another user has taken is passed over, by everyone alike`() async throws {
+    @Test func `every process skips a name that another user has taken`() async throws {
         let folder = try Folder()
         defer { folder.remove() }
         unsafe chmod(folder.path, 0o1777)
@@ -290,7 +290,7 @@ import Testing
         #expect(path == "\(sticky.path)/latchkey-\(geteuid())")
     }
 
-    @Test func `a store of the same name in another scope has leases of its own`() async throws {
+    @Test func `a store of the same name in another scope has separate leases`() async throws {
         let folder = try Folder()
         defer { folder.remove() }
         let key = try Self.key()
@@ -300,7 +300,7 @@ import Testing
         lease.release()
     }
 
-    @Test func `a file that was cleaned up is locked anew`() async throws {
+    @Test func `a lock file that was deleted is created and locked again`() async throws {
         let folder = try Folder()
         defer { folder.remove() }
         let key = try Self.key()

@@ -3,7 +3,7 @@ import LatchkeyLog
 import Testing
 
 @Suite struct StoreErrorTests {
-    @Test func `every code has a name of its own, for programs`() {
+    @Test func `every code has a separate name, for programs`() {
         let names = StoreError.Code.allCases.map { "\($0.name)" }
         #expect(Set(names).count == names.count)
         #expect(names.allSatisfy { $0.hasPrefix("store.") && $0.allSatisfy { $0.isLowercase || ".-".contains($0) } })
@@ -20,7 +20,7 @@ import Testing
         #expect(StoreError.timedOut.hint != nil)
     }
 
-    @Test func `a deadline passes, and then nothing is left`() {
+    @Test func `a deadline passes, and then no time is left`() {
         let passed = Deadline(.now - .seconds(1))
         #expect(passed.hasPassed && passed.remaining == .zero)
         let future = Deadline.after(.seconds(3600))

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: ContractCase.allOfItems)
-    func `keeps items`(_ statement: ContractCase) async throws {
+    func `keeps the store contract for items`(_ statement: ContractCase) async throws {
         let vault = try await DatabaseVault()
         let store = try await vault.create()
         try await statement.check(on: store)
@@ -27,7 +27,7 @@ import Testing
 /// Changes by others, told by the database.
 @Suite struct DatabaseChangesTests {
     @Test(.timeLimit(.minutes(2)))
-    func `a change by another host is told, and one while the connection was lost, too`() async throws {
+    func `another host's change is reported, and one during a lost connection too`() async throws {
         let server = try await PostgreSQLServer(isDurable: false)
         let vault = try await DatabaseVault(on: server)
         let store = try await vault.create(1)
@@ -44,7 +44,7 @@ import Testing
         #expect(try await store.text(key("1")) == "2")
     }
 
-    @Test(.timeLimit(.minutes(2))) func `items of others are told by name`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `other hosts' items are reported by name`() async throws {
         let vault = try await DatabaseVault()
         let store = try await vault.create(1)
         let items = store
@@ -55,7 +55,7 @@ import Testing
         withExtendedLifetime(items) {}
     }
 
-    @Test func `what is told shows a keyed hash, or nothing`() async throws {
+    @Test func `a notification shows a keyed hash, or nothing`() async throws {
         let vault = try await DatabaseVault()
         let store = try await vault.create(1)
         let listener = try vault.session()

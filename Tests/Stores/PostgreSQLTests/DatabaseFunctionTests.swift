@@ -32,7 +32,7 @@ import Testing
         #expect(long?.code == .corrupted, "\(String(describing: long))")
     }
 
-    @Test func `views that show something else each time are noticed, and honest ones work`() async throws {
+    @Test func `views with false content are noticed, and honest views work`() async throws {
         let vault = try await DatabaseVault()
         let store = try await vault.create(3)
         try await vault.sql("ALTER TABLE %.items RENAME TO hidden; CREATE VIEW %.items AS SELECT * FROM %.hidden")
@@ -52,7 +52,7 @@ import Testing
 
 /// What a lookup costs doesn't grow with the vault.
 @Suite struct DatabasePlanTests {
-    @Test func `no statement reads all items, even where PostgreSQL knows that there are few`() async throws {
+    @Test func `no statement reads all items, even if PostgreSQL knows that few exist`() async throws {
         let vault = try await DatabaseVault()
         try await vault.create(20)
         try await vault.sql("ANALYZE %.items")

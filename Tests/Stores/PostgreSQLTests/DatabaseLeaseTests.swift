@@ -22,7 +22,7 @@ import TestServices
         try await vault.sql("SELECT fence FROM %.leases").trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    @Test func `the fence counts take-overs, and nothing of a name is to be seen`() async throws {
+    @Test func `the fence counts take-overs, and the table shows no name`() async throws {
         let store = try await vault.create(1)
         let other = try await vault.open()
         for number in 1...3 {
@@ -65,7 +65,7 @@ import TestServices
         #expect(try await vault.open().verify().problems == [])
     }
 
-    @Test func `a lease whose time has passed and that nobody took over still counts`() async throws {
+    @Test func `an expired lease that no other process took over still counts`() async throws {
         let store = try await vault.create(1)
         let late = try await lease(store)
         try await passTime()
@@ -74,7 +74,7 @@ import TestServices
         #expect(try await vault.open().text(key("0")) == "renewed")
     }
 
-    @Test func `a lease is extended, and an extension doesn't take it back`() async throws {
+    @Test func `a lease can be extended, but not after another process took it over`() async throws {
         let store = try await vault.create(1)
         guard let table = store.table as? PostgreSQLRowTable else { return #expect(Bool(false)) }
         let lookup = store.keys.lookup(of: key("0"))
@@ -93,7 +93,7 @@ import TestServices
         #expect(try table.extend(theirs, cancellation))
     }
 
-    @Test func `a rekey waits until nobody renews, and leaves no old name`() async throws {
+    @Test func `a rekeying waits until no process holds a lease, and leaves no old name`() async throws {
         let store = try await vault.create(3)
         let held = try await lease(store)
         let other = try await vault.open()
@@ -114,7 +114,7 @@ import TestServices
         again.release()
     }
 
-    @Test func `the file lock isn't used`() async throws {
+    @Test func `a database's leases don't use the file lock`() async throws {
         let store = try await vault.create(1)
         try await lease(store).release()
         #expect(!FileManager.default.fileExists(atPath: vault.leases.path))

@@ -12,7 +12,7 @@ import TestServices
 
     init() async throws { vault = try await DatabaseVault() }
 
-    @Test func `it sees hashes and padded sizes, and no name or secret`() async throws {
+    @Test func `the database's owner sees hashes and padded sizes, and no name or secret`() async throws {
         let store = try await vault.create()
         let marker = "marker-4711"
         try await store.save(
@@ -56,7 +56,7 @@ import TestServices
         "INSERT INTO %.records VALUES('slot-0123456789abcdef0123456789abcdef', 'x')",
         "DELETE FROM %.records WHERE name = 'former'",
     ])
-    func `whatever it does to rows is noticed`(_ change: String) async throws {
+    func `every change by the database's owner to rows is noticed`(_ change: String) async throws {
         let store = try await vault.create(4)
         try await vault.sql("CREATE TABLE %.old_items AS SELECT * FROM %.items")
         for number in 0..<4 { try await store.save(secret("newer \(number)"), for: key("\(number)")) }
@@ -72,7 +72,7 @@ import TestServices
         #expect(opened?.code == .corrupted)
     }
 
-    @Test func `all tables put back are noticed by a store that is open, and by a host that remembers`() async throws {
+    @Test func `restored tables are noticed by an open store, and by a host with a rollback record`() async throws {
         let host = RollbackMemory(directory: vault.directory / "state", logger: .disabled)
         _ = try await vault.create(3)
         let store = try await vault.open(memory: host)
@@ -113,7 +113,7 @@ import TestServices
         withExtendedLifetime(store) {}
     }
 
-    @Test func `a trigger that answers for itself doesn't make a change of none`() async throws {
+    @Test func `a trigger that skips a change can't make it count as done`() async throws {
         let store = try await vault.create(1)
         try await vault.sql(
             """

@@ -60,14 +60,14 @@ import TestServices
     ]
 
     @Test(arguments: wrongURIs)
-    func `what is no URI of a database is refused`(uri: String) async throws {
+    func `an invalid URI of a database is refused`(uri: String) async throws {
         let vault = try await DatabaseVault()
         let error = try #require(await open(uri, vault, deadline: .after(.seconds(5))))
         #expect(error.code == .unsupported || error.code == .unavailable, "\(error)")
         #expect(error.hint != nil)
     }
 
-    @Test func `a database without the tables, and one without a vault, say what is missing`() async throws {
+    @Test func `the errors for missing tables and a missing vault say what is missing`() async throws {
         let vault = try await DatabaseVault()
         let none = try #require(await open(vault.server.vault("nothing_there"), vault))
         #expect(none.code == .unavailable && none.recoveries == [.printSchema])
@@ -126,7 +126,7 @@ import TestServices
     }
 
     /// What listens and says nothing, and what never lets anybody in.
-    @Test func `a server that hangs in the handshake is given up on`() async throws {
+    @Test func `the connection stops waiting for a server that hangs in the handshake`() async throws {
         let vault = try await DatabaseVault()
         let silent = try SilentServer()
         let error = try #require(
@@ -134,7 +134,7 @@ import TestServices
         #expect(error.code == .unavailable || error.code == .timedOut, "\(error)")
     }
 
-    @Test func `a server that hangs in a statement is given up on at the deadline`() async throws {
+    @Test func `a call stops waiting at the deadline for a server that hangs in a statement`() async throws {
         let vault = try await DatabaseVault()
         let store = try await vault.create(1)
         // Whoever locks the tables for itself.
@@ -154,7 +154,7 @@ import TestServices
         #expect(try await store.text(key("0")) == "secret 0")
     }
 
-    @Test func `a task that is cancelled doesn't wait on`() async throws {
+    @Test func `a cancelled task stops waiting`() async throws {
         let vault = try await DatabaseVault()
         let store = try await vault.create(1)
         let locker = try vault.session()
@@ -170,7 +170,9 @@ import TestServices
         #expect(try await store.text(key("0")) == "secret 0")
     }
 
-    @Test func `certificates: a wrong authority, a wrong name, and the right one`() async throws {
+    @Test func `a wrong authority and a wrong name in a certificate are refused, and the right ones accepted`()
+        async throws
+    {
         let folder = try TestDirectory()
         let authority = try await CertificateAuthority(in: folder)
         let server = try await PostgreSQLServer(isDurable: false)

@@ -47,7 +47,7 @@ import TestServices
         #expect(report.problems == [] && report.itemCount == count)
     }
 
-    @Test func `a standby promoted in the middle of a renewal: nothing is renewed twice`() async throws {
+    @Test func `a standby promoted in the middle of a refresh causes no second refresh`() async throws {
         let (primary, standby) = try await servers()
         let fleet = try await Fleet(on: primary) { PostgreSQLServer.vault($0.schema.name, on: [primary, standby]) }
         fleet.server.expireAccessTokens()
@@ -62,7 +62,9 @@ import TestServices
     }
 
     /// The primary waits for its standby in vain, and its answer to COMMIT never comes.
-    @Test func `a commit whose answer never comes is said to be unknown, and is found out`() async throws {
+    @Test func `a commit whose response never comes is reported as unknown, and its outcome is found later`()
+        async throws
+    {
         let (primary, standby) = try await servers()
         var vault = try await DatabaseVault(on: primary)
         vault.uri = PostgreSQLServer.vault(vault.schema.name, on: [primary, standby])
@@ -80,7 +82,7 @@ import TestServices
         #expect(try await vault.open().verify().problems == [])
     }
 
-    @Test func `a connection that is lost at the commit is asked after, and the save is reported for what it was`()
+    @Test func `after a connection lost at the commit the save is reported correctly`()
         async throws
     {
         let server = try await PostgreSQLServer()
@@ -109,7 +111,7 @@ import TestServices
         #expect(report.problems == [] && report.generation == 62)
     }
 
-    @Test func `a network that is cut for a while is waited out`() async throws {
+    @Test func `a save waits until a network interruption ends`() async throws {
         let server = try await PostgreSQLServer()
         let vault = try await DatabaseVault(on: server)
         let store = try await vault.create(1)

@@ -8,7 +8,7 @@ import Testing
 
 /// Hosts that share a login, against a server that revokes all of it when a refresh token comes twice.
 @Suite struct FleetTests {
-    @Test func `sixty-four processes on two hosts make one refresh, and all get their answer`() async throws {
+    @Test func `sixty-four processes on two hosts make one refresh, and all get its token`() async throws {
         let fleet = try await Fleet()
         fleet.server.expireAccessTokens()
         try await fleet.expectAnswers(of: fleet.ask(64))
@@ -50,7 +50,7 @@ import Testing
         #expect(fleet.server.record.refreshes == 1 && fleet.server.record.replays == 0)
     }
 
-    @Test func `a host that is killed while the answer is on its way is told for what it is`() async throws {
+    @Test func `a host that is killed during the response costs the session, and the error says so`() async throws {
         let fleet = try await Fleet()
         fleet.server.expireAccessTokens()
         fleet.server.switchOn(.heldResponse(.token))
@@ -95,7 +95,7 @@ import Testing
 
     /// The server's processes of its connections are killed at each step.
     @Test(arguments: ["lease", "request", "answer"])
-    func `connections that are killed in a renewal cost nothing`(step: String) async throws {
+    func `connections that are killed in a refresh cost nothing`(step: String) async throws {
         let fleet = try await Fleet(on: PostgreSQLServer())
         fleet.server.expireAccessTokens()
         func terminate() async throws {
@@ -121,7 +121,7 @@ import Testing
         #expect(fleet.server.record.refreshes == 1 && fleet.server.record.replays == 0)
     }
 
-    @Test func `a database that is killed and started again in a renewal costs nothing`() async throws {
+    @Test func `a database that is killed and started again in a refresh costs nothing`() async throws {
         let database = try await PostgreSQLServer()
         let fleet = try await Fleet(on: database)
         fleet.server.expireAccessTokens()
@@ -139,7 +139,7 @@ import Testing
         #expect(fleet.server.record.refreshes == 1 && fleet.server.record.replays == 0)
     }
 
-    @Test func `with the database gone there is no refresh`() async throws {
+    @Test func `without the database no refresh is made`() async throws {
         let database = try await PostgreSQLServer()
         let fleet = try await Fleet(on: database)
         fleet.server.expireAccessTokens()
@@ -164,7 +164,7 @@ import Testing
     }
 
     /// A host that opened the vault while another one rekeyed it called it corrupted, and later put back, for good.
-    @Test(arguments: [false, true]) func `hosts go on while another one rekeys the vault over and over`(
+    @Test(arguments: [false, true]) func `hosts continue while another one rekeys the vault repeatedly`(
         inDatabase: Bool
     ) async throws {
         let directory = try TestDirectory()
@@ -186,7 +186,7 @@ extension RunningProgram {
 
 /// Each host its key.
 @Suite struct HostSlotTests {
-    @Test func `a hundred hosts have a key each, and one that is dropped is locked out`() async throws {
+    @Test func `a hundred hosts have one key each, and a dropped one is locked out`() async throws {
         let vault = try await DatabaseVault()
         let store = try await vault.create(1)
         for host in 1..<100 {

@@ -30,7 +30,7 @@ import TestServices
         #expect(run.errorText.split(separator: "\n").allSatisfy { $0.hasPrefix("latchkey: ") }, run.shown)
     }
 
-    @Test func `a connection that ends as soon as it is there is made again`() async throws {
+    @Test func `a connection that ends immediately is made again`() async throws {
         let vault = try await DatabaseVault()
         try await vault.create(1)
         let cut = vault.directory / "was-cut"
@@ -42,7 +42,7 @@ import TestServices
         #expect(FileManager.default.fileExists(atPath: cut))
     }
 
-    @Test(arguments: 0..<6) func `whatever is changed on the way, nothing crashes and nothing is lost`(
+    @Test(arguments: 0..<6) func `whatever a server in between changes, nothing crashes and nothing is lost`(
         seed: Int
     ) async throws {
         let vault = try await DatabaseVault()
@@ -94,7 +94,7 @@ import TestServices
         #expect(try await vault.open().text(key("new")) == "new")
     }
 
-    @Test func `a task that is cancelled doesn't wait for a server that lets nobody in`() async throws {
+    @Test func `a cancelled task doesn't wait for a server that accepts no connections`() async throws {
         let server = try await HostileServer("silent")
         let vault = try await DatabaseVault()
         let opening = Task {
@@ -108,7 +108,7 @@ import TestServices
         #expect(await opening.value?.code == .cancelled)
     }
 
-    @Test func `a server that lets nobody in leaves the next one its time`() async throws {
+    @Test func `a server that accepts no connections leaves the next one its time`() async throws {
         let silent = try await HostileServer("silent")
         var vault = try await DatabaseVault()
         try await vault.create(1)
@@ -125,7 +125,7 @@ import TestServices
         #expect(refused?.code == .unavailable && "\(refused!)".contains("in time"))
     }
 
-    @Test func `a password file's password goes to no server that wasn't verified`() async throws {
+    @Test func `a password from a password file never goes to an unverified server`() async throws {
         let server = try await HostileServer("clear-text")
         let host = try HostOfVault()
         try host.directory.write("pgpass", "*:*:*:*:p4ssw0rd\n")
@@ -139,7 +139,9 @@ import TestServices
         #expect(server.shown.contains("password p4ssw0rd"))
     }
 
-    @Test func `a password file signs in, by the variable and by the URI, and a wrong password is told`() async throws {
+    @Test func `a password file signs in, by the variable and by the URI, and a wrong password is reported`()
+        async throws
+    {
         let server = try await PostgreSQLServer(
             isDurable: false, access: ["host secrets orders 127.0.0.1/32 scram-sha-256"])
         let vault = try await DatabaseVault(on: server, role: "orders")

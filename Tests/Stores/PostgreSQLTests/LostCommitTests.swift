@@ -89,7 +89,7 @@ import TestServices
     }
 
     @Test(arguments: Fault.allCases, [false, true])
-    func `a save is never acknowledged and lost, nor denied and there`(_ fault: Fault, replacing: Bool) async throws {
+    func `a save is never acknowledged and lost, nor denied and stored`(_ fault: Fault, replacing: Bool) async throws {
         for other in Other.allCases { try await commitIsLost(fault, other, replacing: replacing) }
     }
 }

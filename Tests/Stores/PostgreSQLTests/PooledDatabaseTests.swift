@@ -19,7 +19,7 @@ import TestServices
         self.vault = vault
     }
 
-    @Test func `everything works but news of changes, and that is said`() async throws {
+    @Test func `behind a pool everything works but news of changes, and the error says so`() async throws {
         let store = try await vault.create(3)
         // Several at once, so that the pool has something to mix.
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -47,7 +47,7 @@ struct DuplicateItemTests {
         #expect(try await secrets() == ["newer", "older", "other"])
     }
 
-    @Test func `one item alone is nothing to repair`() async throws {
+    @Test func `a single item needs no repair`() async throws {
         try await probe.save("s", "u", "x")
         #expect(try await probe.ask("duplicates") == [""])
         #expect(
@@ -60,7 +60,7 @@ struct DuplicateItemTests {
 
     // MARK: - Repairing them
 
-    @Test func `of items with one secret the one stays that everybody finds`() async throws {
+    @Test func `of items with one secret the item that all programs find stays`() async throws {
         try await probe.save("s", "u", "same")
         try await store("same", [])
         try await store("same", keyrings)
@@ -73,7 +73,7 @@ struct DuplicateItemTests {
         #expect(try await probe.read("s", "u") == "same")
     }
 
-    @Test func `items with different secrets stay until older ones may be lost`() async throws {
+    @Test func `items with different secrets stay until the caller accepts the loss of older ones`() async throws {
         try await store("older", keyrings)
         try await store("newer", ["target", "default"])
         #expect(try await probe.read("s", "u") == "newer")
@@ -88,7 +88,7 @@ struct DuplicateItemTests {
         #expect(try await lookup(["target", "default"]) == "newer")
     }
 
-    @Test func `the newest secret goes into the item that stays, and the others go`() async throws {
+    @Test func `the newest secret goes into the item that stays, and the others are deleted`() async throws {
         try await store("oldest", keyrings)
         try await store("older", keyrings + schema)
         try await store("new", ["target", "default"])

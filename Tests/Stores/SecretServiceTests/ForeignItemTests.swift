@@ -45,7 +45,7 @@ struct ForeignItemTests {
         ["target", "other"], ["protocol", "https"], ["latchkey:kind", "session"], ["latchkey:kind", "password"],
         ["account", "u"],
     ])
-    func `an item with attributes that tell it apart is neither read nor touched`(_ more: [String]) async throws {
+    func `an item with distinguishing attributes is neither read nor changed`(_ more: [String]) async throws {
         let session = try await PrivateSession(.unlocked)
         let probe = try KeyringProbe(session)
         try await store("theirs", ["service", "s", "username", "u"] + more, session)
@@ -59,7 +59,7 @@ struct ForeignItemTests {
         #expect(try await probe.read("s", "u") == nil)
     }
 
-    @Test func `of two items under one key the one changed last is read, and a save changes that one`() async throws {
+    @Test func `of two items under one key the latest is read, and a save changes that one`() async throws {
         let session = try await PrivateSession(.unlocked)
         let probe = try KeyringProbe(session)
         try await probe.save("s", "u", "older")

@@ -39,7 +39,7 @@ struct InteropTests {
         #expect(try await python.get("s", "u") == nil)
     }
 
-    @Test func `Python keyring reads and deletes what was saved here`() async throws {
+    @Test func `Python keyring reads and deletes our passwords`() async throws {
         let python = PythonKeyring(.secretService, on: session)
         try await probe.save("s", "u", "ours")
         #expect(try await python.get("s", "u") == "ours")
@@ -47,7 +47,9 @@ struct InteropTests {
         #expect(try await probe.read("s", "u") == nil)
     }
 
-    @Test func `what Python keyring puts beside ours is read at once, and repaired into what it finds`() async throws {
+    @Test func `Python keyring's duplicate of our item is read at once, and repaired into an item that it finds`()
+        async throws
+    {
         let python = PythonKeyring(.secretService, on: session)
         try await probe.save("s", "u", "ours")
         // It replaces only what has all its attributes.
@@ -73,7 +75,7 @@ struct InteropTests {
         #expect(try await secrets("s", "u") == ["newest"])
     }
 
-    @Test func `the two backends of Python keyring find one item each, and both are kept`() async throws {
+    @Test func `Python keyring's two backends find one item each, and both items stay`() async throws {
         let wide = PythonKeyring(.libsecret, on: session)
         let narrow = PythonKeyring(.secretService, on: session)
         try await wide.set("s", "u", "wide")
@@ -179,7 +181,7 @@ struct InteropTests {
     ]
 
     @Test(arguments: foreign)
-    func `an item of another shape is neither listed nor changed nor deleted`(_ shape: Shape) async throws {
+    func `an item with other attributes is neither listed nor changed nor deleted`(_ shape: Shape) async throws {
         try await session.createItem(shape.label, shape.attributes, "theirs", contentType: shape.contentType)
         #expect(try await probe.ask("list") == [""])
         // Saves and deletes under what its attributes say, were it ours.
@@ -210,8 +212,7 @@ struct InteropTests {
         #expect(try await session.items().map(\.secret).sorted() == ["gho_new", "gho_one"])
     }
 
-    @Test func `what is saved here has exactly the attributes and the label that go-keyring and gh write`() async throws
-    {
+    @Test func `a saved item has exactly the attributes and the label that go-keyring and gh write`() async throws {
         try await probe.save("gh:github.com", "octocat", "gho_ours")
         let items = try await session.items()
         #expect(items.count == 1)

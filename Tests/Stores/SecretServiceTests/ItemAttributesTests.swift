@@ -12,7 +12,7 @@ struct ItemAttributesTests {
     }
 
     @Test(arguments: [CredentialKind.password, .session, .privateKey, .clientSecret, .current])
-    func `each key is found again in the attributes made for it`(_ kind: CredentialKind) throws {
+    func `each key is recovered from its own attributes`(_ kind: CredentialKind) throws {
         let key = try CredentialKey(service: "zażółć\u{301}", account: " 🔑 ", kind: kind)
         let attributes = Dictionary(uniqueKeysWithValues: ItemAttributes.made(for: key))
         #expect(ItemAttributes(ofOthers: attributes).keyringKey == key)
@@ -31,7 +31,7 @@ struct ItemAttributesTests {
         ["service": "s"], ["username": "u"], [:], ["service": "", "username": "u"], ["service": "s", "username": ""],
         ["service": "s", "username": "u", "latchkey:kind": "no kind"], ["service": "s\n", "username": "u"],
     ])
-    func `attributes that no key of ours has are no credential`(_ attributes: [String: String]) {
+    func `attributes that match no key aren't a credential`(_ attributes: [String: String]) {
         #expect(ItemAttributes(ofOthers: attributes).keyringKey == nil)
     }
 
@@ -46,7 +46,7 @@ struct ItemAttributesTests {
         ["xdg:schema": "org.gnome.keyring.NetworkPassword", "protocol": "smb", "server": "nas", "user": "u"],
         ["xdg:schema": "org.git.Password", "protocol": "https", "server": "example.org"],
     ])
-    func `items whose credential isn't certain are left out`(_ attributes: [String: String]) {
+    func `ambiguous items are left out`(_ attributes: [String: String]) {
         #expect(ForeignShapes.reading(of: ItemAttributes(ofOthers: attributes), label: "L") == nil)
     }
 
@@ -69,7 +69,7 @@ struct ItemAttributesTests {
 
     // MARK: - Order
 
-    @Test func `everybody chooses the same of two items, whatever their order`() throws {
+    @Test func `the order of two items is the same for all, whatever their positions`() throws {
         func item(
             _ path: String, modified: Int64 = 5, created: Int64 = 1, attributes: Int = 2
         ) throws -> KeyringItem {
@@ -93,7 +93,7 @@ struct ItemAttributesTests {
 struct CollectionNameTests {
     private typealias Collection = SecretServiceConfiguration.Collection
 
-    @Test func `two words are aliases, what starts with a slash is a path, and all else a label`() throws {
+    @Test func `two words are aliases, text with a leading slash is a path, and other text a label`() throws {
         #expect(try Collection.named("default") == .standard)
         #expect(try Collection.named("session") == .session)
         #expect(try Collection.named("Default") == .labelled("Default"))
@@ -110,7 +110,7 @@ struct CollectionNameTests {
         "/org/freedesktop/secrets/collection/a\n", "/org/freedesktop/secrets/collection/ł",
         "/org/freedesktop/secrets/collection/" + String(repeating: "a", count: 1024),
     ])
-    func `a path that no collection has is refused`(_ path: String) {
+    func `an invalid collection path is refused`(_ path: String) {
         #expect(refusal { try Collection.named(path) } == "the path isn't a collection of the Secret Service")
     }
 

@@ -17,7 +17,7 @@ struct KeePassXCTests {
 
     // MARK: - What is different from gnome-keyring
 
-    @Test func `bytes and text stay what they are, also when the database is opened again`() async throws {
+    @Test func `bytes and text stay unchanged, even when the database is opened again`() async throws {
         let keePassXC = try await KeePassXC()
         let secrets: [(name: String, bytes: [UInt8], type: String)] = [
             ("bytes", [0xFF, 0x00, 0xFE], "binary"), ("text", Array("zażółć\r\n\t🔑".utf8), "text"),
@@ -50,7 +50,7 @@ struct KeePassXCTests {
         try await check()
     }
 
-    @Test func `other programs read what was saved, and the other way round`() async throws {
+    @Test func `other programs and the store read each other's passwords`() async throws {
         let keePassXC = try await KeePassXC()
         let session = keePassXC.session
         let probe = try KeyringProbe(session)
@@ -90,7 +90,7 @@ struct KeePassXCTests {
         #expect(keePassXC.isRunning)
     }
 
-    @Test func `a locked database is locked at once when nobody may be asked, and its items are not absent`()
+    @Test func `a locked database is locked at once without permission to prompt, and its items aren't absent`()
         async throws
     {
         let keePassXC = try await KeePassXC()
@@ -107,7 +107,7 @@ struct KeePassXCTests {
         #expect(try await probe.ask("state")[1...] == ["locked", "encrypted"])
     }
 
-    @Test func `a dialog that nobody sees ends at the deadline`() async throws {
+    @Test func `an unseen dialog ends at the deadline`() async throws {
         let keePassXC = try await KeePassXC()
         await keePassXC.stop()
         try await keePassXC.start(password: nil)
@@ -136,7 +136,7 @@ struct KeePassXCTests {
         #expect(try await probe.read("s", "u") == "kept")
     }
 
-    @Test func `a KeePassXC that is killed and started again is used by the next call`() async throws {
+    @Test func `the next call uses a KeePassXC that was killed and started again`() async throws {
         let keePassXC = try await KeePassXC()
         let probe = try KeyringProbe(keePassXC.session)
         try await probe.save("s", "u", "kept")

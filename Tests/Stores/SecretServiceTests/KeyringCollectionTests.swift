@@ -42,7 +42,7 @@ struct KeyringCollectionTests {
         #expect(try await standard.ask("state")[1] == "locked")
     }
 
-    @Test func `changes in a named collection are reported, and those in others are not`() async throws {
+    @Test func `changes in the chosen collection are reported, and changes in others aren't`() async throws {
         let session = try await PrivateSession(.unlocked)
         _ = try await session.makeCollection("Work")
         let watcher = try await probe(session, collection: "Work")
@@ -53,7 +53,7 @@ struct KeyringCollectionTests {
         #expect(try await watcher.ask("changes", "1") == ["saved s/here"])
     }
 
-    @Test func `of two collections with one label none is taken, and both are named`() async throws {
+    @Test func `two collections with one label are an error that names both`() async throws {
         let session = try await PrivateSession(.unlocked)
         let first = try await session.makeCollection("Work")
         let second = try await session.makeCollection("Work")
@@ -70,7 +70,7 @@ struct KeyringCollectionTests {
         #expect(try await probe.save("s", "u", "x")[0] == "saved")
     }
 
-    @Test func `a collection that isn't there is an error that names those that are`() async throws {
+    @Test func `the error for a missing collection names the existing ones`() async throws {
         let session = try await PrivateSession(.unlocked)
         _ = try await session.makeCollection("Work")
         let probe = try await probe(session, collection: "Wrok")
@@ -85,7 +85,7 @@ struct KeyringCollectionTests {
         #expect(answer[1] == "store.unavailable" && answer[3].contains("/org/freedesktop/secrets/collection/wrok"))
     }
 
-    @Test func `a collection that is deleted while it is used is missing then`() async throws {
+    @Test func `a collection that is deleted while in use is missing afterwards`() async throws {
         let session = try await PrivateSession(.unlocked)
         let path = try await session.makeCollection("Work")
         let probe = try await probe(session, collection: "Work")
@@ -122,7 +122,8 @@ struct KeyringCollectionTests {
         return session
     }
 
-    @Test func `with consent a save makes the default collection, and its password is asked for`() async throws {
+    @Test func `with consent a save makes the default collection, and the service asks for its password`() async throws
+    {
         let session = try await sessionWithoutCollection()
         let prompter = try await StandInPrompter(on: session, answering: .passwords(["new password"]))
         let probe = try await probe(session, collection: "default", creating: true)
@@ -141,7 +142,7 @@ struct KeyringCollectionTests {
         #expect(prompter.begun == 2)
     }
 
-    @Test func `with consent a save makes the collection that its label names`() async throws {
+    @Test func `with consent a save makes a collection with the chosen label`() async throws {
         let session = try await PrivateSession(.unlocked)
         let before = try await session.defaultCollection()
         let prompter = try await StandInPrompter(on: session, answering: .passwords(["new password"]))

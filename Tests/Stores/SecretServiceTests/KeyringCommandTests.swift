@@ -10,7 +10,7 @@ struct KeyringCommandTests {
             arguments, environment: session.environment.merging(environment) { $1 }, input: Array(input.utf8))
     }
 
-    @Test func `a collection that is named by option, variable or configuration is used`() async throws {
+    @Test func `an option, a variable and the configuration set the collection`() async throws {
         let session = try await PrivateSession(.unlocked)
         let path = try await session.makeCollection("Work")
         try await latchkey(["set", "s", "u", "--collection", "Work"], session, input: "work").successful("set")
@@ -26,8 +26,7 @@ struct KeyringCommandTests {
         #expect(try await latchkey(["get", "s", "u"], session).outputText == "work")
     }
 
-    @Test func `an unknown collection is unavailable, and an ambiguous one wrong usage, with what to do`() async throws
-    {
+    @Test func `an unknown collection is unavailable, and an ambiguous one wrong usage, with a remedy`() async throws {
         let session = try await PrivateSession(.unlocked)
         _ = try await session.makeCollection("Work")
         let unknown = try await latchkey(["get", "s", "u", "--collection", "Wrok"], session)

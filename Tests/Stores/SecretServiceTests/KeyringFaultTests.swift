@@ -39,7 +39,7 @@ struct KeyringFaultTests {
     }
 
     /// GLib runs dbus-launch(1) where there is a display and no address, and the bus that it starts has no keyring.
-    @Test func `no bus is started where there is none`() async throws {
+    @Test func `a missing bus isn't started`() async throws {
         let directory = try TestDirectory()
         var environment = try directory.environment()
         environment["XDG_RUNTIME_DIR"] = try directory.makeFolder("empty")
@@ -55,7 +55,8 @@ struct KeyringFaultTests {
         #expect(!FileManager.default.fileExists(atPath: directory / "started"))
     }
 
-    @Test func `a service that stopped answering is given up at the deadline, and works when it goes on`() async throws
+    @Test func `the store stops waiting for a silent service at the deadline, and works when it continues`()
+        async throws
     {
         let session = try await PrivateSession(.unlocked)
         let probe = try KeyringProbe(session)
@@ -84,7 +85,7 @@ struct KeyringFaultTests {
         #expect(try await probe.read("s", "u") == "kept")
     }
 
-    @Test func `a service that is killed during a call ends the call, and its successor is used by the next`()
+    @Test func `a service that is killed during a call ends the call, and the next call uses its successor`()
         async throws
     {
         let session = try await PrivateSession(.unlocked)
@@ -99,7 +100,7 @@ struct KeyringFaultTests {
         #expect(try await probe.read("s", "u") == "kept")
     }
 
-    @Test func `a bus that is killed ends neither the process nor its hope`() async throws {
+    @Test func `a killed bus doesn't end the process, and the store works with the next bus`() async throws {
         let session = try await PrivateSession(.unlocked)
         let probe = try KeyringProbe(session)
         try await probe.save("s", "u", "kept")
@@ -115,7 +116,7 @@ struct KeyringFaultTests {
         #expect(probe.program.isRunning)
     }
 
-    @Test func `a keyring that has no default collection says how to make one`() async throws {
+    @Test func `the error for a missing default collection says how to make one`() async throws {
         let session = try await PrivateSession(.none)
         try await session.startDaemon(password: nil)
         let probe = try KeyringProbe(session)
@@ -129,7 +130,7 @@ struct KeyringFaultTests {
 
     // MARK: - Locked
 
-    @Test func `a locked keyring that may not prompt is locked at once, and nothing else`() async throws {
+    @Test func `a locked keyring that may not prompt reports at once that it is locked`() async throws {
         let session = try await PrivateSession(.locked)
         let probe = try KeyringProbe(session)
         _ = try await probe.ask("prompting", "no")
@@ -142,7 +143,7 @@ struct KeyringFaultTests {
         #expect(try await probe.ask("state")[1...] == ["locked", "encrypted"])
     }
 
-    @Test func `a locked keyring whose prompt can't be shown says so`() async throws {
+    @Test func `a locked keyring whose prompt can't be shown reports that`() async throws {
         let session = try await PrivateSession(.locked)
         let probe = try KeyringProbe(session)
         let answer = try await probe.ask("read", "s", "u", "password")

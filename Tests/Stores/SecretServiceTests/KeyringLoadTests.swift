@@ -21,7 +21,7 @@ struct KeyringLoadTests {
         #expect(try await probes[0].ask("duplicates") == [""])
     }
 
-    @Test func `a daemon that is killed again and again under load gives no wrong answer, and nobody hangs`()
+    @Test func `a daemon that is killed repeatedly under load gives no wrong response, and no caller hangs`()
         async throws
     {
         let kills = runsLong ? 50 : 8
@@ -55,7 +55,7 @@ struct KeyringLoadTests {
 
     /// The bus of a private session allows 128 pending replies a connection, as dbus-daemon does unless it is told
     /// otherwise.
-    @Test func `more calls at once than a bus allows wait their turn, and can be cancelled meanwhile`() async throws {
+    @Test func `calls beyond a bus's limit wait their turn, and can be cancelled`() async throws {
         let session = try await PrivateSession(.unlocked)
         let probe = try KeyringProbe(session)
         try await probe.save("s", "u", "kept")

@@ -11,7 +11,7 @@ struct KeyringPromptTests {
         return session
     }
 
-    @Test func `the right password opens the keyring, and what was hashed is found`() async throws {
+    @Test func `the right password opens the keyring, and items found by hashes are read`() async throws {
         let session = try await lockedSession()
         let prompter = try await StandInPrompter(on: session, answering: .passwords([PrivateSession.password]))
         let probe = try KeyringProbe(session)
@@ -31,14 +31,14 @@ struct KeyringPromptTests {
         #expect(prompter.asked == 1)
     }
 
-    @Test func `absence in a locked keyring is only told after it is opened`() async throws {
+    @Test func `absence in a locked keyring is reported only after it is opened`() async throws {
         let session = try await lockedSession()
         let prompter = try await StandInPrompter(on: session, answering: .passwords([PrivateSession.password]))
         #expect(try await KeyringProbe(session).read("s", "nobody") == nil)
         #expect(prompter.asked == 1)
     }
 
-    @Test func `a wrong password asks again`() async throws {
+    @Test func `a wrong password leads to another prompt`() async throws {
         let session = try await lockedSession()
         let prompter = try await StandInPrompter(
             on: session, answering: .passwords(["wrong", "wronger", PrivateSession.password]))
@@ -62,7 +62,9 @@ struct KeyringPromptTests {
         #expect(try await probe.read("s", "u") == "kept")
     }
 
-    @Test func `a prompt that nobody answers is given up, and opens the keyring when somebody comes`() async throws {
+    @Test func `the operation stops waiting for an unanswered prompt, and a later answer opens the keyring`()
+        async throws
+    {
         let session = try await lockedSession()
         let daemon = session.daemonPID
         let prompter = try await StandInPrompter(on: session, answering: .never)
@@ -83,7 +85,7 @@ struct KeyringPromptTests {
         #expect(session.daemonPID == daemon && session.daemonIsRunning)
     }
 
-    @Test func `cancelling the task leaves the prompt, and the daemon lives`() async throws {
+    @Test func `cancelling the task leaves the prompt open, and the daemon alive`() async throws {
         let session = try await lockedSession()
         let prompter = try await StandInPrompter(on: session, answering: .never)
         let dismissals = try await Dismissals(on: session)
@@ -112,7 +114,7 @@ struct KeyringPromptTests {
         #expect(session.daemonIsRunning)
     }
 
-    @Test func `a program that ends while it waits behind another one's prompt harms nobody`() async throws {
+    @Test func `a program that ends while it waits behind another one's prompt harms no program`() async throws {
         let session = try await lockedSession()
         let prompter = try await StandInPrompter(on: session, answering: .never)
         let first = try KeyringProbe(session)
@@ -145,7 +147,7 @@ struct KeyringPromptTests {
         #expect(session.daemonIsRunning)
     }
 
-    @Test func `callers share one prompt, and one that gives up leaves it to the others`() async throws {
+    @Test func `callers share one prompt, and one that stops waiting leaves it to the others`() async throws {
         let session = try await lockedSession()
         let prompter = try await StandInPrompter(on: session, answering: .never)
         let dismissals = try await Dismissals(on: session)
@@ -165,7 +167,7 @@ struct KeyringPromptTests {
         #expect(prompter.begun == 1 && dismissals.count == 0)
     }
 
-    @Test func `many callers of a locked keyring ask once`() async throws {
+    @Test func `many callers of a locked keyring share one prompt`() async throws {
         let session = try await lockedSession()
         let prompter = try await StandInPrompter(
             on: session, answering: .passwords(["wrong", PrivateSession.password]))

@@ -4,7 +4,7 @@ import Testing
 
 /// The store on a real gnome-keyring.
 struct KeyringTests {
-    @Test func `what is saved is read, listed and deleted`() async throws {
+    @Test func `a saved password is read, listed and deleted`() async throws {
         let session = try await PrivateSession(.unlocked)
         let probe = try KeyringProbe(session)
         #expect(try await probe.read("example.org", "ada") == nil)
@@ -29,7 +29,7 @@ struct KeyringTests {
         #expect(try await probe.read("example.org", "ada") == "new")
     }
 
-    @Test func `a service that the bus starts on demand is started by the first call`() async throws {
+    @Test func `the first call starts a service that the bus starts on demand`() async throws {
         let session = try await PrivateSession(.unlocked)
         let probe = try KeyringProbe(session)
         try await probe.save("example.org", "ada", "kept")
@@ -44,7 +44,7 @@ struct KeyringTests {
         #expect(try await probe.read("example.org", "ada") == "kept")
     }
 
-    @Test func `a process keeps one connection for all it does`() async throws {
+    @Test func `a process uses one connection for everything`() async throws {
         let session = try await PrivateSession(.unlocked)
         _ = try await session.makeCollection("Work")
         let before = try await session.connectionCount()
@@ -61,7 +61,7 @@ struct KeyringTests {
         #expect(try await session.connectionCount() == before + 1)
     }
 
-    @Test func `a secret of 8 MiB is kept, and said to be unlocked where it can't be locked`() async throws {
+    @Test func `a secret of 8 MiB is stored, and the log says that its memory couldn't be locked`() async throws {
         let session = try await PrivateSession(.unlocked)
         let limited = try KeyringProbe(lockingLittleOn: session)
         #expect(
@@ -72,7 +72,7 @@ struct KeyringTests {
         #expect(try await limited.ask("large", "s", "u", "password", "1000")[0] == "same")
     }
 
-    @Test func `a label may have line breaks, and a NUL is refused before anything is sent`() async throws {
+    @Test func `a label can have line breaks, and one with a NUL is refused before anything is sent`() async throws {
         let session = try await PrivateSession(.none)
         let service = try await StandInService(on: session)
         let probe = try KeyringProbe(session)

@@ -3,8 +3,7 @@ import TestServices
 
 /// An item that was read a moment ago is not described again, as long as its secret is the same.
 struct KnownItemTests {
-    @Test func `a secret that is read again and again is searched for and fetched, and seldom described`() async throws
-    {
+    @Test func `a repeated read searches and fetches the secret, and seldom describes the item`() async throws {
         let session = try await PrivateSession(.none)
         let service = try await StandInService(on: session)
         let probe = try KeyringProbe(session)
@@ -22,7 +21,7 @@ struct KnownItemTests {
         #expect(try await probe.read("s", "u") == "changed")
     }
 
-    @Test func `what others change is seen at once, with all that belongs to it`() async throws {
+    @Test func `other programs' changes are visible at once, with all attributes`() async throws {
         let session = try await PrivateSession(.unlocked)
         let probe = try KeyringProbe(session)
         try await probe.save("s", "u", "one")
@@ -40,7 +39,7 @@ struct KnownItemTests {
     }
 
     /// gnome-keyring may give a new item the path of the one that was just deleted.
-    @Test func `an item in the place of one that was just read is not taken for it`() async throws {
+    @Test func `an item that replaces the one just read isn't mistaken for it`() async throws {
         let session = try await PrivateSession(.unlocked)
         let probe = try KeyringProbe(session)
         for number in 0..<10 {
@@ -54,7 +53,9 @@ struct KnownItemTests {
         }
     }
 
-    @Test func `a keyring that was locked since the last read says so, and reads again once it is open`() async throws {
+    @Test func `a keyring that was locked since the last read reports that, and is read again once it is open`()
+        async throws
+    {
         let session = try await PrivateSession(.unlocked)
         let probe = try KeyringProbe(session)
         _ = try await probe.ask("prompting", "no")
@@ -68,7 +69,7 @@ struct KnownItemTests {
         }
     }
 
-    @Test func `an item that was deleted since the last read is gone`() async throws {
+    @Test func `an item that was deleted since the last read is absent`() async throws {
         let session = try await PrivateSession(.unlocked)
         let probe = try KeyringProbe(session)
         for _ in 0..<5 {

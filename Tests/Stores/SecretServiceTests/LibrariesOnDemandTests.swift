@@ -39,7 +39,7 @@ struct LibrariesOnDemandTests {
     }
 
     /// A save in a vault is the exception: it looks whether the keyring has the credential too, where there is a bus.
-    @Test func `what a vault does loads neither libsecret nor GLib, and what a keyring does loads both`() async throws {
+    @Test func `a vault's command loads neither libsecret nor GLib, and a keyring's loads both`() async throws {
         let session = try await PrivateSession(.unlocked)
         let environment = try await vault(session)
         try await latchkey(["set", "s", "u", "--store", "vault"], environment, input: "s3cret").successful("set")
@@ -58,7 +58,7 @@ struct LibrariesOnDemandTests {
     }
 
     /// A first run looks for a keyring before it takes the vault. Where no bus is, no keyring can be.
-    @Test func `looking for a keyring where there is no bus loads nothing`() async throws {
+    @Test func `the search for a keyring loads nothing without a bus`() async throws {
         let directory = try TestDirectory()
         let environment = try directory.environment().merging(["LATCHKEY_KEY_FILE": directory / "key"]) { $1 }
         try await latchkey(["vault", "init", "--key-file", directory / "key"], environment).successful("vault init")
@@ -93,7 +93,7 @@ struct LibrariesOnDemandTests {
     }
 
     @Test(arguments: Broken.allCases)
-    func `without the libraries the keyring is unavailable, with what to install, and a vault works`(
+    func `without the libraries the keyring is unavailable, names the packages, and a vault works`(
         _ broken: Broken
     ) async throws {
         let session = try await PrivateSession(.unlocked)
@@ -119,7 +119,7 @@ struct LibrariesOnDemandTests {
         #expect(doctor.outputText.contains(remedy), "\(doctor.outputText)")
     }
 
-    @Test func `a program that runs on finds the libraries when they are there`() async throws {
+    @Test func `a running program finds the libraries once they are installed`() async throws {
         let session = try await PrivateSession(.unlocked)
         let folder = try await Broken.empty.folder(in: session.directory)
         let probe = try KeyringProbe(session, environment: ["LD_LIBRARY_PATH": folder])
@@ -134,7 +134,7 @@ struct LibrariesOnDemandTests {
 
     // MARK: - The program itself
 
-    @Test func `the program is linked to neither, and gives nobody functions of these names`() async throws {
+    @Test func `the program is linked to neither library, and exports no functions of their names`() async throws {
         let path = try BuiltProducts.latchkey().path
         let dynamic = try await Program("readelf").run(["-dW", path]).successful("readelf").outputText
         #expect(dynamic.contains("(NEEDED)") && dynamic.contains("[libsodium.so"))

@@ -23,7 +23,7 @@ struct SharedKeyringTests {
         #expect(read.hasSuffix(" 7"))
     }
 
-    @Test func `of processes that create one credential on condition of its absence, one wins`() async throws {
+    @Test func `if several processes create an absent credential on that condition, one wins`() async throws {
         let session = try await PrivateSession(.unlocked)
         let probes = try (0..<6).map { _ in try KeyringProbe(session) }
         let answers = try await withThrowingTaskGroup(of: [String].self) { group in
@@ -36,7 +36,7 @@ struct SharedKeyringTests {
         #expect(answers.count { $0.count > 1 && $0[1] == "store.conflict" } == 5)
     }
 
-    @Test func `a version that one process read holds in another, and ends with a change by anyone`() async throws {
+    @Test func `a version is valid in other processes, and ends with any change`() async throws {
         let session = try await PrivateSession(.unlocked)
         let first = try KeyringProbe(session)
         let second = try KeyringProbe(session)
@@ -51,7 +51,7 @@ struct SharedKeyringTests {
         #expect(try await first.read("s", "u") == "theirs")
     }
 
-    @Test func `a version is worth nothing to those without the key that its hash was made with`() async throws {
+    @Test func `versions made with different keys differ for the same secret`() async throws {
         let first = try await PrivateSession(.unlocked)
         let second = try await PrivateSession(.unlocked)
         let one = try await KeyringProbe(first).save("s", "u", "same")

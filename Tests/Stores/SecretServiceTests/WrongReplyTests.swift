@@ -32,7 +32,7 @@ struct WrongReplyTests {
 
     private static let methods = Set(operations.flatMap(\.methods)).sorted()
 
-    @Test func `the stand-in does what a service does when it has no fault`() async throws {
+    @Test func `the stand-in without a fault behaves like a service`() async throws {
         let service = try await StandInService(on: session)
         #expect(try await probe.read("s", "u") == "kept")
         #expect(try await probe.save("s", "u", "changed")[0] == "saved")
@@ -46,7 +46,7 @@ struct WrongReplyTests {
     }
 
     @Test(arguments: methods)
-    func `an answer of the wrong type is a protocol violation`(_ method: String) async throws {
+    func `a reply of the wrong type is a protocol violation`(_ method: String) async throws {
         let service = try await StandInService(on: session, [method: .type])
         for (words, methods) in Self.operations where methods.contains(method) {
             let answer = try await probe.ask(words)
@@ -60,7 +60,7 @@ struct WrongReplyTests {
     }
 
     @Test(arguments: methods)
-    func `an error of no meaning is passed on by its number alone`(_ method: String) async throws {
+    func `an unknown error is reported by its number alone`(_ method: String) async throws {
         let service = try await StandInService(on: session, [method: .error])
         for (words, methods) in Self.operations where methods.contains(method) {
             let answer = try await probe.ask(words)
@@ -72,7 +72,7 @@ struct WrongReplyTests {
     }
 
     @Test(arguments: methods)
-    func `a method that is never answered ends at the deadline`(_ method: String) async throws {
+    func `a method without a reply ends at the deadline`(_ method: String) async throws {
         let service = try await StandInService(on: session, [method: .silence])
         _ = try await probe.ask("timeout", "300")
         for (words, methods) in Self.operations where methods.contains(method) {
@@ -100,7 +100,7 @@ struct WrongReplyTests {
     // MARK: - The session key
 
     @Test(arguments: [Fault.plain, .garbage, .type, .error])
-    func `without an agreed key nothing is sent or taken, plain least of all`(_ fault: Fault) async throws {
+    func `without an agreed key no secret is sent or accepted, least of all unencrypted`(_ fault: Fault) async throws {
         let service = try await StandInService(on: session, ["OpenSession": fault])
         for (words, _) in Self.operations {
             let answer = try await probe.ask(words)
@@ -144,7 +144,7 @@ struct WrongReplyTests {
         #expect(service.calls("Delete") == 0)
     }
 
-    @Test func `an item that vanishes before each look at its secret is busy, not absent`() async throws {
+    @Test func `an item that disappears before each read of its secret is busy, not absent`() async throws {
         let service = try await StandInService(on: session, ["GetSecrets": .empty])
         #expect(code(try await probe.ask("read", "s", "u", "password")) == "store.busy")
         // It looked again and again, and gave up.
@@ -158,7 +158,7 @@ struct WrongReplyTests {
         #expect(try await probe.read("s", "u") == "kept")
     }
 
-    @Test func `paths that lead nowhere are no credentials`() async throws {
+    @Test func `paths that lead nowhere aren't credentials`() async throws {
         let service = try await StandInService(on: session, ["SearchItems": .garbage])
         #expect(try await probe.read("s", "u") == nil)
         #expect(try await probe.save("s", "u", "x")[0] == "saved")
@@ -166,7 +166,7 @@ struct WrongReplyTests {
     }
 
     @Test(arguments: [Fault.firstAstray, .firstRefused])
-    func `what is searched for before the session is searched for again where that leads nowhere`(
+    func `a search before the session is repeated in the session if its result leads nowhere`(
         _ fault: Fault
     ) async throws {
         let service = try await StandInService(on: session, ["SearchItems": fault])
@@ -175,7 +175,7 @@ struct WrongReplyTests {
     }
 
     @Test(arguments: ["Get", "GetAll"])
-    func `properties of the wrong type or missing are a protocol violation`(_ method: String) async throws {
+    func `properties that are missing or of the wrong type are a protocol violation`(_ method: String) async throws {
         let service = try await StandInService(on: session, [method: .garbage])
         for (words, methods) in Self.operations where methods.contains(method) && words != ["state"] {
             #expect(code(try await probe.ask(words)) == "store.protocol-violation", "\(words)")
@@ -185,7 +185,7 @@ struct WrongReplyTests {
 
     // MARK: - Items that are locked apart from their collection
 
-    @Test func `an item that is locked alone is unlocked alone, then read`() async throws {
+    @Test func `an item that is locked on its own is unlocked on its own, then read`() async throws {
         let service = try await StandInService(on: session, ["GetAll": .locked])
         #expect(try await probe.read("s", "u") == "kept")
         #expect(service.calls("Unlock") == 1)
@@ -194,13 +194,13 @@ struct WrongReplyTests {
         #expect(service.calls("Unlock") == 1)
     }
 
-    @Test func `a service that does not unlock what it was asked to leaves the item locked`() async throws {
+    @Test func `a service that refuses to unlock leaves the item locked`() async throws {
         let service = try await StandInService(on: session, ["GetAll": .locked, "Unlock": .empty])
         #expect(code(try await probe.ask("read", "s", "u", "password")) == "store.locked")
         #expect(service.calls("Unlock") == 1)
     }
 
-    @Test func `a prompt that ends with an answer of the wrong type is a protocol violation`() async throws {
+    @Test func `a prompt that ends with a reply of the wrong type is a protocol violation`() async throws {
         let service = try await StandInService(on: session, ["GetAll": .locked, "Unlock": .garbage])
         #expect(code(try await probe.ask("read", "s", "u", "password")) == "store.protocol-violation")
         #expect(service.calls("Prompt") == 1)

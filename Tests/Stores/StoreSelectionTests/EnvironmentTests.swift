@@ -30,7 +30,7 @@ struct EnvironmentTests {
                 variables: variables.merging(changes) { $1 }, home: directory.path, illegibleNames: illegible))
     }
 
-    @Test func `places of two stores are refused until the store is named as well`() async throws {
+    @Test func `places of two stores are refused unless the store is set too`() async throws {
         let refusal = await #expect(throws: StoreSelectionError.self) {
             _ = try await open(["LATCHKEY_COLLECTION": "Work"])
         }
@@ -43,7 +43,9 @@ struct EnvironmentTests {
         #expect(named.store.identity.location == directory / "v/vault")
     }
 
-    @Test func `the vault that is named is opened with the key that is named, and a credential is kept`() async throws {
+    @Test func `the vault in the environment opens with the key in the environment, and stores a credential`()
+        async throws
+    {
         let (store, choice) = try await open()
         #expect(store.identity.location == directory / "v/vault")
         #expect(choice.source == .environment)
@@ -59,7 +61,7 @@ struct EnvironmentTests {
         #expect(isSame)
     }
 
-    @Test func `a store that there isn't, a vault that there isn't, and a variable that can't be read are errors`()
+    @Test func `an unknown store, a missing vault and an unreadable variable are errors`()
         async throws
     {
         func failure(_ changes: [String: String], illegible: Set<String> = []) async -> String? {
@@ -78,7 +80,7 @@ struct EnvironmentTests {
         #expect(await failure([:], illegible: ["PS1"]) == nil)
     }
 
-    @Test func `nobody is asked for a passphrase`() async throws {
+    @Test func `opening from the environment never asks for a passphrase`() async throws {
         _ = try await VaultStore.create(
             at: directory / "p/vault", unlockedBy: .passphrase(Secret(copying: Array("open sesame".utf8).span)),
             cost: try PassphraseCost(memoryByteCount: 8 << 20, passes: 1))

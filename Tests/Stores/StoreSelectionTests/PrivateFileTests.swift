@@ -7,7 +7,7 @@ import TestServices
 @Suite struct PrivateFileTests {
     /// What a killed process left was named after its process id, and was in the way of each later one that got this
     /// id.
-    @Test func `what a killed process left is in nobody's way`() throws {
+    @Test func `leftovers of a killed process obstruct nothing`() throws {
         let directory = try TestDirectory()
         let path = directory / "choice"
         for left in ["\(path).\(getpid())", "\(path).new-\(getpid())"] {
@@ -21,7 +21,7 @@ import TestServices
         #expect(names.count == 3, "\(names)")
     }
 
-    @Test func `a folder and those above it are made for this user alone`() throws {
+    @Test func `a folder and its new parents are private`() throws {
         let directory = try TestDirectory()
         let path = directory / "a/b/c"
         try PrivateFile.makeFolder(path)

@@ -60,7 +60,7 @@ private final class FakeStores: Sendable {
 
     // MARK: - Order
 
-    @Test func `the first store that works is taken and remembered, with each refusal's reason`() async throws {
+    @Test func `the first store that works is chosen and remembered, with each refusal's reason`() async throws {
         stores.set("first", works: false)
         let choice = try await selector.choose(named: nil, settings: settings)
         #expect(name(choice) == "second")
@@ -71,7 +71,7 @@ private final class FakeStores: Sendable {
         #expect(try memory.read() == "second")
     }
 
-    @Test func `the store that was used before is used again, and nobody is asked`() async throws {
+    @Test func `the remembered store is used again, without a prompt`() async throws {
         try memory.write("second")
         let choice = try await selector.choose(named: nil, settings: settings)
         #expect(name(choice) == "second")
@@ -80,7 +80,7 @@ private final class FakeStores: Sendable {
     }
 
     @Test(arguments: [StoreChoiceSource.argument, .environment, .configuration])
-    func `a named store wins over the one that was used before, and is not remembered`(
+    func `a named store wins over the remembered one, and isn't remembered`(
         _ source: StoreChoiceSource
     ) async throws {
         try memory.write("second")
@@ -90,7 +90,7 @@ private final class FakeStores: Sendable {
         #expect(try memory.read() == "second")
     }
 
-    @Test func `what was taken because another store was slow is taken once, and said`() async throws {
+    @Test func `a store chosen because another was slow is used once, with a warning`() async throws {
         stores.set("first", works: false)
         stores.state.withLock { $0.isSlow = true }
         let log = MemoryLogSink()
@@ -120,7 +120,7 @@ private final class FakeStores: Sendable {
         #expect(stores.state.withLock(\.opened) == ["first"])
     }
 
-    @Test func `a remembered store that is gone is an error which says how to choose another`() async throws {
+    @Test func `the error for an unavailable remembered store says how to choose another`() async throws {
         try memory.write("first")
         stores.set("first", works: false)
         let failure = await failureToOpen(nil)
@@ -135,7 +135,7 @@ private final class FakeStores: Sendable {
         #expect(try memory.read() == "first")
     }
 
-    @Test func `when no store works, each one's reason is in the error and nothing is remembered`() async throws {
+    @Test func `if no store works, the error has each one's reason and nothing is remembered`() async throws {
         stores.set("first", works: false)
         stores.set("second", works: false)
         let failure = await failureToOpen(nil)
@@ -150,7 +150,7 @@ private final class FakeStores: Sendable {
     }
 
     @Test(arguments: [StoreChoiceSource.argument, .environment, .configuration, .remembered])
-    func `an unknown name is an error`(_ source: StoreChoiceSource) async throws {
+    func `an unknown store is an error`(_ source: StoreChoiceSource) async throws {
         if source == .remembered {
             try directory.makeFolder("state/latchkey"); try directory.write("state/latchkey/store", "floppy\n")
         }
@@ -194,7 +194,7 @@ private final class FakeStores: Sendable {
 
     // MARK: - The memory
 
-    @Test func `what cannot be remembered is said and is no reason to fail`() async throws {
+    @Test func `a choice that can't be remembered is reported and doesn't fail`() async throws {
         try directory.write("state", "a file where a folder has to be")
         let log = MemoryLogSink()
         let selector = StoreSelector(
@@ -204,7 +204,7 @@ private final class FakeStores: Sendable {
         #expect(log.records.map(\.message.text).contains { $0.contains("can't remember the choice") })
     }
 
-    @Test func `the memory is a file of this user alone, written whole`() throws {
+    @Test func `the remembered choice is a private file, written whole`() throws {
         try memory.write("vault")
         try memory.write("secret-service")
         #expect(try memory.read() == "secret-service")
@@ -214,7 +214,7 @@ private final class FakeStores: Sendable {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory / "state/latchkey") == ["store"])
     }
 
-    @Test func `a memory that is a link is refused`() throws {
+    @Test func `a remembered choice that is a link is refused`() throws {
         try directory.makeFolder("state/latchkey")
         try directory.write("elsewhere", "vault\n")
         try FileManager.default.createSymbolicLink(

@@ -27,7 +27,7 @@ internal import Testing
         }
     }
 
-    @Test func `a credential is used where it lives, and a new one in the chosen store`() async throws {
+    @Test func `a credential is used in its own store, and a new one goes to the chosen store`() async throws {
         let view = StoreView([chosen, other])
         #expect(try await view.store(for: key, deadline: .standard).identity == chosen.identity)
         try await other.save(secret("one"), for: key)
@@ -48,7 +48,7 @@ internal import Testing
         await #expect(throws: StoreError.self) { try await view.store(forService: "example.org", deadline: .standard) }
     }
 
-    @Test func `absence is only claimed when every store was asked`() async throws {
+    @Test func `absence is claimed only after every store was searched`() async throws {
         let view = StoreView([chosen, other], refusals: [refusal])
         #expect(await code(view) == .unavailable)
         try await other.save(secret("one"), for: key)

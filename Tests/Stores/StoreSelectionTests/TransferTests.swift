@@ -47,7 +47,7 @@ internal import Testing
         #expect(try await transfer(.move).transfer(key, deadline: .standard) == .vanished)
     }
 
-    @Test func `a move that was cut short after its copy goes on`() async throws {
+    @Test func `a move that was interrupted after its copy continues`() async throws {
         try await source.save(secret("one"), for: key)
         try await target.save(secret("one"), for: key)
         #expect(try await transfer(.move).transfer(key, deadline: .standard) == .same)
@@ -83,7 +83,7 @@ internal import Testing
         #expect(try await holds(source, "one"))
     }
 
-    @Test func `a target that gives back something else costs nothing`() async throws {
+    @Test func `a target that returns another secret costs nothing`() async throws {
         try await source.save(secret("one"), for: key)
         let forgetful = ForgetfulStore(inner: target)
         let transfer = Transfer(from: source, to: forgetful, mode: .move)
@@ -92,7 +92,7 @@ internal import Testing
     }
 
     /// The older value stayed in the target, and the next attempt found two that differ.
-    @Test(arguments: [false, true]) func `a copy is taken back when its original was changed meanwhile`(
+    @Test(arguments: [false, true]) func `a copy is undone if its original was changed in between`(
         replacing: Bool
     ) async throws {
         try await source.save(secret("one"), for: key)
@@ -111,7 +111,7 @@ internal import Testing
     }
 
     @Test(arguments: [Transfer.Mode.copy, .move])
-    func `items keep their collections and times, whatever these are called`(_ mode: Transfer.Mode) async throws {
+    func `items keep their collections and times, whatever the collections' names`(_ mode: Transfer.Mode) async throws {
         let other = try #require(ItemAttributes([ItemAttributes.Attribute(name: "a", value: "1")]))
         let times = (created: UnixTime(seconds: -5), modified: UnixTime(seconds: 7))
         for label in [
@@ -148,7 +148,7 @@ internal import Testing
     }
 
     /// It was called corrupted, in a sound store.
-    @Test func `a copy that others change before it is read back is a conflict, and stays theirs`() async throws {
+    @Test func `a copy that others change before it is verified is a conflict, and keeps their change`() async throws {
         try await source.save(secret("one"), for: key)
         let beside = ForgetfulStore(inner: target) { [target, key] in
             try await target.save(Secret<Password>(copying: Array("theirs".utf8).span), for: key)
@@ -206,7 +206,7 @@ private struct ForgetfulStore: CredentialStore {
 
     private func secret(_ text: String) -> Secret<Password> { Secret(copying: Array(text.utf8).span) }
 
-    @Test func `a credential is in the other store afterwards, and in that one alone`() async throws {
+    @Test func `a moved credential is only in the other store`() async throws {
         #expect(try await !old.move(key, to: new))
         try await old.save(secret("s3cret"), for: key)
         #expect(try await old.move(key, to: new))

@@ -28,7 +28,7 @@ import TestServices
 
     /// `vault export ~/backup.vault` was refused in an ordinary home, and what was exported to /tmp was not imported.
     @Test(arguments: [0o755, 0o711, 0o700, 0o1777, 0o1775])
-    func `a backup goes where others see it, comes back from there, and is no vault to use there`(
+    func `a backup goes to a place that others see, can be restored, and isn't used there`(
         _ mode: Int
     ) async throws {
         let folder = try VaultFolder()
@@ -110,7 +110,7 @@ import TestServices
     }
 
     /// In /tmp anyone can put a journal beside a backup; SQLite would play it back into the file, and cut it to a page.
-    @Test func `a journal that a stranger put beside a backup does nothing`() async throws {
+    @Test func `a stranger's journal beside a backup has no effect`() async throws {
         func number(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
         let folder = try VaultFolder()
         _ = try await filled(folder)
@@ -128,7 +128,7 @@ import TestServices
     }
 
     /// A stick with FAT has one mode for all its files; NFS, and much in user space, renames only what it may replace.
-    @Test func `a backup goes onto a disk that changes no mode, and takes nobody's place there`() async throws {
+    @Test func `a backup goes onto a disk without modes, and replaces no file there`() async throws {
         let folder = try VaultFolder()
         _ = try await filled(folder)
         let writer = try BuiltProducts.program("vault-writer")
@@ -148,7 +148,7 @@ import TestServices
         #expect(folder.names == ["key", "vault", "vault-copy-0", "vault-journal"])
     }
 
-    @Test func `a place is looked at and not made`() async throws {
+    @Test func `the check of a place makes nothing there`() async throws {
         let folder = try VaultFolder()
         try VaultStore.checkPlace(forNewVaultAt: folder.path + "/a/b/vault", for: .daily)
         #expect(folder.names == [])

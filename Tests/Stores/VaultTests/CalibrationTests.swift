@@ -15,7 +15,7 @@ import Testing
         (time: 10, memory: 256, passes: 16), (100, 256, 7), (250, 256, 3), (499, 256, 3), (501, 128, 3), (999, 128, 3),
         (1001, 64, 3), (60_000, 64, 3),
     ])
-    func `a fast machine makes more passes, a slow one takes less memory`(
+    func `a fast machine makes more passes, and a slow one uses less memory`(
         time: Int, memory: Int, passes: Int
     ) throws {
         let cost = PassphraseCost.calibrated(allowance: Self.plenty, timeOfPass: machine(time))
@@ -23,24 +23,24 @@ import Testing
     }
 
     @Test(arguments: [(allowance: 1024, memory: 256), (1023, 128), (512, 128), (511, 64), (64, 64), (1, 64)])
-    func `a quarter of the memory is the most, and never less than 64 MiB`(allowance: Int, memory: Int) {
+    func `the memory is at most a quarter, and at least 64 MiB`(allowance: Int, memory: Int) {
         let cost = PassphraseCost.calibrated(allowance: allowance << 20, timeOfPass: machine(250))
         #expect(cost.memoryByteCount == memory << 20)
         #expect(cost.passes >= 3)
     }
 
-    @Test func `memory that can't be had isn't asked for`() {
+    @Test func `the calibration doesn't request more memory than the machine has`() {
         let cost = PassphraseCost.calibrated(allowance: Self.plenty) { $0 > 128 << 20 ? nil : .milliseconds(250) }
         #expect(cost.memoryByteCount == 128 << 20)
         #expect(PassphraseCost.calibrated(allowance: Self.plenty) { _ in nil } == .least)
     }
 
-    @Test func `a clock that stands still makes no endless work`() {
+    @Test func `a clock that doesn't move causes no endless work`() {
         let cost = PassphraseCost.calibrated(allowance: Self.plenty) { _ in .zero }
         #expect(cost.passes == PassphraseCost.maximumPasses)
     }
 
-    @Test func `a slot without a cost gets what this machine is worth`() async throws {
+    @Test func `a slot without a cost gets one that fits this machine`() async throws {
         let folder = try VaultFolder()
         let store = try await VaultStore.create(at: folder.vault, unlockedBy: passphrase("correct horse"))
         let cost = try #require(try await store.slots().first?.cost)
@@ -49,7 +49,7 @@ import Testing
         _ = try await VaultStore.open(at: folder.vault, unlockedBy: passphrase("correct horse"))
     }
 
-    @Test func `limits are looked for in a group and in all above it`() {
+    @Test func `limits are searched in a group and in all groups above`() {
         let two = MemoryAllowance.limitFiles(ownGroups: "0::/system.slice/app.service\n")
         #expect(
             two.dropFirst(2) == [
@@ -64,7 +64,7 @@ import Testing
         #expect(one.starts(with: ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]))
     }
 
-    @Test func `a limit is a number of bytes, and anything else is none`() {
+    @Test func `a limit is a number of bytes, and other text is no limit`() {
         #expect(MemoryAllowance.limit("268435456\n") == 268_435_456)
         for text in ["max\n", "", "\n", "99999999999999999999\n"] {
             #expect(MemoryAllowance.limit(text) == nil)

@@ -13,7 +13,7 @@ import TestServices
         return store
     }
 
-    @Test func `an export holds everything with its versions and times, under keys of its own`() async throws {
+    @Test func `an export holds everything with its versions and times, under separate keys`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 230)
         let file = folder.path + "/export"
@@ -34,7 +34,7 @@ import TestServices
         #expect(folder.names.allSatisfy { !$0.contains(".new-") })
     }
 
-    @Test func `an export of a vault that isn't sound leaves no file`() async throws {
+    @Test func `an export of an unsound vault leaves no file`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 5)
         try store.table.write(Cancellation(.standard)) { (transaction) throws(StoreError) in
@@ -56,7 +56,7 @@ import TestServices
         #expect(try await target.verify().problems == [])
     }
 
-    @Test func `an export never takes the place of a file`() async throws {
+    @Test func `an export never replaces a file`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 1)
         let before = try folder.contents()
@@ -68,7 +68,7 @@ import TestServices
     }
 
     @Test(arguments: [VaultImportChoice.refuse, .keep, .replace])
-    func `an import adds what is missing and does as it is told with the rest`(
+    func `an import adds missing items and treats conflicts as requested`(
         _ choice: VaultImportChoice
     ) async throws {
         let (here, there) = (try VaultFolder(), try VaultFolder())
@@ -101,7 +101,7 @@ import TestServices
         #expect(again.keptCount == 12 && again.addedCount == 0)
     }
 
-    @Test func `a vault imported into itself stays as it is`() async throws {
+    @Test func `a vault imported into itself stays unchanged`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 3)
         let before = try folder.contents()

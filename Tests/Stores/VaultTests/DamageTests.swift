@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func `a flipped bit anywhere in the file is noticed and nothing is changed`() async throws {
+    @Test func `a flipped bit anywhere in the file is noticed, and the file stays unchanged`() async throws {
         let (folder, sound) = try await sampleVault()
         #expect(try await complaint(folder) == nil)
         for index in stride(from: 0, to: sound.count, by: runsLong ? 1 : 13) {
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `a file cut off anywhere is refused and not changed`() async throws {
+    @Test func `a file that is cut off anywhere is refused, and stays unchanged`() async throws {
         let (folder, sound) = try await sampleVault()
         for length in stride(from: 0, to: sound.count, by: runsLong ? 1 : 64) {
             let cut = Array(sound.prefix(length))
@@ -69,7 +69,7 @@ import Testing
             [8, 0, 1, 1, 8], [32, 0, 1, 1, 8], [0, 1, 1, 1, 8], [16, 0, 3, 1, 8], [16, 0, 2, 1, 8], [16, 0, 1, 3, 8],
             [16, 0, 2, 2, 8],
         ] as [[UInt8]])
-    func `a header that says that pages are others is refused`(_ forged: [UInt8]) async throws {
+    func `a sealed header with other page settings is refused`(_ forged: [UInt8]) async throws {
         let (folder, sound) = try await sampleVault()
         var page = Array(sound.prefix(4096))
         for (index, byte) in zip(16..., forged) { page[index] = byte }
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: ["", "not a vault at all", "SQLite format 3"])
-    func `a file that is no vault is refused`(_ start: String) async throws {
+    func `a file that isn't a vault is refused`(_ start: String) async throws {
         let folder = try VaultFolder()
         try VaultKeyFile.create(at: folder.keyFile)
         // The third has the NUL that follows those words in a database.
@@ -113,7 +113,7 @@ import Testing
         #expect(try folder.contents() == damaged)
     }
 
-    @Test func `damage of any page is reported by its position, by a store that was open`() async throws {
+    @Test func `an open store reports damage of any page by its position`() async throws {
         let (folder, sound) = try await sampleVault()
         let store = try await folder.store()
         for page in 0..<sound.count / 4096 {
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(arguments: [0, 2, 4095, 5000])
-    func `a file cut off beside a journal that undoes nothing is refused too`(_ length: Int) async throws {
+    func `a file that is cut off beside a useless journal is refused too`(_ length: Int) async throws {
         let (folder, sound) = try await sampleVault()
         for journal in [[1], [UInt8](repeating: 7, count: 600)] {
             try folder.replace(with: Array(sound.prefix(length)))
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `a newer format is named as such`() async throws {
+    @Test func `the error for a newer format says that it is newer`() async throws {
         let folder = try VaultFolder()
         try await folder.store()
         let table = try SQLiteRowTable(path: folder.vault)
@@ -161,14 +161,14 @@ import Testing
             ("abcdefghijklmnopqrstuvwxyz0123456789", 0, 0x64F2_3ECF_1609_B766),
             ("abcdefghijklmnopqrstuvwxyz0123456789", 2_654_435_761, 0x3444_D3C7_9B39_7331),
         ] as [(String, UInt64, UInt64)])
-    func `it gives the answers of XXH64`(_ message: String, _ seed: UInt64, _ expected: UInt64) {
+    func `the page checksum is XXH64`(_ message: String, _ seed: UInt64, _ expected: UInt64) {
         let bytes = Array(message.utf8)
         let digest = PageChecksum.digest(bytes.span, seed: seed)
         #expect(digest == expected)
     }
 
     @Test(arguments: [(0, 0xE990_3849_5F85_381E), (2_654_435_761, 0xA1C6_D417_4C37_136D)] as [(UInt64, UInt64)])
-    func `and of a message of several rounds`(_ seed: UInt64, _ expected: UInt64) {
+    func `the page checksum of a message of several rounds is XXH64`(_ seed: UInt64, _ expected: UInt64) {
         let bytes = (0..<101).map { UInt8($0) }
         let digest = PageChecksum.digest(bytes.span, seed: seed)
         #expect(digest == expected)
@@ -191,7 +191,7 @@ import Testing
         #expect(missed == 0)
     }
 
-    @Test func `a page of zeros is no sound page, whatever its number`() {
+    @Test func `a page of zeros is invalid, whatever its number`() {
         let page = [UInt8](repeating: 0, count: 4096)
         let sound = (1...10_000).filter { PageSealedFiles.isIntact(page: $0, page.span) }
         #expect(sound.isEmpty)

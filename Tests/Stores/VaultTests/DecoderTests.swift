@@ -34,7 +34,7 @@ import Testing
             version: CredentialVersion(bytes: (0..<16).map { UInt8($0) }), secretByteCount: 7)
     }
 
-    @Test func `metadata is decoded as it was encoded, and only so`() throws {
+    @Test func `only metadata in the encoder's own form is decoded`() throws {
         let bytes = try Self.sample().encode()
         #expect(bytes.count == 256)
         let decoded = try #require(Row.decode(bytes))
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func `what is sealed for one use, item or vault opens for no other`() throws {
+    @Test func `data sealed for one use, item or vault opens for no other`() throws {
         let vaults = [try VaultID.random(), try VaultID.random()]
         let root = try Sealing.randomKey(as: RootKey.self)
         let keys = VaultKeys(root.duplicate(), vault: vaults[0])
@@ -121,7 +121,7 @@ import Testing
         #expect(others.openMetadata(sealed.span, at: here) == nil)
     }
 
-    @Test func `the set hash comes back when what was added is taken out, in any order`() {
+    @Test func `removing additions in any order restores the set hash`() {
         var generator = SystemRandomNumberGenerator()
         let digests = (0..<50).map { _ in (0..<32).map { _ in UInt8.random(in: 0...255, using: &generator) } }
         var hash = SetHash()

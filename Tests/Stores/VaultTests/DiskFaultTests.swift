@@ -17,7 +17,7 @@ import TestServices
     }
 
     @Test(arguments: [EIO, ENOSPC])
-    func `each step of a save that fails gives a typed error and the old content`(_ error: Int32) async throws {
+    func `a save that fails at any step gives a typed error and keeps the old content`(_ error: Int32) async throws {
         let (folder, store) = try await sample()
         let disk = try WatchedDisk(folder: folder)
         let before = try folder.contents()
@@ -84,7 +84,7 @@ import TestServices
         #expect(try await folderSyncs() == 2)
     }
 
-    @Test func `a folder that is gone can't be synced, though its journal was known`() async throws {
+    @Test func `a removed folder can't be synced, even if its journal was known`() async throws {
         let (folder, _) = try await sample()
         let journal = folder.vault + "-journal"
         #expect(JournalName.makeLast(journal))
@@ -100,7 +100,7 @@ import TestServices
         try folder.replace(folder.vault + "-journal", with: [])
     }
 
-    @Test func `each step of a rekeying that fails leaves all credentials, and the next one works`() async throws {
+    @Test func `a rekeying that fails at any step keeps all credentials, and the next one works`() async throws {
         let (folder, store) = try await sample()
         let disk = try WatchedDisk(folder: folder)
         let before = try folder.contents()
@@ -119,7 +119,8 @@ import TestServices
     }
 
     @Test(arguments: ["save", "churn", "rekey", "items"])
-    func `whenever the power fails, the vault is sound and has all that was saved by then`(_ mode: String) async throws
+    func `after a power failure at any moment the vault is sound and has all finished saves`(_ mode: String)
+        async throws
     {
         let (folder, store) = try await sample()
         withExtendedLifetime(store) {}
@@ -172,7 +173,7 @@ import TestServices
         #expect(last.change == .synced && last.file.isEmpty)
     }
 
-    @Test func `folders that are made are synced into those above them, and the rollback record's name too`()
+    @Test func `new folders are synced into their parents, and the rollback record's name too`()
         async throws
     {
         let folder = try VaultFolder()
@@ -192,7 +193,7 @@ import TestServices
     }
 
     @Test(arguments: ["save", "rekey", "export", "items"])
-    func `nothing that is written holds a name or a secret in the open`(_ mode: String) async throws {
+    func `written files contain no name or secret in the open`(_ mode: String) async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()
         let canaries = ["canary-secret-8a1f", "canary-account-77b2", "canary-service-01cd", "canary-label-3e5a"]

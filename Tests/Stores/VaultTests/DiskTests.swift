@@ -38,7 +38,7 @@ import TestServices
         #expect(try await store.text(key("big/0")) == "new")
     }
 
-    @Test func `a vault is not made where there is no room, and nothing is left over`() async throws {
+    @Test func `a vault isn't made without enough room, and nothing is left over`() async throws {
         let folder = try VaultFolder()
         try VaultKeyFile.create(at: folder.keyFile)
         let run = try await run("make", folder, kibibytes: 4)
@@ -47,7 +47,7 @@ import TestServices
         #expect(folder.names == ["key"])
     }
 
-    @Test func `a vault in a directory without write permission can be read by its owner`() async throws {
+    @Test func `the owner can read a vault in a directory without write permission`() async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()
         try await store.save(secret("s"), for: key("ada"))

@@ -29,7 +29,7 @@ import TestServices
         try await VaultStore.open(at: folder.vault, unlockedBy: .keyFile(folder.keyFile), memory: memory)
     }
 
-    @Test func `a forger without any key makes no vault that a slot's holder opens`() async throws {
+    @Test func `a forger without a key makes no vault that a slot's holder opens`() async throws {
         try await forge("forge")
         let forged = try folder.contents()
         for path in [folder.keyFile, folder.path + "/colleague"] {
@@ -47,7 +47,7 @@ import TestServices
         #expect(try await open().text(key("ada")) == "forged")
     }
 
-    @Test func `a store that is open takes no forged vault for a rekeyed one`() async throws {
+    @Test func `an open store accepts no forged vault as a rekeyed one`() async throws {
         let store = try await folder.store()
         #expect(try await store.text(key("ada")) == "genuine")
         try await forge("forge")
@@ -55,7 +55,7 @@ import TestServices
         #expect(refused?.code == .wrongKey)
     }
 
-    @Test func `not even from someone with its own key, as it isn't the vault that was open`() async throws {
+    @Test func `an open store accepts no vault forged with its own key either`() async throws {
         let store = try await folder.store()
         #expect(try await store.text(key("ada")) == "genuine")
         try await forge("forge-holding", folder.keyFile)
@@ -64,7 +64,7 @@ import TestServices
     }
 
     /// What Docs/Explanation/threats.md says of a removed holder: towards those who were away since, and to nobody else.
-    @Test func `a removed holder who can write the file deceives who was away, and not who saw the new key`()
+    @Test func `a removed holder who can write the file deceives only readers who haven't seen the new key`()
         async throws
     {
         let away = memory
@@ -85,7 +85,8 @@ import TestServices
         #expect(inUse?.code == .rolledBack)
     }
 
-    @Test func `who was away for sixteen rekeyings still knows the vault, and for one more asks`() async throws {
+    @Test func `a reader who was away for sixteen rekeyings still knows the vault, and for one more asks`() async throws
+    {
         let away = memory
         _ = try await open(away)
         let store = try await folder.store()

@@ -69,7 +69,7 @@ import TestServices
         return folder
     }
 
-    @Test func `there are golden vaults, opened and refused`() async throws {
+    @Test func `golden vaults exist, some to open and some to refuse`() async throws {
         if let asked = ProcessInfo.processInfo.environment["LATCHKEY_RECORD"] {
             if asked == "1" { try await GoldenRecorder.record() } else { try await GoldenRecorder.recordSlots() }
             Issue.record("recorded \(Self.folder.path): run again without LATCHKEY_RECORD")
@@ -86,7 +86,7 @@ import TestServices
         #expect(lines.count - 1 <= 220 && lines.allSatisfy { $0.count <= 120 })
     }
 
-    @Test(arguments: cases) func `a golden vault comes out as declared`(_ golden: Case) async throws {
+    @Test(arguments: cases) func `a golden vault opens or fails as declared`(_ golden: Case) async throws {
         let folder = try copy(golden)
         let before = try folder.contents()
         var opened: VaultStore?
@@ -114,7 +114,8 @@ import TestServices
         #expect(try folder.contents() == before)
     }
 
-    @Test(arguments: cases) func `a reader in Python by the format's document alone agrees`(_ golden: Case) async throws
+    @Test(arguments: cases) func `a reader in Python, written from the format's document alone, agrees`(_ golden: Case)
+        async throws
     {
         struct Answer: Decodable {
             let generation: UInt64

@@ -97,7 +97,7 @@ import TestServices
 
     // MARK: - Going on
 
-    @Test func `verify says which item is doubled, moved, damaged or too many, and what kind of thing happened else`()
+    @Test func `verify names an item that is doubled, moved, damaged or extra, and the kind of other problems`()
         async throws
     {
         func problems(_ kind: Attack) async throws -> [VaultProblem] {
@@ -115,7 +115,7 @@ import TestServices
     }
 
     @Test(arguments: Attack.allCases)
-    func `what is left can be accepted, and then verify, rekey, export and import work again`(
+    func `the remaining items can be accepted, and then verify, rekey, export and import work again`(
         _ kind: Attack
     ) async throws {
         let (folder, store) = try await attacked(kind)
@@ -187,7 +187,7 @@ import TestServices
     }
 
     /// An open store looks at the file's change counter, as SQLite does. Docs/Explanation/threats.md says so.
-    @Test func `a writer who keeps the change counter is noticed by the next opening, and by all once anyone saves`()
+    @Test func `an attack that keeps the change counter is noticed by the next opening, and by all after any save`()
         async throws
     {
         let folder = try VaultFolder()
@@ -210,7 +210,7 @@ import TestServices
 
     // MARK: - How much is compared
 
-    @Test func `a store's own saves and those of others are no attack, and cost it no walk of its own`() async throws {
+    @Test func `saves, own and others', don't count as attacks, and own ones cost no walk`() async throws {
         let folder = try VaultFolder()
         let (one, two) = (try await filled(folder, 20), try await folder.store())
         for round in 0..<20 {
@@ -224,7 +224,7 @@ import TestServices
         #expect(try await one.verify().problems == [])
     }
 
-    @Test func `above ten thousand items a read doesn't notice, and what goes through all of them does`() async throws {
+    @Test func `above ten thousand items a read doesn't notice an attack, and a walk through all does`() async throws {
         let folder = try VaultFolder(inMemory: true)
         try await folder.fill(0..<ItemCheck.limit + 1)
         try await attack(folder, "delete")

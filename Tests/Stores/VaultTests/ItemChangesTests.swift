@@ -25,7 +25,7 @@ import TestServices
         Listener(try await store.itemChanges(deadline: .standard))
     }
 
-    @Test func `what other stores create, change and delete is told item by item`() async throws {
+    @Test func `other stores' created, changed and deleted items are reported item by item`() async throws {
         let folder = try VaultFolder()
         let (mine, theirs) = (try await folder.store(), try await folder.store())
         let there = try await mine.create("there", attributes(["a": "0"])).item
@@ -42,7 +42,7 @@ import TestServices
         #expect(try await listener.next() == .deleted(made.id, collection: "login"))
     }
 
-    @Test func `a credential that is set or deleted is an item's change, and a session isn't`() async throws {
+    @Test func `a change of a credential is reported as an item's, and a change of a session isn't`() async throws {
         let folder = try VaultFolder()
         let mine = try await folder.store()
         let listener = try await listen(mine)
@@ -57,7 +57,7 @@ import TestServices
         #expect(try await listener.next() == .deleted(item.id, collection: "login"))
     }
 
-    @Test func `own changes are never told, between those of others either`() async throws {
+    @Test func `own changes are never reported, even between other stores' changes`() async throws {
         let folder = try VaultFolder()
         let (mine, theirs) = (try await folder.store(), try await folder.store())
         let listener = try await listen(mine)
@@ -72,7 +72,7 @@ import TestServices
         }
     }
 
-    @Test func `what can't be told item by item is told as unknown`() async throws {
+    @Test func `changes that can't be reported item by item are reported as unknown`() async throws {
         let folder = try VaultFolder()
         let mine = try await folder.store()
         let other = try await folder.store()
@@ -91,7 +91,7 @@ import TestServices
         #expect(try await listener.next() == .unknown)
     }
 
-    @Test func `another process's change is told too`() async throws {
+    @Test func `another process's change is reported too`() async throws {
         let folder = try VaultFolder()
         let mine = try await folder.store()
         let listener = try await listen(mine)
@@ -102,7 +102,7 @@ import TestServices
         #expect(item.attributes == attributes(["service": "writer", "username": "p/0"]))
     }
 
-    @Test func `where there is no file there is nothing to listen to`() async throws {
+    @Test func `a vault without a file can't report changes`() async throws {
         let keys = try VaultKeys.random(.random())
         let store = try VaultStore(table: MemoryRowTable.vault(keys), keys: keys, now: { .now() })
         let refused = await refusal { () async throws(StoreError) in

@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `an import takes items and collections, once`() async throws {
+    @Test func `an import adds items and collections, once`() async throws {
         let (here, source) = try await sample()
         defer { withExtendedLifetime(here) {} }
         let there = try VaultFolder(inMemory: true)
@@ -77,7 +77,7 @@ import Testing
         #expect(try await target.verify().problems == [])
     }
 
-    @Test func `a vault with nothing but collections is imported as well`() async throws {
+    @Test func `a vault with only collections is imported too`() async throws {
         let (here, there) = (try VaultFolder(inMemory: true), try VaultFolder(inMemory: true))
         let (source, target) = (try await here.store(), try await there.store())
         _ = try await source.createCollection(label: "Empty", alias: "e", deadline: .standard)
@@ -111,7 +111,7 @@ import Testing
         #expect(try await target.verify().problems == [])
     }
 
-    @Test func `more collections than there may be are refused before anything is imported`() async throws {
+    @Test func `too many collections are refused before an import begins`() async throws {
         let (here, there) = (try VaultFolder(inMemory: true), try VaultFolder(inMemory: true))
         let (source, target) = (try await here.store(), try await there.store())
         for (store, name) in [(source, "a"), (target, "b")] {
@@ -136,7 +136,7 @@ import Testing
         #expect(full?.code == .conflict)
     }
 
-    @Test func `what can be read of a damaged vault comes with its attributes`() async throws {
+    @Test func `readable items of a damaged vault come with their attributes`() async throws {
         let (folder, store) = try await sample()
         let before = try await content(store)
         // A page of the index is damaged: all items can still be read, and none can be found.

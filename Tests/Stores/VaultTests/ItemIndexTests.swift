@@ -33,7 +33,7 @@ import TestServices
         for text in ["example.org", "service", "username"] { #expect(contents.range(of: Data(text.utf8)) == nil) }
     }
 
-    @Test func `how many items have a value is not to be seen, nor how many values there are`() async throws {
+    @Test func `the file shows neither how many items have a value nor how many values exist`() async throws {
         var shapes: Set<[Int]> = []
         for kind in 0..<3 {
             let folder = try VaultFolder(inMemory: true)
@@ -60,7 +60,7 @@ import TestServices
         #expect(all.count == 6 && Set(all).count == 6)
     }
 
-    @Test func `an attribute that is gone leaves nothing in the file`() async throws {
+    @Test func `a removed attribute leaves nothing in the file`() async throws {
         let folder = try VaultFolder(inMemory: true)
         let items = try await folder.store()
         var gone: Set<[UInt8]> = []
@@ -87,7 +87,7 @@ import TestServices
 
     // MARK: - What it costs
 
-    @Test func `a search opens what it finds and nothing else, however common the other attributes are`() async throws {
+    @Test func `a search opens only its results, however common the other attributes are`() async throws {
         let keys = try VaultKeys.random(.random())
         let table = try MemoryRowTable.vault(keys)
         let store = try VaultStore(
@@ -247,7 +247,7 @@ import TestServices
 
     /// As in a large vault, where nothing is compared before.
     @Test(arguments: ["swaprows", "swapsecrets"])
-    func `a session and an item whose rows were exchanged are served as neither`(_ kind: String) async throws {
+    func `a session and an item with exchanged rows are both unavailable`(_ kind: String) async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()
         let session = key("ada", kind: .session)
@@ -277,7 +277,7 @@ import TestServices
         #expect(problems == ["item 1, Ada’s key, is damaged or forged"])
     }
 
-    @Test func `others don't see the index of before while a store changes it`() async throws {
+    @Test func `other stores never see the old index while a store changes it`() async throws {
         let folder = try VaultFolder()
         let (one, two) = (try await folder.store(), try await folder.store())
         let (first, second) = (one, two)

@@ -83,7 +83,7 @@ import Testing
         #expect(try await store.search(ItemAttributes()) == [])
     }
 
-    @Test func `a vault's items are those of a model, whatever is done to them`() async throws {
+    @Test func `a vault's items equal a model's after any operations`() async throws {
         let folder = try VaultFolder(inMemory: true)
         let store = try await folder.store()
         try await check(store, steps: runsLong ? 5000 : 400)
@@ -92,7 +92,7 @@ import Testing
         #expect(try store.table.read { (view) throws(StoreError) in try view.links(after: nil, limit: 1) } == [])
     }
 
-    @Test func `and so are those of another table`() async throws {
+    @Test func `the items of a table in memory equal a model's after any operations`() async throws {
         let keys = try VaultKeys.random(.random())
         let store = try VaultStore(table: MemoryRowTable.vault(keys), keys: keys, now: { .now() })
         try await check(store, steps: runsLong ? 5000 : 400)
@@ -166,7 +166,7 @@ import Testing
         #expect(store.extent.itemCount == 152)
     }
 
-    @Test func `text that isn't UTF-8 is kept as bytes where it becomes a credential`() async throws {
+    @Test func `text that isn't UTF-8 stays bytes when it becomes a credential`() async throws {
         let folder = try VaultFolder(inMemory: true)
         let store = try await folder.store()
         let made = try await store.create(
@@ -181,7 +181,7 @@ import Testing
 
 /// A vault on a server, opened with what systemd passes to the unit, by the names that a unit file has.
 @Suite struct NamedCredentialTests {
-    @Test func `a vault opens with the credential of a name, and a text that names none is refused`() async throws {
+    @Test func `a vault opens with the credential of a name, and an invalid name is refused`() async throws {
         let directory = try TestDirectory()
         let credentials = directory / "credentials"
         try FileManager.default.createDirectory(

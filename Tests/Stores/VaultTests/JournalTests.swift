@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a journal can't make anyone delete another file`(isWriting: Bool) async throws {
+    func `a journal can't make another process delete another file`(isWriting: Bool) async throws {
         let folder = try VaultFolder()
         let key = try CredentialKey(service: "example.org", account: "ada")
         try await folder.store().save(secret("hunter2"), for: key)

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `a vault made with a kept key opens with it, and its file says under which name it is kept`()
+    @Test func `a vault with a stored key opens with it, and its file has the key's name`()
         async throws
     {
         let reference = try KeySlotReference.ofNewVault()
@@ -51,7 +51,7 @@ import Testing
         #expect(await problem(.keptKey(one.duplicate(), of: second))?.code == .wrongKey)
     }
 
-    @Test(arguments: [0, 31, 33]) func `a kept key of another length is no key`(_ count: Int) async throws {
+    @Test(arguments: [0, 31, 33]) func `a stored key of another length is refused`(_ count: Int) async throws {
         let store = try await folder.store()
         let reference = try store.newSlotReference()
         try await store.addSlot(.keptKey(try .random(byteCount: 32), of: reference), name: .secretService)
@@ -66,7 +66,7 @@ import Testing
         #expect(try folder.contents() == before)
     }
 
-    @Test func `a key that is kept for another vault makes no slot here`() async throws {
+    @Test func `a stored key of another vault makes no slot here`() async throws {
         let store = try await folder.store()
         let error = await refusal { () async throws(StoreError) in
             try await store.addSlot(.keptKey(try! .random(byteCount: 32), of: .ofNewVault()), name: .secretService)

@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `the key is for this user to read, for a time, and for nobody to change`() async throws {
+    @Test func `the key in the kernel is readable for this user, for a time, and can't be changed`() async throws {
         try await unlocked {
             // Other keys of this name may be on their way out.
             let line = try #require(try listed().last)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `unlocking again takes the place of the key from before`() async throws {
+    @Test func `unlocking again replaces the earlier key`() async throws {
         try await unlocked {
             try store.keepUnlocked(for: .seconds(30))
             #expect(try await LockedVault.open(at: folder.vault).endUnlocking())
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `the time ends by itself`() async throws {
+    @Test func `the vault locks itself at the end of its time`() async throws {
         try await unlocked(for: .seconds(1)) {
             let cancellation = ContinuousClock.now + .seconds(60)
             while await problem() == nil, ContinuousClock.now < cancellation {
@@ -102,7 +102,7 @@ import Testing
         #expect(error?.code == .unsupported)
     }
 
-    @Test func `it opens after the slot is gone, and no longer after the vault is rekeyed`() async throws {
+    @Test func `an unlocked vault opens after its slot is removed, and no longer after a rekeying`() async throws {
         try await store.addSlot(passphrase("p"), name: .passphrase, cost: .cheap)
         try await unlocked {
             #expect(try await store.removeSlot(.keyFile))
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func `one vault's key opens no other`() async throws {
+    @Test func `one vault's key opens no other vault`() async throws {
         let other = try VaultFolder()
         _ = try await other.store()
         try await unlocked {
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func `a key in the kernel makes no slot`() async throws {
+    @Test func `a slot can't be made from a key in the kernel`() async throws {
         let error = await refusal { () async throws(StoreError) in
             try await store.addSlot(.kernelKeyring, name: .passphrase)
         }

@@ -5,7 +5,7 @@ import Testing
 @testable import LatchkeyVault
 
 @Suite struct KeySlotTests {
-    @Test func `a vault opens with the passphrase that it was made with`() async throws {
+    @Test func `a vault opens with its original passphrase`() async throws {
         let folder = try VaultFolder()
         let made = try await VaultStore.create(at: folder.vault, unlockedBy: passphrase("correct horse"), cost: .cheap)
         try await made.save(secret("s3cret"), for: key("ada"))
@@ -13,7 +13,7 @@ import Testing
         #expect(try await opened.text(key("ada")) == "s3cret")
     }
 
-    @Test func `a wrong passphrase is told as such and leaves the file untouched`() async throws {
+    @Test func `a wrong passphrase has a distinct error and leaves the file unchanged`() async throws {
         let folder = try VaultFolder()
         let made = try await VaultStore.create(at: folder.vault, unlockedBy: passphrase("correct horse"), cost: .cheap)
         try await made.save(secret("s3cret"), for: key("ada"))
@@ -28,7 +28,7 @@ import Testing
         #expect(folder.names == ["vault", "vault-journal"])
     }
 
-    @Test func `a wrong key file is told as such and leaves the file untouched`() async throws {
+    @Test func `a wrong key file has a distinct error and leaves the file unchanged`() async throws {
         let folder = try VaultFolder()
         try await folder.store().save(secret("s3cret"), for: key("ada"))
         let before = try folder.contents()
@@ -57,7 +57,7 @@ extension KeySlotTests {
         #expect(slots.filter { $0.kind == .passphrase }.allSatisfy { $0.cost == .cheap })
     }
 
-    @Test func `a removed slot opens no longer, and the last one stays`() async throws {
+    @Test func `a removed slot no longer opens the vault, and the last slot stays`() async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()
         try await store.addSlot(passphrase("one"), name: .passphrase, cost: .cheap)
@@ -70,7 +70,7 @@ extension KeySlotTests {
         _ = try await VaultStore.open(at: folder.vault, unlockedBy: passphrase("one"))
     }
 
-    @Test func `a slot's name is used once, and there are at most 128`() async throws {
+    @Test func `each slot's name is unique, and a vault has at most 128 slots`() async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()
         let twice = await refusal { () async throws(StoreError) in
@@ -85,7 +85,7 @@ extension KeySlotTests {
         #expect(try await folder.store().slots().count == 128)
     }
 
-    @Test func `a store that is open sees the slots that another adds, and goes on`() async throws {
+    @Test func `an open store sees the slots that another adds, and continues`() async throws {
         let folder = try VaultFolder()
         let (one, two) = (try await folder.store(), try await folder.store())
         try await one.addSlot(passphrase("new"), name: .passphrase, cost: .cheap)
@@ -95,7 +95,7 @@ extension KeySlotTests {
         #expect(try await one.verify().problems == [])
     }
 
-    @Test func `a passphrase is given up at the deadline`() async throws {
+    @Test func `deriving a passphrase's key stops at the deadline`() async throws {
         let folder = try VaultFolder()
         let cost = try PassphraseCost(memoryByteCount: 256 << 20, passes: 16)
         let error = await refusal { () async throws(StoreError) in
@@ -106,7 +106,7 @@ extension KeySlotTests {
     }
 
     @Test(arguments: [(4 << 20, 1), (2 << 30, 1), (64 << 20, 0), (64 << 20, 17), ((64 << 20) + 1, 3)])
-    func `costs outside the bounds can't be asked for`(_ memory: Int, _ passes: Int) {
+    func `costs outside the bounds are refused`(_ memory: Int, _ passes: Int) {
         #expect(throws: StoreError.self) { try PassphraseCost(memoryByteCount: memory, passes: passes) }
     }
 }
@@ -127,7 +127,7 @@ extension KeySlotTests {
         #expect(error?.code == .wrongKey)
     }
 
-    @Test func `replacing works with all 128 slots in use, and for the only one`() async throws {
+    @Test func `replacing works if all 128 slots are used, and for the only one`() async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()
         try await store.addSlot(.keyFile(folder.keyFile), name: KeySlotName("0")!, replacing: .keyFile)

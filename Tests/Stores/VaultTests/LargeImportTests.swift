@@ -61,7 +61,7 @@ import TestServices
         return found.count
     }
 
-    @Test func `a kill at any moment of it leaves whole credentials, and the next run imports the rest`()
+    @Test func `an import that is killed at any moment leaves whole credentials, and the next run imports the rest`()
         async throws
     {
         let folder = try await sample()
@@ -93,7 +93,7 @@ import TestServices
         #expect(cutInBetween >= 3)
     }
 
-    @Test func `a disk that gets full in the middle of it leaves whole credentials, and is told`() async throws {
+    @Test func `a disk that gets full during an import leaves whole credentials, and is reported`() async throws {
         let folder = try await sample()
         let source = try await VaultStore.open(at: folder.vault + "-export", unlockedBy: .keyFile(folder.keyFile))
         let target = try await target(folder)
@@ -108,7 +108,7 @@ import TestServices
         #expect(run.outputText.contains("\(count) credentials were imported before that, and stay"))
     }
 
-    @Test func `a conflict in its last part is found before the first is written`() async throws {
+    @Test func `an import finds a conflict in its last part before it writes the first`() async throws {
         let folder = try await sample()
         let source = try await VaultStore.open(at: folder.vault + "-export", unlockedBy: .keyFile(folder.keyFile))
         let target = try await target(folder)
@@ -123,7 +123,7 @@ import TestServices
         #expect(try await target.list().all().count == 301)
     }
 
-    @Test func `an import that is called off leaves what it said, and a save goes in between`() async throws {
+    @Test func `a cancelled import leaves the reported part, and other saves go in between`() async throws {
         let folder = try await sample()
         let source = try await VaultStore.open(at: folder.vault + "-export", unlockedBy: .keyFile(folder.keyFile))
         let target = try await target(folder)

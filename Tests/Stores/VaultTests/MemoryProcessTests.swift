@@ -28,7 +28,8 @@ import TestServices
         throw StoreError.changedMemory
     }
 
-    @Test func `many processes raise it and none lowers it, and no opening is refused meanwhile`() async throws {
+    @Test func `many processes raise the rollback record and none lowers it, and every opening succeeds`() async throws
+    {
         let folder = try VaultFolder()
         try await folder.store()
         let store = try await VaultStore.open(
@@ -52,7 +53,7 @@ import TestServices
         #expect(try remembered(folder, store) == UInt64(processes * saves + 1))
     }
 
-    @Test func `processes that die at any moment leave a memory that opens and is never ahead`() async throws {
+    @Test func `processes that die at any moment leave a rollback record that opens and is never ahead`() async throws {
         let folder = try VaultFolder()
         try await folder.store()
         for round in 0..<(runsLong ? 500 : 25) {
@@ -79,7 +80,7 @@ import TestServices
     }
 
     /// Waiting for the lock on what is remembered held up the thread of whatever else the process did.
-    @Test func `while another process holds the rollback record, opening and reading keep no other task waiting`()
+    @Test func `another process's lock on the rollback record delays no other task`()
         async throws
     {
         let folder = try VaultFolder()

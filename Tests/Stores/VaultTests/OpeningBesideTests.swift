@@ -28,7 +28,7 @@ import Testing
 
     /// What another host has of a vault between the look at its slots and the look at its manifest: it sealed its record
     /// under the key of before, and later refused the sound vault as put back.
-    @Test func `a vault that is rekeyed while it is opened is opened, and the record is under the new key`()
+    @Test func `a vault that is rekeyed while it is opened opens, with its rollback record under the new key`()
         async throws
     {
         let folder = try VaultFolder()
@@ -52,7 +52,7 @@ import Testing
     }
 
     /// As the fault above has left it on hosts.
-    @Test func `a record of this generation under a key of before is replaced, and a newer one refused`() async throws {
+    @Test func `a record of this generation under an earlier key is replaced, and a newer one refused`() async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()
         let memory = Self.memory(folder)
@@ -75,7 +75,7 @@ import Testing
         #expect(await code(opening: folder, memory) == .rolledBack)
     }
 
-    @Test func `a record that changes while a vault is opened is read again before anything is refused`() async throws {
+    @Test func `a record that changes while a vault is opened is read again before a refusal`() async throws {
         let folder = try VaultFolder()
         try await folder.store()
         let memory = Self.memory(folder)
@@ -96,7 +96,7 @@ import Testing
     }
 
     /// A copy was refused as put back where another thread had seen a change since the copy was made.
-    @Test func `a copy may be older than what was seen since it was made`() async throws {
+    @Test func `a copy can be older than changes seen after it was made`() async throws {
         let keys = try VaultKeys.random(.random())
         let table = try MemoryRowTable.vault(keys)
         func open() throws -> VaultStore {

@@ -17,7 +17,7 @@ import TestServices
         try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
 
-    @Test func `a new vault is a file of its owner alone in a directory of its owner alone`() async throws {
+    @Test func `a new vault is a private file in a private directory`() async throws {
         let folder = try VaultFolder()
         try VaultKeyFile.create(at: folder.keyFile)
         let path = folder.path + "/data/latchkey/vault"
@@ -41,7 +41,7 @@ import TestServices
         #expect(folder.names == ["key"])
     }
 
-    @Test func `making a vault where something is throws conflict and leaves it`() async throws {
+    @Test func `making a vault over an existing file throws conflict and leaves the file`() async throws {
         let folder = try VaultFolder()
         try await folder.store().save(secret("s"), for: key("ada"))
         let before = try folder.contents()
@@ -55,7 +55,7 @@ import TestServices
         #expect(folder.names == ["key", "vault", "vault-journal"])
     }
 
-    @Test func `of many who make the same vault at once one succeeds and nothing is left over`() async throws {
+    @Test func `of many concurrent creations of one vault one succeeds and nothing is left over`() async throws {
         let folder = try VaultFolder()
         try VaultKeyFile.create(at: folder.keyFile)
         let codes = await withTaskGroup(of: StoreError.Code?.self) { group in
@@ -98,7 +98,7 @@ import TestServices
     }
 
     @Test(arguments: [0o000, 0o077, 0o777])
-    func `the umask changes no mode, and takes nothing away`(_ umask: Int) async throws {
+    func `the umask affects no mode`(_ umask: Int) async throws {
         let folder = try VaultFolder()
         let writer = try BuiltProducts.program("vault-writer").path
         let path = folder.path + "/a/b/vault"
@@ -116,7 +116,7 @@ import TestServices
         for file in memory { #expect(try mode(folder.path + "/c/d/" + file) == 0o600) }
     }
 
-    @Test func `a vault whose directory is exchanged while it is open is changed nowhere`() async throws {
+    @Test func `a vault whose directory is exchanged while open isn't changed anywhere`() async throws {
         let folder = try VaultFolder()
         try VaultKeyFile.create(at: folder.keyFile)
         var paths: [String] = []
@@ -243,7 +243,7 @@ import TestServices
     }
 
     @Test(arguments: [0, 1, 31, 33, 64, 100_000])
-    func `a key file of another length is no key file`(_ count: Int) async throws {
+    func `a key file of another length isn't a key file`(_ count: Int) async throws {
         let folder = try VaultFolder()
         try await folder.store()
         try folder.replace(folder.keyFile, with: [UInt8](repeating: 7, count: count))
@@ -263,7 +263,7 @@ import TestServices
     }
 
     @Test(arguments: ["", "/", ".", "..", "dir/", "a/.."])
-    func `a path that names no file is refused`(_ path: String) async throws {
+    func `a path without a file name is refused`(_ path: String) async throws {
         let folder = try VaultFolder()
         try VaultKeyFile.create(at: folder.keyFile)
         #expect(await code(folder, at: path) == .unavailable)

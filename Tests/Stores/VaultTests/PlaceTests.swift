@@ -48,7 +48,7 @@ import Testing
         #expect(Set(try rows(second).map(\.place)).isDisjoint(with: saved))
     }
 
-    @Test func `the first place is a number from the look-up value, and all eight are numbers that a table takes`() {
+    @Test func `the first place comes from the lookup value, and all eight fit into a table`() {
         func places(_ head: [UInt8]) -> ItemPlaces { ItemPlaces(of: head + [UInt8](repeating: 0xAB, count: 24)) }
         #expect(places([6, 0, 0, 0, 0, 0, 0, 0]).first == 3)
         #expect(places([7, 0, 0, 0, 0, 0, 0, 0x80]).first == 0x4000_0000_0000_0003)
@@ -122,7 +122,7 @@ import Testing
     ]
 
     @Test(arguments: heads)
-    func `lookup values that begin alike stand side by side, up to eight`(_ head: [UInt8]) async throws {
+    func `up to eight lookup values that begin alike are side by side`(_ head: [UInt8]) async throws {
         let folder = try VaultFolder()
         _ = try await folder.store()
         try holdNeighbours(try SQLiteRowTable(path: folder.vault), head)
@@ -186,7 +186,7 @@ import Testing
         #expect(!folder.names.contains("export"))
     }
 
-    @Test func `an item that is there twice is noticed by verify, and neither changed nor deleted`() async throws {
+    @Test func `a doubled item is noticed by verify, and neither changed nor deleted`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 5)
         let row = try rows(store)[2]
@@ -206,7 +206,7 @@ import Testing
 
     // MARK: - Listing
 
-    @Test func `a listing has each item once, whatever is saved, replaced and deleted beside it`() async throws {
+    @Test func `a listing has each item once, whatever other stores save, replace and delete`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 450)
         var cursor: ListingCursor?

@@ -83,7 +83,7 @@ import Testing
         #expect(left == 0, "words of \(gone.count) that are gone")
     }
 
-    @Test func `how many secrets a service has is not to be seen`() async throws {
+    @Test func `the file doesn't show how many secrets a service has`() async throws {
         // One service with twelve accounts, and twelve services with one: the same sizes in the same number, and no two
         // rows have six bytes in common at any place.
         var shapes: Set<[Int]> = []
@@ -109,7 +109,7 @@ import Testing
 
     // MARK: - Sizes
 
-    @Test func `buckets hold what they are for and are few`() {
+    @Test func `each size fits into one of a few buckets`() {
         var sizes: Set<Int> = []
         var wrong: [Int] = []
         for count in 0...70_000 {

@@ -30,7 +30,7 @@ import TestServices
         #expect(try await store.text(key("1/7")) == "1 7")
     }
 
-    @Test func `no read is torn while other processes replace what is read`() async throws {
+    @Test func `a read is never mixed while other processes replace its item`() async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()
         try await store.save(secret("0"), for: key("whole"))
@@ -84,7 +84,7 @@ import TestServices
         #expect(try await store.text(key("number")) == "\(processes * steps)")
     }
 
-    @Test func `changes of another process are heard, and the stream ends with the store`() async throws {
+    @Test func `other processes' changes are reported, and the stream ends with the store`() async throws {
         let folder = try VaultFolder()
         var store: VaultStore? = try await folder.store()
         let changes = try #require(try await store?.changes(deadline: .standard))
@@ -177,7 +177,7 @@ import TestServices
         #expect(try await store.text(key) == "new")
     }
 
-    @Test func `reads go on while a writer prepares its change`() async throws {
+    @Test func `reads continue while a writer prepares its change`() async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()
         try await store.save(secret("old"), for: key("ada"))

@@ -30,7 +30,7 @@ import TestServices
         try await VaultStore.open(at: folder.vault, unlockedBy: passphrase(word))
     }
 
-    @Test func `everything is sealed anew, the old keys are gone, and versions and slots stay`() async throws {
+    @Test func `a rekeying seals everything anew, ends the old keys, and keeps versions and slots`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 600)
         try await store.addSlot(passphrase("p"), name: .passphrase, cost: .cheap)
@@ -71,7 +71,7 @@ import TestServices
     // MARK: - Who is locked out
 
     /// The review's attack: `remove-slot` and a new data key left the root key as it was, which an old copy still held.
-    @Test func `an old copy with a removed slot's passphrase opens nothing that is saved after a rekeying`()
+    @Test func `an old copy with a removed slot's passphrase doesn't open data saved after a rekeying`()
         async throws
     {
         let folder = try VaultFolder()
@@ -111,7 +111,7 @@ import TestServices
         #expect(again?.code == .corrupted || again?.code == .wrongKey)
     }
 
-    @Test func `a passphrase that was replaced opens nothing after a rekeying`() async throws {
+    @Test func `a replaced passphrase opens nothing after a rekeying`() async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()
         try await store.addSlot(passphrase("old"), name: .passphrase, cost: .cheap)
@@ -126,7 +126,7 @@ import TestServices
 
     // MARK: - Who goes on
 
-    @Test func `a store that is open goes on by its slot, reading, listing, writing and adding slots`() async throws {
+    @Test func `an open store continues through its slot: reading, listing, writing and adding slots`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 150)
         let others = [try await folder.store(), try await folder.store(), try await folder.store()]
@@ -152,7 +152,7 @@ import TestServices
         for store in others { #expect(try await store.verify().problems == []) }
     }
 
-    @Test func `a slot that is made while others rekey is sealed to the new key`() async throws {
+    @Test func `a slot made during another process's rekeying is sealed to the new key`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 2)
         let slot = try NewKeySlot(
@@ -163,7 +163,7 @@ import TestServices
         try await expectAll(2, in: try await open(folder, "p"))
     }
 
-    @Test func `a vault that is rekeyed while it is being opened opens all the same`() async throws {
+    @Test func `a vault that is rekeyed while it is being opened opens anyway`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 5)
         let (keys, slot) = (store.keys, store.slot)
@@ -174,7 +174,7 @@ import TestServices
         #expect(try await opened.text(key("3")) == "secret 3")
     }
 
-    @Test func `a cursor of another making is refused`() async throws {
+    @Test func `a cursor of another form is refused`() async throws {
         let store = try await VaultFolder().store()
         for bytes: [UInt8] in [
             [], [1], [1, 0, 0, 0, 5], Array(repeating: 1, count: 23), Array(repeating: 1, count: 37),
@@ -215,7 +215,7 @@ import TestServices
         print("rekeying, \(rounds) kills: \(done) said to be done between them, \(ids.count) keys seen")
     }
 
-    @Test func `an item that can't be opened stops it, and nothing is changed`() async throws {
+    @Test func `an item that can't be opened stops a rekeying, and nothing is changed`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 20)
         let row = try #require(try rows(store).last)
@@ -228,7 +228,7 @@ import TestServices
         #expect(try folder.contents() == before)
     }
 
-    @Test func `a slot or record of a newer kind stops it, and nothing is changed`() async throws {
+    @Test func `a slot or record of a newer kind stops a rekeying, and nothing is changed`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 2)
         for name in ["slot/" + String(repeating: "0", count: 32), "future"] {
@@ -250,7 +250,7 @@ import TestServices
         #expect(try await store.rekey() == 2)
     }
 
-    @Test func `one that is cancelled in the middle leaves the old vault`() async throws {
+    @Test func `a rekeying that is cancelled in the middle leaves the old vault`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 300)
         let before = (try folder.contents(), store.keys.id)

@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `what others changed is remembered once it was seen, by opening and by reading`() async throws {
+    @Test func `other processes' changes are recorded once seen, by opening and by reading`() async throws {
         let folder = try VaultFolder()
         let other = try await folder.store()
         let reader = try await open(folder, Self.memory(folder))
@@ -113,7 +113,7 @@ import Testing
         #expect(await code(opening: folder, Self.memory(folder)) == .rolledBack)
     }
 
-    @Test func `without a memory nothing is written outside the vault, and nothing noticed`() async throws {
+    @Test func `without a rollback record nothing is written outside the vault, and nothing noticed`() async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()
         let old = try folder.contents()
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a store that is open refuses an older copy, and its verify reports it`(_ changesSlots: Bool) async throws {
+    func `an open store refuses an older copy, and its verify reports it`(_ changesSlots: Bool) async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()
         let old = try folder.contents()
@@ -143,7 +143,7 @@ import Testing
         #expect(try folder.contents() == old)
     }
 
-    @Test func `two vaults in one directory have memories of their own`() async throws {
+    @Test func `two vaults in one directory have separate records`() async throws {
         let (folder, newer) = try await rolledBack()
         let second = folder.path + "/second"
         _ = try await VaultStore.create(
@@ -155,14 +155,14 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: Self.memory(folder).directory).count == 2)
     }
 
-    @Test func `a copy on another machine opens there, at whatever age`() async throws {
+    @Test func `a copy on another machine opens there, whatever its age`() async throws {
         let (folder, _) = try await rolledBack()
         let elsewhere = RollbackMemory(directory: folder.path + "/elsewhere")
         #expect(try await open(folder, elsewhere).rollback == .firstSeen)
         #expect(try await open(folder, elsewhere).rollback == .current)
     }
 
-    @Test func `of two copies that were changed equally often only the one that was seen opens`() async throws {
+    @Test func `of two copies with equally many changes only the seen one opens`() async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()
         let copy = folder.path + "/copy"
@@ -209,7 +209,7 @@ import Testing
         try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
 
-    @Test func `it is a sealed file of its owner alone, and doesn't show the generation`() async throws {
+    @Test func `the rollback record is a private sealed file, and doesn't show the generation`() async throws {
         let (folder, memory) = try await vault()
         let file = try file(memory)
         #expect(try mode(file) == 0o600)
@@ -225,7 +225,8 @@ import Testing
         #expect(Data(try folder.contents(file)) != bytes)
     }
 
-    @Test func `one that was changed without the key is refused, and accepting replaces it`() async throws {
+    @Test func `a rollback record that was changed without the key is refused, and accepting replaces it`() async throws
+    {
         let (folder, memory) = try await vault()
         let (other, otherMemory) = try await vault()
         let path = try file(memory)
@@ -259,7 +260,7 @@ import Testing
         #expect(try await open(folder, memory).rollback == .current)
     }
 
-    @Test func `an empty one, as a killed process leaves it, and none are the first look`() async throws {
+    @Test func `an empty or missing rollback record counts as the first look`() async throws {
         let (folder, memory) = try await vault()
         let path = try file(memory)
         try folder.replace(path, with: [])
@@ -270,7 +271,7 @@ import Testing
         #expect(try await open(folder, memory).rollback == .current)
     }
 
-    @Test func `one that others could have written is refused`() async throws {
+    @Test func `a rollback record that others could have written is refused`() async throws {
         let (folder, memory) = try await vault()
         let path = try file(memory)
         for mode in [0o640, 0o604, 0o620, 0o602] {
@@ -299,7 +300,7 @@ import Testing
 
     // MARK: - Where it can't be written
 
-    @Test func `a state directory that can't be used keeps nobody from reading and saving, and is logged`()
+    @Test func `an unusable state directory doesn't prevent reading and saving, and is logged`()
         async throws
     {
         let sink = MemoryLogSink()
@@ -325,7 +326,7 @@ import Testing
         #expect(refused != nil)
     }
 
-    @Test func `a memory that may only be read still tells, and one that may not be read keeps nobody out`()
+    @Test func `a read-only rollback record still counts, and an unreadable one prevents nothing`()
         async throws
     {
         let (folder, memory) = try await vault()

@@ -53,7 +53,7 @@ import TestServices
         return folder
     }
 
-    @Test func `any damaged page costs no more than what stood on it`() async throws {
+    @Test func `a damaged page costs only its own items`() async throws {
         let folder = try await filled()
         let pageCount = try folder.contents().count / Self.pageByteCount
         var unreadable = 0
@@ -71,7 +71,7 @@ import TestServices
         #expect(pageCount > 20)
     }
 
-    @Test func `pages here and there are left out, at both ends too`() async throws {
+    @Test func `salvage leaves out damaged pages anywhere, at both ends too`() async throws {
         let folder = try await filled()
         let pageCount = try folder.contents().count / Self.pageByteCount
         let outcome = try #require(try await salvage(folder, damaging: [4, pageCount / 2, pageCount - 1]))
@@ -79,7 +79,7 @@ import TestServices
         #expect(outcome.missing > 0 && outcome.found > Self.itemCount / 2)
     }
 
-    @Test func `of a sound vault nothing is missing`() async throws {
+    @Test func `salvage of a sound vault is complete`() async throws {
         let outcome = try #require(try await salvage(try await filled(), damaging: []))
         #expect(outcome.found == Self.itemCount && outcome.missing == 0)
     }

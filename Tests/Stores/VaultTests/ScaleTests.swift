@@ -20,7 +20,7 @@ import Testing
         return answers
     }
 
-    @Test func `opening, and work on one item, takes a few pages however many items there are`() async throws {
+    @Test func `opening, and work on one item, reads a few pages, however many items exist`() async throws {
         let (few, many) = (100, runsLong ? 1_000_000 : 12_000)
         var answers: [[String: [Int]]] = []
         for count in [few, many] {
@@ -73,14 +73,14 @@ import Testing
     }
 
     /// A sealed name alone is 296 bytes.
-    @Test func `work on all items takes no memory for each`() async throws {
+    @Test func `work on all items needs no memory for each`() async throws {
         let sizes = [6_000, 12_000] + (runsLong ? [100_000, 1_000_000] : [])
         try await compare(
             ["list", "search", "verify", "export", "rekey"], at: sizes, secretByteCount: 40, atMost: 200)
     }
 
     /// It keeps what it changes in memory up to a limit; beyond that, it must not.
-    @Test func `an import takes no memory for each item`() async throws {
+    @Test func `an import needs no memory for each item`() async throws {
         try await compare(["export", "import"], at: [1_200, 1_600], secretByteCount: 32_000, atMost: 8_000)
         if runsLong {
             try await compare(["export", "import"], at: [100_000, 1_000_000], secretByteCount: 40, atMost: 40)

@@ -51,7 +51,7 @@ struct UnitCredentials {
         }
     }
 
-    @Test func `a vault opens with the credential that it was made with, and its file says which`() async throws {
+    @Test func `a vault opens with its original credential, and its file has the credential's name`() async throws {
         let made = try await VaultStore.create(at: folder.vault, unlockedBy: .systemCredential(unit.key()))
         try await made.save(secret("s3cret"), for: key("ada"))
         let opened = try await VaultStore.open(at: folder.vault, unlockedBy: .systemCredential(unit.key()))
@@ -64,7 +64,7 @@ struct UnitCredentials {
         #expect(locked.slots.map(\.systemCredential?.text) == ["latchkey"])
     }
 
-    @Test func `another credential is told as such, and the file stays as it is`() async throws {
+    @Test func `another credential has a distinct error, and the file stays unchanged`() async throws {
         _ = try await VaultStore.create(at: folder.vault, unlockedBy: .systemCredential(unit.key()))
         let before = try folder.contents()
         try unit.write("other", try Sealing.randomOctets(32))
@@ -79,7 +79,7 @@ struct UnitCredentials {
 
 extension SystemCredentialTests {
     @Test(arguments: [[], [1], [UInt8](repeating: 7, count: 31), [UInt8](repeating: 7, count: 33)])
-    func `a credential of another length is no key`(_ bytes: [UInt8]) async throws {
+    func `a credential of another length is refused`(_ bytes: [UInt8]) async throws {
         _ = try await VaultStore.create(at: folder.vault, unlockedBy: .systemCredential(unit.key()))
         try unit.write("latchkey", bytes)
         #expect(await problem()?.code == .wrongKey)
@@ -87,7 +87,7 @@ extension SystemCredentialTests {
 
     /// 0440 and 0550 are how an access list for the unit's user shows in the mode.
     @Test(arguments: [(0o400, 0o500), (0o440, 0o550), (0o440, 0o500)])
-    func `the modes that systemd gives are taken`(_ file: Int, _ directory: Int) async throws {
+    func `the modes that systemd sets are accepted`(_ file: Int, _ directory: Int) async throws {
         _ = try await VaultStore.create(at: folder.vault, unlockedBy: .systemCredential(unit.key()))
         try unit.setMode(file, of: "latchkey")
         try unit.setMode(directory)
@@ -143,7 +143,7 @@ extension SystemCredentialTests {
         "", ".", "..", "a/b", "../a", "/a", "a:b", "a\nb", "a\0", "naïve", String(repeating: "a", count: 256),
     ]
     )
-    func `what is no name of a credential is none here`(_ text: String) {
+    func `an invalid credential's name is absent`(_ text: String) {
         #expect(SystemCredentialName(text) == nil)
     }
 

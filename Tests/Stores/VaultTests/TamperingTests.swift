@@ -64,7 +64,7 @@ import Testing
         #expect(error?.code == .corrupted)
     }
 
-    @Test func `a row put in another's place is noticed by the read`() async throws {
+    @Test func `a row in another's place is noticed by the read`() async throws {
         let (folder, store, table) = try await vault()
         defer { withExtendedLifetime(folder) {} }
         let (first, second) = (try row(0, store, table), try row(1, store, table))
@@ -77,7 +77,7 @@ import Testing
         #expect(report.problems.contains { if case .damagedItem = $0 { true } else { false } })
     }
 
-    @Test func `each row in each other's place is noticed, whole or half, and the others stay right`() async throws {
+    @Test func `rows that are exchanged are noticed, whole or half, and the others stay readable`() async throws {
         let (folder, store, table) = try await vault()
         defer { withExtendedLifetime(folder) {} }
         let rows = try (0..<5).map { try row($0, store, table) }
@@ -111,7 +111,7 @@ import Testing
             try await store.verify().problems.count { if case .damagedItem = $0 { true } else { false } } == 2)
     }
 
-    @Test func `records in each other's place keep the vault from opening`() async throws {
+    @Test func `records that are exchanged prevent the vault from opening`() async throws {
         let (folder, store, table) = try await vault(1)
         try await store.addSlot(passphrase("p"), name: .passphrase, cost: .cheap)
         let sound = try folder.contents()
@@ -137,7 +137,7 @@ import Testing
         #expect(try await folder.store().text(key("account 0")) == "secret 0")
     }
 
-    @Test func `a secret exchanged for another item's, or for the same item's older one, is noticed`() async throws {
+    @Test func `a secret replaced with another item's, or with an older one, is noticed`() async throws {
         let (folder, store, table) = try await vault()
         defer { withExtendedLifetime(folder) {} }
         let old = try row(0, store, table)
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func `a row put back to its older state is noticed by verify`() async throws {
+    @Test func `a row restored to its older state is noticed by verify`() async throws {
         let (folder, store, table) = try await vault()
         defer { withExtendedLifetime(folder) {} }
         let old = try row(2, store, table)
@@ -171,7 +171,7 @@ import Testing
         #expect(try await store.verify().problems == [.itemCount(expected: 5, found: 4)])
     }
 
-    @Test func `a row that was deleted and put back by a stranger is noticed by verify`() async throws {
+    @Test func `a row that a stranger deleted and restored is noticed by verify`() async throws {
         let (folder, store, table) = try await vault()
         defer { withExtendedLifetime(folder) {} }
         let gone = try row(3, store, table)
@@ -182,7 +182,7 @@ import Testing
         #expect(try await store.verify().problems == [.extraItem("\(key("account 3"))")])
     }
 
-    @Test func `an older manifest is noticed by a store that is open and by verify`() async throws {
+    @Test func `an older manifest is noticed by an open store and by verify`() async throws {
         let (folder, store, table) = try await vault()
         let old = try table.read { (view) throws(StoreError) in try view.record("manifest") }
         try await store.save(secret("one more"), for: key("extra"))
@@ -193,7 +193,7 @@ import Testing
         #expect(try await store.verify().isSound == false)
     }
 
-    @Test func `a key slot put back, and a record of a stranger, keep the vault from opening`() async throws {
+    @Test func `a restored key slot, and a stranger's record, prevent the vault from opening`() async throws {
         let (folder, store, table) = try await vault()
         let before = try table.read { (view) throws(StoreError) in try view.records() }
         try await store.addSlot(passphrase("second"), name: .passphrase, cost: .cheap)
@@ -240,7 +240,7 @@ import Testing
         #expect(error?.code == .corrupted)
     }
 
-    @Test func `cheaper costs in a slot don't open it either`() async throws {
+    @Test func `a slot with cheaper costs doesn't open either`() async throws {
         let folder = try VaultFolder()
         let cost = try PassphraseCost(memoryByteCount: 16 << 20, passes: 2)
         _ = try await VaultStore.create(at: folder.vault, unlockedBy: passphrase("p"), cost: cost)

@@ -14,7 +14,7 @@ import TestServices
 
     private func temporaryFiles(_ folder: VaultFolder) -> [String] { folder.names.filter(TemporaryFile.isTemporary) }
 
-    @Test func `what a killed export leaves is removed by the next one, which leaves a running one's alone`()
+    @Test func `the next export removes the leftovers of a killed one, but not a running one's`()
         async throws
     {
         let folder = try VaultFolder()
@@ -69,7 +69,7 @@ import TestServices
         }
     }
 
-    @Test func `of what has such a name only a vault in the making is removed`() async throws {
+    @Test func `of files with a temporary name only unfinished vaults are removed`() async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()
         let digits = "0123456789abcdef"
@@ -87,7 +87,7 @@ import TestServices
         #expect(Set(gone).isDisjoint(with: folder.names))
     }
 
-    @Test func `no vault can have such a name`() async throws {
+    @Test func `a vault can't have a temporary file's name`() async throws {
         let folder = try VaultFolder()
         try VaultKeyFile.create(at: folder.keyFile)
         let error = await refusal { () async throws(StoreError) in

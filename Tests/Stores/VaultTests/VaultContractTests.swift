@@ -31,7 +31,7 @@ import Testing
 /// Items with attributes, over both tables.
 @Suite struct ItemStoreTests {
     @Test(arguments: ContractCase.allOfItems + [.hiddenKinds])
-    func `a vault keeps items`(_ statement: ContractCase) async throws {
+    func `a vault keeps the contract for items`(_ statement: ContractCase) async throws {
         let folder = try VaultFolder(inMemory: true)
         let store = try await folder.store()
         try await statement.check(on: store)
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: ContractCase.allOfItems)
-    func `another table does`(_ statement: ContractCase) async throws {
+    func `a table in memory keeps the contract for items`(_ statement: ContractCase) async throws {
         let keys = try VaultKeys.random(.random())
         let store = try VaultStore(table: MemoryRowTable.vault(keys), keys: keys, now: { .now() })
         try await statement.check(on: store)

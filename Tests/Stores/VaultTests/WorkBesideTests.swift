@@ -49,7 +49,7 @@ import TestServices
         #expect(folder.names == names)
     }
 
-    @Test func `a small vault is walked as it is, and writers wait for it`() async throws {
+    @Test func `a small vault is walked in place, and writers wait`() async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()
         try await store.save(secret("one"), for: key("ada"))
@@ -88,7 +88,7 @@ import TestServices
         }
     }
 
-    @Test func `where no copy can be made it is done all the same`() async throws {
+    @Test func `if a copy can't be made, the walk works without one`() async throws {
         let folder = try VaultFolder(inMemory: true)
         _ = try await large(folder)
         // No name is left for a copy beside it.
@@ -104,7 +104,7 @@ import TestServices
         #expect(try await target.importAll(from: store, onConflict: .refuse).addedCount == 20)
     }
 
-    @Test func `a copy is the file, byte for byte, and nobody else's`() async throws {
+    @Test func `a copy equals the file, byte for byte, and has no name in the folder`() async throws {
         let folder = try VaultFolder(inMemory: true)
         let store = try await large(folder)
         let copy = try #require(try store.file.copy(Cancellation(.standard), from: 0))

@@ -15,7 +15,7 @@ struct ComparisonPageTests {
 
     private static let headings = ["Libraries that keep secrets", "Programs at a terminal", "Signing in"]
 
-    @Test(arguments: headings) func `each cell says how it was seen`(_ heading: String) throws {
+    @Test(arguments: headings) func `each cell gives its evidence`(_ heading: String) throws {
         let rows = try table(heading)
         #expect(rows.count > 10)
         let columns = try #require(rows.first).count
@@ -30,7 +30,7 @@ struct ComparisonPageTests {
         }
     }
 
-    @Test func `whatever was read has its repository and commit, or where else it was read`() throws {
+    @Test func `every source has its repository and commit, or another place`() throws {
         let seen = try table("How it was seen")
         #expect(seen.count == 16)
         for row in seen.dropFirst(2) {
@@ -38,7 +38,7 @@ struct ComparisonPageTests {
         }
     }
 
-    @Test func `what it says of our limits and helpers is so`() throws {
+    @Test func `the page's statements on our limits and helpers hold`() throws {
         let text = try Repository.text(Self.page)
         #expect(text.contains("16 MiB in a vault, 8 MiB in a keyring"))
         #expect(

@@ -25,7 +25,7 @@ struct FleetPageTests {
         #expect(faulty.errorText.contains("StateDirectoryRights"), "this check notices nothing")
     }
 
-    @Test func `PostgreSQL takes the page's settings and its rule for the role`() async throws {
+    @Test func `PostgreSQL accepts the page's settings and its rule for the role`() async throws {
         let blocks = try Repository.text(Self.page).components(separatedBy: "```").enumerated()
             .filter { $0.offset % 2 == 1 && $0.element.hasPrefix("\n") }.map(\.element)
         try #require(blocks.count == 2)

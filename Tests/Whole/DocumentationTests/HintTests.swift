@@ -95,7 +95,7 @@ struct HintTests {
 
     private static func allOptions(_ command: CommandDefinition) -> [String] { command.options.map(\.name.text) }
 
-    @Test func `every command and option that a text names is there`() throws {
+    @Test func `every command and option in a text exists`() throws {
         var count = 0
         for (path, texts) in try Self.texts() {
             let own = try Self.commands(of: path)
@@ -118,13 +118,13 @@ struct HintTests {
         #expect(count > 150)
     }
 
-    @Test func `no text leaves the provider to be filled in where it is known`() throws {
+    @Test func `a text names the provider where the provider is known`() throws {
         for (path, texts) in try Self.texts() {
             for text in texts { #expect(!text.contains(/latchkey [a-z -]+ PROVIDER/), "\(path): \(text)") }
         }
     }
 
-    @Test func `a text that names what isn't there is noticed`() throws {
+    @Test func `a text with a missing command or option is noticed`() throws {
         let list = try #require(Self.grammar.command(named: "list"))
         #expect(Self.mistakes(in: "see latchkey lst", about: []) == ["there is no latchkey lst"])
         #expect(Self.mistakes(in: "latchkey vault inti", about: []) == ["there is no latchkey vault inti"])
@@ -250,7 +250,7 @@ struct HintTests {
         for code in Set(listed).subtracting(codes).sorted() { Issue.record("\(Self.page): remove \(code)") }
     }
 
-    @Test func `what the table says that helps is there`() throws {
+    @Test func `every remedy in the table exists`() throws {
         for line in try Repository.lines(Self.page) where line.hasPrefix("| `") {
             for text in line.matches(of: /`([^`]+)`/).map({ String($0.output.1) }) {
                 let mistakes = Self.mistakes(in: text, about: []).filter { !$0.contains("--passphrase-fd 3") }

@@ -64,7 +64,7 @@ import Testing
 
     // MARK: - Directions
 
-    @Test func `no store imports sign-in`() throws {
+    @Test func `stores don't import sign-in`() throws {
         let signIn = try Self.modules(of: "SignIn")
         #expect(signIn.contains("LatchkeyOAuth"))
         #expect(try Self.users(of: signIn) { $0.hasPrefix("Stores/") } == [])
@@ -76,7 +76,7 @@ import Testing
         #expect(try Self.users(of: stores) { $0.hasPrefix("SignIn/") } == [])
     }
 
-    @Test func `nothing that Latchkey is made of imports an extra`() throws {
+    @Test func `Latchkey's own modules don't import an extra`() throws {
         let extras = try Self.modules(of: "Extras")
         #expect(extras.contains("LatchkeyTestServer"))
         let users = try Self.users(of: extras) { path in
@@ -85,7 +85,7 @@ import Testing
         #expect(users == [])
     }
 
-    @Test func `commands of stores import no sign-in, and those of sign-in alone import the network`() throws {
+    @Test func `only sign-in's commands import the network, and commands of stores don't import sign-in`() throws {
         func users(of modules: Set<String>, outside folders: [String]) throws -> [String] {
             try Self.users(of: modules) { path in
                 path.hasPrefix("Commands/") && !folders.contains { path.hasPrefix("Commands/Commands/\($0)/") }
@@ -112,7 +112,7 @@ import Testing
 
     /// A second module with the system's headers once made each build choose one of the two as the owner of `stat` and
     /// `mode_t`, for everything that imports both: a release build failed, or the next debug build.
-    @Test func `the system's types are Glibc's alone`() throws {
+    @Test func `the system's types come from Glibc alone`() throws {
         let header = try Repository.text("Sources/CLibraries/Linux/include/latchkey_linux.h")
         let included = header.matches(of: /#include <([\w.\/]+)>/).map { String($0.output.1) }
         #expect(included == ["stddef.h", "stdint.h"])
@@ -176,7 +176,7 @@ import Testing
         // Without the log's two, which must not raise SIGPIPE.
         ("Glibc.write(", ["Base/System/DescriptorBytes.swift", "Base/Log/TextLogSink.swift"]),
     ])
-    func `one place does it`(_ call: String, _ places: [String]) throws {
+    func `only the listed places make a call`(_ call: String, _ places: [String]) throws {
         let users = try Repository.sources().filter { $0.1.contains(call) }.map(\.0)
         let others = users.filter { path in !places.contains { path.hasPrefix($0) } }
         #expect(!users.isEmpty && others.isEmpty, "\(others)")

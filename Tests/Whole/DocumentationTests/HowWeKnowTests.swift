@@ -20,7 +20,7 @@ struct HowWeKnowTests {
         #expect(count >= 20)
     }
 
-    @Test func `a log in which one of them failed, or is missing, changes nothing`() async throws {
+    @Test func `a log in which a promise's test failed, or is missing, changes nothing`() async throws {
         let directory = try TestDirectory()
         try directory.makeFolder("Docs/Explanation")
         try directory.makeFolder("Scripts")

@@ -40,7 +40,7 @@ struct LibpqDeclarationTests {
             """
     }
 
-    @Test func `what is declared of libpq is what its own header declares`() async throws {
+    @Test func `our declarations of libpq agree with its own header`() async throws {
         #expect(try #require(comparison.headers[Self.functions]).matches(of: /(?m)^FUNCTION\(/).count > 30)
         for part in [
             "(long)PGRES_PIPELINE_ABORTED", "(long)CONNECTION_BAD", "sizeof(PostgresPollingStatusType)",

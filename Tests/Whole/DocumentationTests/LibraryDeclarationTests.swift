@@ -51,7 +51,7 @@ struct LibraryDeclarationTests {
             """
     }
 
-    @Test func `what is declared of libsecret and GLib is what their own headers declare`() async throws {
+    @Test func `our declarations of libsecret and GLib agree with their own headers`() async throws {
         let counts = try [Self.functions, Self.secrets].map {
             try #require(comparison.headers[$0]).matches(of: /(?m)^(FUNCTION|VARIADIC)\(/).count
         }

@@ -38,7 +38,8 @@ struct ManualTests {
         text.split { $0.isWhitespace }.joined(separator: " ")
     }
 
-    @Test(arguments: try pages()) func `a manual page is clean mdoc, and named as its file`(_ page: String) async throws
+    @Test(arguments: try pages()) func `a manual page is clean mdoc, with the name of its file`(_ page: String)
+        async throws
     {
         let run = try await Self.lint(Repository.root.appendingPathComponent("\(Self.folder)/\(page)").path)
         #expect(run.status == 0, "\(run.outputText)\(run.errorText)")
@@ -49,7 +50,7 @@ struct ManualTests {
             ))
     }
 
-    @Test func `the pages of commands are what Scripts/manual writes of the help now`() async throws {
+    @Test func `the pages of commands are what Scripts/manual now makes from the help`() async throws {
         let directory = try TestDirectory()
         _ = try await Self.written(of: BuiltProducts.folder() + "/latchkey", in: directory).successful("Scripts/manual")
         for page in try Self.pages() where page.hasSuffix(".1") {
@@ -131,7 +132,7 @@ struct ManualTests {
         "the served keyring",
     ]
 
-    @Test func `a help's dots, quotes, backslashes and words of mdoc stay what they are`() async throws {
+    @Test func `a help's dots, quotes, backslashes and mdoc words stay unchanged`() async throws {
         let paragraph = """
             .Sh isn't a macro, 'nor is this; (--all, ARG) and ARG: \\fB and \\n, "so" ^~`. A tab \\t, No Ns Ar.
             'Another' line. .netrc begins one, and -- stands alone. See latchkey vault, or (latchkey stores).
@@ -174,7 +175,7 @@ struct ManualTests {
         }
     }
 
-    @Test func `a topic that no page has, and a program that isn't there, end the script`() async throws {
+    @Test func `an unknown topic and a missing program end the script`() async throws {
         let directory = try TestDirectory()
         let odd = try program("", topics: Self.topics + ["new things"], in: directory)
         let run = try await Self.written(of: odd, in: directory)
@@ -185,7 +186,7 @@ struct ManualTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory / "man").isEmpty)
     }
 
-    @Test func `a page that another leads to is there`() throws {
+    @Test func `a page that another page links to exists`() throws {
         let pages = Set(try Self.pages())
         var count = 0
         for page in pages {

@@ -45,7 +45,7 @@ struct PackageTests {
             .trimmingCharacters(in: .newlines)
     }
 
-    @Test func `it has the program's version, and depends on what the program links and loads`() async throws {
+    @Test func `the package has the program's version, and depends on what the program links and loads`() async throws {
         let version = try await BuiltProducts.latchkey().run(["version"]).successful("version").outputText
         #expect(try await "latchkey \(field("Version"))\n" == version)
         #expect(try await field("Maintainer") == "Ada <ada@example.org>")
@@ -74,7 +74,7 @@ struct PackageTests {
     }
 
     /// Of 0.1.0, whose units name a program of its own.
-    @Test func `it takes the place of the keyring's package`() async throws {
+    @Test func `the package replaces the keyring's package`() async throws {
         for name in ["Provides", "Conflicts", "Replaces"] {
             #expect(try await field(name).hasPrefix("latchkey-keyring"), "\(name)")
         }
@@ -83,7 +83,7 @@ struct PackageTests {
         #expect(run.outputText.hasPrefix("latchkey keyring serve: "))
     }
 
-    @Test func `it holds the program, the helpers' names, the manual and the completions, and nothing else`()
+    @Test func `the package holds only the program, the helpers' names, the manual and the completions`()
         async throws
     {
         let pages = try FileManager.default.contentsOfDirectory(
@@ -131,7 +131,7 @@ struct PackageTests {
         }
     }
 
-    @Test func `what it installs works together`() async throws {
+    @Test func `the installed parts work together`() async throws {
         let made = try await Self.made.value
         let environment = try TestDirectory().environment()
         let latchkey = try Program("\(made.root)/usr/bin/latchkey")
@@ -140,7 +140,7 @@ struct PackageTests {
         #expect(try await git.run(["capability"], environment: environment).outputText.hasPrefix("version 0\n"))
     }
 
-    @Test func `the same programs make the same bytes, and an option another version`() async throws {
+    @Test func `the same programs make the same bytes, and an option makes another version`() async throws {
         let made = try await Self.made.value
         let directory = try TestDirectory()
         let again = try await Self.make(in: directory)
@@ -181,7 +181,7 @@ struct PackageTests {
         #expect(run.outputText.contains(" custom-library-search-path "))
     }
 
-    @Test func `systemd takes the units as they are`() async throws {
+    @Test func `systemd accepts the units unchanged`() async throws {
         let made = try await Self.made.value
         let run = try await Program("systemd-analyze").run([
             "verify", "--root=\(made.root)", "--recursive-errors=no", "--man=no", made.units + ".socket",
@@ -191,7 +191,7 @@ struct PackageTests {
     }
 
     /// By the commands of Docs/HowTo/server.md; systemd's part is played.
-    @Test func `a unit gets a secret of the vault by the units that are installed`() async throws {
+    @Test func `a unit gets a secret of the vault through the installed units`() async throws {
         let made = try await Self.made.value
         let page = "Docs/HowTo/server.md"
         let socket = try String(contentsOfFile: made.units + ".socket", encoding: .utf8)
@@ -237,7 +237,7 @@ struct PackageTests {
         #expect(answer.status == 0 && answer.outputText == "s3cret", "\(answer.errorText)")
     }
 
-    @Test func `each override says why`() throws {
+    @Test func `each override gives its reason`() throws {
         let lines = try Repository.lines(".packaging/debian/latchkey.lintian-overrides").filter { !$0.isEmpty }
         #expect(lines.contains { !$0.hasPrefix("#") })
         for (before, line) in zip(["latchkey: "] + lines, lines) where !line.hasPrefix("#") {

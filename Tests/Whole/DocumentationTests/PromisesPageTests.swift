@@ -29,7 +29,7 @@ struct PromisesPageTests {
         for product in products { #expect(text.contains("`\(product)`"), "\(product)") }
     }
 
-    @Test func `the formats that are promised are frozen`() throws {
+    @Test func `the promised formats are frozen`() throws {
         let text = try Repository.text(Self.page)
         let fixtures = "Tests/Stores/VaultTests/Fixtures"
         #expect(text.contains("`\(fixtures)`"))
@@ -40,7 +40,7 @@ struct PromisesPageTests {
         for format in ["vault-format.md", "session-format.md"] { #expect(text.contains("(\(format))"), "\(format)") }
     }
 
-    @Test func `the versions that are named are those of the other pages`() throws {
+    @Test func `the versions on the page are those of the other pages`() throws {
         let text = try Repository.text(Self.page)
         for (page, words) in [
             ("README.md", "Debian 12 with a Swift 6.3 toolchain"), ("Docs/HowTo/install.md", "tested on Debian 12"),

@@ -20,98 +20,98 @@ import Testing
         // MARK: RFC 9700, best current practice
         Rule(
             "RFC 9700 2.1", "an answer is believed only with the state of this attempt, once",
-            "an answer with another state or none is refused, and no token request is sent",
-            "of many answers at once the gate lets one through"),
+            "a response with another state or none is refused, and no token request is sent",
+            "of many concurrent responses the gate admits one"),
         Rule(
             "RFC 9700 2.1.1", "PKCE is used, with S256; a server that lists other methods alone is refused",
-            "the address holds what the code flow needs, each once", "methods without S256 are refused"),
+            "the address has each parameter of the code flow once", "methods without S256 are refused"),
         Rule(
             "RFC 9700 2.1.1", "each attempt has a challenge of its own", "two attempts share neither state nor verifier"
         ),
         Rule(
             "RFC 9700 2.1.2", "no implicit grant: nothing but a code is asked for",
-            "the address holds what the code flow needs, each once"),
+            "the address has each parameter of the code flow once"),
         Rule(
             "RFC 9700 2.2.1", "tokens can be bound to a key of the sender's",
-            "a stolen session is of no use without the key",
-            "a token that anyone could use is refused where a bound one was asked for"),
+            "a stolen session is useless without the key",
+            "an unbound token is refused if a bound one was requested"),
         Rule(
             "RFC 9700 2.2.2", "refresh tokens are rotated: the new one replaces the old one before it is used",
-            "a rotated refresh token is what the next refresh sends",
+            "the next refresh sends the rotated refresh token",
             "many tasks with one ended session make one refresh, and all get the new token"),
         Rule(
             "RFC 9700 4.14.2",
             "nothing that waits for the network stands between a rotated refresh token and the store",
-            "the refreshed session is stored before the server is asked for its keys",
-            "a server whose keys can't be had costs no refresh",
-            "a signal in the middle of a refresh loses nothing, and the others go on with it"),
+            "the refreshed session is stored before the server's keys are requested",
+            "a server whose keys are unavailable costs no refresh",
+            "a signal in the middle of a refresh loses nothing, and the other processes continue with it"),
         Rule(
             "RFC 9700 4.14.2", "a refresh that is killed costs nothing unless the server has acted, and is told then",
-            "a process that is killed while it waits its turn holds up nobody",
+            "a process that is killed while it waits for its turn delays no other process",
             "a process that is killed before it has sent anything costs nothing",
             "a process that is killed before the server has acted costs nothing",
-            "a command that is killed while the server's answer is on its way costs nothing",
-            "so does one that is killed with the answer in hand, before the store has it, and its worker ends",
-            "a command that is killed with its worker before the answer costs the session, which is told",
-            "so do those that are killed with the answer in hand, before the store has it",
+            "a command that is killed while the server responds costs nothing",
+            "a command that is killed before the store has the response costs nothing, and its worker ends",
+            "a command that is killed with its worker before the response costs the session, and the next one says so",
+            "a command that is killed with its worker before the store has the response costs the session too",
             "a process that is killed when the store has the new session costs nothing"),
         Rule(
             "RFC 7009 1", "tokens that are refused after they were issued are revoked",
-            "tokens of an answer that can't be used are revoked", "so are those that a device's answer brings",
-            "so are those that a device's answer brings in spite of a cancellation",
-            "what GitHub issues and is refused is revoked in GitHub's own way",
-            "tokens of a caller's own step that aren't bound are refused and revoked where bound ones were asked for",
+            "tokens of an unusable response are revoked", "tokens of an unusable response to a device are revoked",
+            "tokens that a device got in spite of a cancellation are revoked",
+            "a refused token of GitHub is revoked in GitHub's own way",
+            "unbound tokens of a caller's own step are refused and revoked if bound ones were requested",
             "tokens that came in spite of a cancellation are revoked",
             "a signal in the middle of an exchange leaves no token, here or at the server"),
         Rule(
             "OpenID Connect Core 12.2", "an ID token of a refresh is for the same person, or nothing of it is kept",
             "a refreshed ID token for another person is refused before anything is stored, and its tokens are revoked",
-            "a refreshed ID token that nobody signed ends the session, and its tokens are revoked"),
+            "a refreshed ID token without a valid signature ends the session, and its tokens are revoked"),
         Rule(
             "OpenID Connect Core 3.1.3.7", "exp and iat are judged by the server's time where it tells it",
-            "an ID token is judged by the server's own time where ours is a day off",
-            "by the time of the answer that brings it, an old ID token is old",
-            "a server whose time is days away from ours is not believed"),
+            "an ID token's times are compared with the server's clock if ours is a day off",
+            "an old ID token is expired by the time of its own response",
+            "a server whose time is days away from ours is refused"),
         Rule(
             "RFC 9700 2.6", "endpoints come from metadata of the issuer itself", "a document without issuer is refused",
-            "metadata that is accepted is the issuer's and stays confidential"),
+            "accepted metadata is the issuer's and stays confidential"),
         Rule(
-            "RFC 9700 4.3.2", "no token in a query", "an access token stands behind Bearer",
+            "RFC 9700 4.3.2", "no token in a query", "an access token follows Bearer",
             "the exchange posts a form with code, verifier and redirect"),
         Rule(
             "RFC 9700 4.4.2", "mix-up: the answer names the issuer that was asked",
             "a missing issuer is refused where the server announces it"),
         Rule(
             "RFC 9700 4.11", "nobody is led on to an address from outside",
-            "no page refers to anything outside of itself"),
+            "pages refer to nothing outside themselves"),
 
         // MARK: RFC 8252, native apps
         Rule(
             "RFC 8252 6", "the person's own browser is used", "the browser gets nothing of ours but the link",
-            "a browser that follows the link signs in and is shown how it ended"),
+            "a browser that follows the link signs in and shows the outcome"),
         Rule(
             "RFC 8252 7.1", "a private-use scheme is a reverse domain name unless it is allowed by name",
-            "a scheme that is no reverse domain name is refused by default",
+            "a scheme that isn't a reverse domain name is refused by default",
             "a short scheme needs to be allowed explicitly"),
         Rule(
             "RFC 8252 7.3", "a loopback address is an IP literal, with whichever port is free",
             "a loopback address has a port, or gets one", "both loopback addresses work"),
         Rule(
             "RFC 8252 8.3", "the listener is on loopback alone, and takes the true answer alone",
-            "only loopback addresses can be listened on",
-            "localhost is taken where somebody names it, and stays as it was registered",
-            "the name localhost is listened for on both addresses, and a port that another program has is refused",
-            "forged answers, favicons and other requests change nothing, and the true answer still wins"),
+            "the listener accepts only loopback addresses",
+            "localhost is accepted if a person sets it, and stays as registered",
+            "the name localhost has listeners on both addresses, and a port of another program is refused",
+            "forged responses, favicons and other requests change nothing, and the true response still wins"),
         Rule(
             "RFC 8252 8.5", "a client that is installed is a public one unless it is told a secret",
-            "a client with a secret never sends the access token instead", "a client secret is taken from the store"),
+            "a client with a secret never sends the access token instead", "a client secret is read from the store"),
 
         // MARK: RFC 7636, PKCE
         Rule(
             "RFC 7636 4.1", "a verifier is 43 to 128 unreserved characters, from a strong generator",
             "a generated verifier has 86 characters of the alphabet",
-            "a verifier from outside is refused when it is not",
-            "no attempt begins without random octets"),
+            "an invalid verifier from outside is refused",
+            "an attempt without random octets doesn't begin"),
         Rule(
             "RFC 7636 4.2", "the challenge is the base64url text of the verifier's SHA-256",
             "RFC 7636 appendix B's verifier gives its challenge"),
@@ -120,84 +120,84 @@ import Testing
             "the exchange posts a form with code, verifier and redirect"),
 
         // MARK: RFC 9449, DPoP
-        Rule("RFC 9449 4.1", "one proof, in one field", "a field that the transport sets itself is refused"),
+        Rule("RFC 9449 4.1", "one proof, in one field", "a field that belongs to the transport is refused"),
         Rule(
             "RFC 9449 4.2", "a proof says typ, alg and the public key alone, and is signed",
-            "what we write is laid out as in RFC 9449, with an end", "RFC 9449's proofs verify, and damaged ones don't",
-            "a key signs, and its signature is its own"),
+            "our proofs have the form of RFC 9449, with an expiry", "RFC 9449's proofs verify, and damaged ones don't",
+            "each key makes its own signatures"),
         Rule(
             "RFC 9449 4.2", "jti is fresh for each request and has 96 bits or more",
-            "every proof has an identifier of its own, a repeated request's included"),
+            "every proof has a separate identifier, even for a repeated request"),
         Rule(
             "RFC 9449 4.2", "htm and htu are the request's, without query and fragment",
-            "the address of a proof is the request's, without query, and nothing else is changed"),
+            "the address of a proof is the request's without its query, and is otherwise unchanged"),
         Rule(
-            "RFC 9449 4.3", "iat is near the server's clock", "a clock that is off is learned from the server",
-            "a server's clock is learned from its Date, and believed within two days"),
+            "RFC 9449 4.3", "iat is near the server's clock", "a wrong clock is corrected by the server's",
+            "a server's clock is learned from its Date, within two days"),
         Rule(
             "RFC 9449 5", "token requests carry a proof, without ath; a token of another type is refused",
-            "a token request is proven, and once more with the nonce that its refusal gives",
-            "a token that is not bound is refused where a key was proven, and the other way round"),
+            "a token request is proven, and repeated once with the nonce of a refusal",
+            "an unbound token is refused if a key was proven, and a bound one if none was"),
         Rule(
             "RFC 9449 5.1", "a server that takes no algorithm of ours is refused",
-            "a server that takes no ES256 is refused before anything is sent"),
+            "a server without ES256 is refused before any request"),
         Rule(
             "RFC 9449 6.1", "jkt is the key's thumbprint", "RFC 9449's key has its thumbprint",
             "RFC 7638's key has its thumbprint"),
         Rule(
             "RFC 9449 7.1", "a bound token goes with the scheme DPoP and a proof with ath",
-            "the address of a proof is the request's, without query, and nothing else is changed"),
+            "the address of a proof is the request's without its query, and is otherwise unchanged"),
         Rule(
             "RFC 9449 8",
             "the newest nonce of an origin is used, and a refusal for its want is followed by one repetition",
-            "each answer's nonce is used at once, and a server that is never content gets two requests",
-            "a nonce is one origin's, and a malformed one is nobody's"),
+            "each response's nonce is used at once, and a server that always wants another gets two requests",
+            "a nonce belongs to one origin, and a malformed one is ignored"),
         Rule(
             "RFC 9449 9", "so it is at resources, for the scheme DPoP alone",
-            "a server that is never content is asked twice",
-            "a refusal that is not about the proof is not repeated", "challenges are read one after the other"),
+            "a server that always wants another nonce gets two requests",
+            "a refusal that doesn't concern the proof isn't repeated", "challenges are read one after the other"),
         Rule(
             "RFC 9449 10", "the authorization request names the key",
-            "a server that takes no ES256 is refused before anything is sent",
-            "a key is named first, and proven when the server wants that"),
+            "a server without ES256 is refused before any request",
+            "a request names the key first, and proves it if the server asks for that"),
         Rule(
             "RFC 9449 11.3", "the private key is kept apart, and a lost one is noticed",
-            "a key that is gone or another is told, and nothing is sent",
+            "a missing or different key is reported, and nothing is sent",
             "a key survives a store, and a damaged one is none"),
 
         // MARK: RFC 8628, the device grant
         Rule(
             "RFC 8628 3.2", "the interval is five seconds unless told",
-            "codes, address, life and interval are read; the interval is five seconds unless told"),
+            "codes, address, lifetime and interval are read; the default interval is five seconds"),
         Rule(
             "RFC 8628 3.3", "the person is shown code and address, of a server that can be trusted with it",
             "incomplete codes are refused", "a person confirms on another device, and the session is like any other"),
         Rule(
             "RFC 8628 3.5", "it waits between two questions, and five seconds more from each slow_down on",
-            "it asks at the interval until the person has confirmed",
+            "the client polls at the interval until the person has confirmed",
             "each slow_down makes all later waits five seconds longer"),
         Rule(
-            "RFC 8628 3.5", "time-outs make it wait longer", "a question without an answer doubles the wait"),
+            "RFC 8628 3.5", "time-outs make it wait longer", "a poll without a response doubles the wait"),
         Rule(
             "RFC 8628 3.5", "expired_token, access_denied, any other error and the codes' end stop it",
-            "the end of the codes' life ends it, with or without the server's word",
-            "a person who says no ends it, and so does every other error"),
+            "the codes' expiry ends the wait, with or without the server's word",
+            "a person's refusal ends the wait, and so does every other error"),
 
         // MARK: RFC 9126, pushed requests
         Rule(
             "RFC 9126 2.1", "everything is posted as a form, with the client's own proof, and no request_uri",
-            "everything is pushed, and the browser's address names the client and the reference alone"),
+            "every parameter is pushed, and the browser's address has only the client and the reference"),
         Rule(
             "RFC 9126 2.2", "the answer has a request_uri and its life",
-            "an answer without a reference that can be used is refused"),
+            "a response without a valid reference is refused"),
         Rule(
             "RFC 9126 4", "the browser gets client_id and request_uri",
-            "everything is pushed, and the browser's address names the client and the reference alone",
-            "a request is pushed wherever the server offers it"),
+            "every parameter is pushed, and the browser's address has only the client and the reference",
+            "a request is pushed if the server offers PAR"),
         Rule(
             "RFC 9126 5", "a server that wants pushed requests gets no other",
-            "a request is pushed wherever the server offers it",
-            "a request that can't be pushed is not sent by the browser instead"),
+            "a request is pushed if the server offers PAR",
+            "a request that can't be pushed isn't sent through the browser instead"),
 
         // MARK: RFC 9207, the issuer in answers
         Rule(
@@ -208,37 +208,37 @@ import Testing
         Rule("RFC 7009 2.1", "the token is posted with its kind", "a token is revoked with its kind"),
         Rule(
             "RFC 7009 2.2", "200 is success also for a token that nobody knows",
-            "revoking ends both tokens, and is no error for a token that nobody knows"),
+            "revoking ends both tokens, and an unknown token is no error"),
         Rule(
             "RFC 7009 2.2.1", "a server that is busy or gone is told, and the session goes all the same",
-            "sign-out deletes the session even when the server is gone, and says so"),
+            "sign-out deletes the session even if the server is unreachable, and reports that"),
 
         // MARK: RFC 8414, metadata
         Rule(
             "RFC 8414 3.1", "the well-known part stands before the issuer's path",
-            "an issuer's path goes where each standard wants it", "RFC 8414's address is asked first and is enough"),
+            "an issuer's path is placed as each standard requires", "RFC 8414's address is asked first and is enough"),
         Rule(
             "RFC 8414 3.3", "the document names the issuer that was asked", "a document without issuer is refused",
-            "a lie at the first address is not made good at the second"),
+            "invalid metadata at the first address isn't replaced by the second"),
         Rule(
-            "RFC 8414 6.2", "endpoints are HTTPS", "an endpoint in the clear is refused, unless all is on loopback"),
+            "RFC 8414 6.2", "endpoints are HTTPS", "a plain-text endpoint is refused, unless all are on loopback"),
 
         // MARK: OpenID Connect Core, ID tokens
         Rule(
             "OpenID Connect Core 3.1.3.7", "issuer, audience, authorized party, expiry and nonce are checked",
             "another audience is refused", "several audiences need us as the authorized party",
-            "an expired ID token is refused", "another sign-in's nonce, or none, is refused"),
+            "an expired ID token is refused", "another sign-in's nonce, or a missing one, is refused"),
         Rule(
             "OpenID Connect Core 3.1.3.7", "the signature is one of the server's keys', by an algorithm that was meant",
-            "a token that one of the server's keys has signed is believed, and no other",
+            "a token signed by one of the server's keys is accepted, and no other",
             "another algorithm is refused before any key is asked for",
             "a key for something else doesn't count, whatever it has signed"),
         Rule(
             "OpenID Connect Core 10.1.1", "new keys of the server's are found",
-            "a new key of the server's is found by asking once more, and an old one is not asked for"),
+            "one more request finds a server's new key, and a known key needs none"),
     ]
 
-    @Test(arguments: rules) func `the rule is shown by tests that exist`(rule: Rule) throws {
+    @Test(arguments: rules) func `tests that exist show each rule`(rule: Rule) throws {
         let names = try Repository.testNames()
         #expect(!rule.tests.isEmpty)
         for test in rule.tests { #expect(names.contains(test), "\(test)") }

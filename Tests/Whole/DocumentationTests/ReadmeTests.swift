@@ -20,7 +20,7 @@ struct ReadmeTests {
     }
 
     /// A library that the package links but the first command doesn't install shows only on a fresh machine.
-    @Test func `the first command installs what the package's system libraries name`() throws {
+    @Test func `the first command installs the packages that the manifest names`() throws {
         let manifest = try Repository.text("Package.swift")
         let named = manifest.matches(of: /\b(lib[a-z0-9.+-]+-dev)\b/).map { String($0.output.1) }
         try #require(named.count >= 5)
@@ -30,7 +30,7 @@ struct ReadmeTests {
     }
 
     /// Nothing is asked of the package manager where everything is there: a machine without a network does.
-    @Test func `what is installed already isn't installed again`() async throws {
+    @Test func `the first command doesn't install packages again`() async throws {
         let directory = try TestDirectory()
         let tools = directory / "tools"
         try FileManager.default.createDirectory(atPath: tools, withIntermediateDirectories: true)

@@ -16,7 +16,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test func `no library's text names an option or a command of ours`() throws {
+    @Test func `no text of a library contains our options or commands`() throws {
         let commands =
             "set|get|delete|list|sign-in|sign-out|accounts|use|token|request|provider|run|move|copy|import|vault|doctor|demo|scheme"
         let pattern = try Regex("--[a-z]|latchkey (?:\(commands))\\b")
@@ -30,7 +30,7 @@ struct RecoveryTests {
         #expect("\"make one with latchkey vault init\"".contains(pattern))
     }
 
-    @Test func `no logic reads a text made for people`() throws {
+    @Test func `code never reads a text that is made for people`() throws {
         let pattern = /(?:hint|cause|logMessage|message)\??\.text(?:\.contains|\.hasPrefix|\.hasSuffix|\.range| ==)/
         for (path, code) in try Repository.sources() {
             #expect(code.firstMatch(of: pattern) == nil, "\(path)")

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `there are forty ways out or more, numbered, each with what closes it`() throws {
+    @Test func `the page has forty ways out or more, numbered, each with its protection`() throws {
         let rows = try Self.rows()
         #expect(rows.count >= 40 && rows.map(\.number) == Array(1...rows.count))
         #expect(Set(rows.map(\.closedBy)) == ["type", "check", "hardening", "document"])
@@ -28,7 +28,7 @@ import Testing
         #expect(try Repository.lines(Self.page).count { $0.hasPrefix("| ") } == rows.count + 1)
     }
 
-    @Test func `each way out is shown closed by a test that exists`() throws {
+    @Test func `a test that exists shows each way out closed`() throws {
         let cases = Set(try Repository.tests().map(\.path).filter { $0.contains("/Cases/") })
         let tests = try Repository.testNames()
         for row in try Self.rows() {
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `every group of what must not compile is in the table`() throws {
+    @Test func `the table has every group of the code that must not compile`() throws {
         let cases = Repository.root.appendingPathComponent("Tests/Whole/DoesNotCompile/Cases").path
         let groups = try FileManager.default.contentsOfDirectory(atPath: cases).filter { !$0.hasPrefix(".") }
         #expect(Set(groups.map { "Cases/" + $0 }).isSubset(of: Set(try Self.rows().map(\.shownBy))))

@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test func `there is one row for each statement, in order`() throws {
+    @Test func `each statement has one row, in order`() throws {
         let expected =
             (1...15).map { "A\($0)" } + (1...6).map { "B\($0)" } + (1...12).map { "C\($0)" } + (1...13).map { "D\($0)" }
             + (1...11).map { "E\($0)" } + (1...37).map { "V\($0)" } + (1...6).map { "S\($0)" }

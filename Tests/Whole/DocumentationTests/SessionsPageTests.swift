@@ -18,7 +18,7 @@ struct SessionsPageTests {
         }
     }
 
-    @Test func `the page's commands are ones that the programs take`() async throws {
+    @Test func `the programs accept the page's commands`() async throws {
         let directory = try TestDirectory()
         let environment = try directory.environment()
         func run(_ arguments: [String]) async throws -> ProgramRun {

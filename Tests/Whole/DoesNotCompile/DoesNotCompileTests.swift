@@ -44,7 +44,7 @@ import Testing
     static let withoutSecrets: Set = ["LatchkeyProcess", "LatchkeyProcess"]
 
     /// The executables have no public declarations.
-    @Test func `every module of every library product is in a case`() throws {
+    @Test func `a case covers every module of every library product`() throws {
         let texts = try CompileCase.ways().flatMap { try CompileCase.all(of: $0) }.filter { !$0.isControl }.map {
             try String(contentsOfFile: $0.path, encoding: .utf8)
         }
@@ -60,7 +60,7 @@ import Testing
         "Lease", "TemporaryFolder", "DescriptorTap", "WatchedSecret", "Timer", "Subscription", "TerminalDevice",
     ]
 
-    @Test func `every noncopyable type is printed, interpolated and put into Any in a case`() throws {
+    @Test func `cases print, interpolate and put into Any every noncopyable type`() throws {
         let sources = CompileCase.package.appendingPathComponent("Sources").path
         let names = FileManager.default.enumerator(atPath: sources)?.compactMap { $0 as? String } ?? []
         var types: Set<String> = []
@@ -85,7 +85,7 @@ import Testing
 
     /// Each kind of value that holds a secret, by each way that takes values; an error's payload and an adapter's
     /// field, which are text, by the ways that text has.
-    @Test func `a key, a session, a callback, a proof, an error and an adapter are in the cases of every way out`()
+    @Test func `every way out has a case with a key, a session, a callback, a proof, an error and an adapter`()
         throws
     {
         func texts(_ way: String) throws -> [String] {

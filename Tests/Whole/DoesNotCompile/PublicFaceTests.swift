@@ -35,7 +35,7 @@ import Testing
         "LatchkeyCommands", "LatchkeyCommands",
     ]
 
-    @Test func `every module that a product reaches has a name that nobody else has`() throws {
+    @Test func `every module of a product has a unique name`() throws {
         let names = try Self.reached()
         #expect(names.count >= 30 && names.contains("LatchkeyVault") && names.contains("CLatchkeyCurl"))
         let taken = try Self.taken("module").union(try Self.taken("product"))
@@ -62,7 +62,7 @@ import Testing
         #expect(owners["RedactedLogger"] == "LatchkeyLog")
     }
 
-    @Test func `modules that nobody imports show nothing`() async throws {
+    @Test func `modules that adopters don't import show nothing`() async throws {
         for graph in try await Compiler().symbolGraphs(of: Self.internalModules) {
             #expect(graph.names.isEmpty, "\(graph.module): \(graph.names.prefix(5))")
         }
@@ -70,7 +70,7 @@ import Testing
 
     /// Adding to what adopters see is a decision, and changing it is a promise that is broken: a review sees the page's
     /// lines.
-    @Test func `the public face is the one that is recorded`() async throws {
+    @Test func `the public face equals the recorded one`() async throws {
         let graphs = try await Compiler().symbolGraphs(of: PublicTextTests.modules())
         let found = graphs.flatMap { graph in graph.face.map { "\(graph.module) \($0)" } }.sorted()
         let file = CompileCase.package.appendingPathComponent(Self.page)
@@ -144,7 +144,7 @@ import Testing
         return exports.matches(of: /public import (\w+)/).map { String($0.output.1) }
     }
 
-    @Test func `each public declaration of each product is documented, and one that throws says what`() async throws {
+    @Test func `each public declaration is documented, and each throwing one lists its errors`() async throws {
         let graphs = try await Compiler().symbolGraphs(of: PublicTextTests.modules())
         #expect(graphs.reduce(0) { $0 + $1.declarationCount } > 1400)
         for graph in graphs {

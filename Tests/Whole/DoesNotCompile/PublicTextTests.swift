@@ -64,7 +64,7 @@ import Testing
     }
 
     /// A condition would give the module another half that the symbol graph of this build doesn't have.
-    @Test func `nor does one that only another build has`() throws {
+    @Test func `no public declaration exists only in another build`() throws {
         let sources = CompileCase.package.appendingPathComponent("Sources")
         let names = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String } ?? []
         let own = names.filter { $0.hasSuffix(".swift") }
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `what hands out a secret's content is found in a module of its own`() async throws {
+    @Test func `a declaration that returns a secret's content is found in a module of its own`() async throws {
         let folder = "/tmp/lk-\(UInt64.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -11,7 +11,7 @@ import Testing
         }
     }
 
-    @Test func `without the trait there is nothing but the search in others' text`() throws {
+    @Test func `without the trait the module contains only the search for credentials in foreign text`() throws {
         let files = try Self.files()
         #expect(files.count >= 5)
         for (name, lines) in files where name != "CredentialFields.swift" {
@@ -21,7 +21,7 @@ import Testing
     }
 
     /// Nothing here gives out text but what went into a handler as its metadata. Adding to this is a decision.
-    @Test func `its public declarations are these`() throws {
+    @Test func `the adapter's public declarations are the listed ones`() throws {
         let found = try Self.files().flatMap(\.lines).map { $0.trimmingCharacters(in: .whitespaces) }.filter {
             $0.hasPrefix("public ") && !$0.hasPrefix("public import ")
         }
@@ -35,7 +35,7 @@ import Testing
             ])
     }
 
-    @Test func `each of them is documented`() throws {
+    @Test func `each public declaration of the adapter is documented`() throws {
         for (name, lines) in try Self.files() {
             for (before, line) in zip(lines, lines.dropFirst()) {
                 let line = line.trimmingCharacters(in: .whitespaces)

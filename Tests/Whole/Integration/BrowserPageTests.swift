@@ -135,7 +135,7 @@ extension RealBrowser {
 
         /// What the other tests see has come from this machine.
         @Test(arguments: ["http://example.org/", "http://192.0.2.1/"])
-        func `the browser of the tests reaches nobody else`(address: String) async throws {
+        func `the tests' browser connects to nothing else`(address: String) async throws {
             let tab = try await browser.open(address)
             try await tab.wait(forText: "ERR_NAME_NOT_RESOLVED")
             try await tab.close()

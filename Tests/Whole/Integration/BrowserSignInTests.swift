@@ -29,7 +29,7 @@ extension RealBrowser {
             return try #require(items?.first { $0.name == "redirect_uri" }?.value)
         }
 
-        @Test func `a person allows it, sees that it went well, and nothing of it stays in the browser's address`()
+        @Test func `a person consents and sees the success, and the browser's address keeps nothing`()
             async throws
         {
             try await session.signIn(in: browser) { tab, _ in
@@ -50,7 +50,9 @@ extension RealBrowser {
             #expect(try await browser.complaints().filter { $0.level == "SEVERE" }.map(\.message) == [])
         }
 
-        @Test func `a person says no, is told so on the page and at the terminal, and nothing is kept`() async throws {
+        @Test func `a person who refuses sees that on the page and at the terminal, and nothing is stored`()
+            async throws
+        {
             let run = try await session.signIn(in: browser, expecting: 77) { tab, _ in
                 // The pages are whole without scripts.
                 try await tab.forbidScripts()
@@ -64,7 +66,7 @@ extension RealBrowser {
             #expect(session.server.record.denials == 1)
         }
 
-        @Test func `an answer with another state is distinguished, and the true one still counts`() async throws {
+        @Test func `a response with another state is recognized, and the true response still counts`() async throws {
             try await session.signIn(in: browser) { tab, running in
                 let redirect = try await Self.redirect(tab)
                 for forged in ["?code=forged&state=forged", "?code=forged", "?error=access_denied&state=forged", ""] {
@@ -81,7 +83,7 @@ extension RealBrowser {
             try session.expectNothingFound()
         }
 
-        @Test func `a server that answers with another state gets nothing, and the person can try again`()
+        @Test func `a server that responds with another state gets nothing, and the person can try again`()
             async throws
         {
             session.server.switchOn(.wrongState)
@@ -103,7 +105,7 @@ extension RealBrowser {
             try session.expectNothingFound()
         }
 
-        @Test func `of two tabs that answer the first one counts, and the second is told`() async throws {
+        @Test func `the first of two tabs counts, and the second tab says so`() async throws {
             session.server.switchOn(.held(.token))
             try await session.signIn(in: browser) { tab, running in
                 // The same page once more, as a tab is duplicated.
@@ -121,7 +123,7 @@ extension RealBrowser {
             try session.expectNothingFound()
         }
 
-        @Test func `a tab that is closed without an answer leaves the terminal waiting, and Ctrl-C ends it`()
+        @Test func `a tab that closes without a response leaves the terminal waiting, and Ctrl-C ends the wait`()
             async throws
         {
             let terminal = try PseudoTerminal()
@@ -142,7 +144,7 @@ extension RealBrowser {
             #expect(try await late.text().contains("ERR_CONNECTION_REFUSED"))
         }
 
-        @Test func `a tab in which nothing else was closes itself`() async throws {
+        @Test func `a tab that showed only one page closes itself`() async throws {
             // A server that knows the person's consent responds without a page, so that the tab has one page alone.
             let flow = SignInFlow(testDescription: "browser, consented before")
             let session = try await FlowSession(flow, .vault, browser: browser.command)
@@ -183,7 +185,7 @@ extension RealBrowser {
             try session.expectNothingFound()
         }
 
-        @Test func `an answer at a private-use scheme goes from the browser to the desktop, and so to the sign-in`()
+        @Test func `a response at a private-use scheme goes from the browser through the desktop to the sign-in`()
             async throws
         {
             let scheme = "com.example.latchkey"

@@ -44,7 +44,7 @@ struct ContainerTests {
     /// Everything below the home directory, as where nobody says otherwise.
     private var own: [String: String] { environment.filter { !$0.key.hasPrefix("XDG_") } }
 
-    @Test func `a home that can't be written is told, with the variable to set`() async throws {
+    @Test func `the error for a home that can't be written names the variable to set`() async throws {
         let refused = try await run("latchkey provider add github --client-id me")
         // A container may be forbidden to make another one.
         if refused.status == 1, refused.errorText.contains(/^(unshare|mount): .*(not permitted|denied)/) {

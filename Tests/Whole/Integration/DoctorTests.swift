@@ -35,7 +35,7 @@ struct DoctorTests {
         findings.filter { $0.topic == topic }.map(\.text)
     }
 
-    @Test func `a sound desktop has no problem, and keeps nothing of the round trip`() async throws {
+    @Test func `the doctor finds no problem in a sound desktop, and leaves nothing of its round trip`() async throws {
         let session = try await PrivateSession(.unlocked)
         try await latchkey(
             ["set", "--store", "secret-service", "secret-project", "ada.lovelace"], session.environment,
@@ -60,7 +60,7 @@ struct DoctorTests {
     }
 
     // A new desktop's keyring runs, and has no collection. "Start a keyring" was no help there.
-    @Test func `a keyring without a collection is distinguished from none at all`() async throws {
+    @Test func `a keyring without a collection differs from a missing keyring`() async throws {
         let session = try await PrivateSession(.none)
         try await session.startDaemon(password: nil)
         let list = try await latchkey(["list", "--timeout", "600"], session.environment)
@@ -87,7 +87,7 @@ struct DoctorTests {
             ])
     }
 
-    @Test func `that the kernel locks no memory is said, and how to mend it`() async throws {
+    @Test func `the doctor reports that the kernel locks no memory, and how to fix that`() async throws {
         let directory = try TestDirectory()
         let limiting = """
             ulimit -l 0
@@ -108,7 +108,7 @@ struct DoctorTests {
         ("variables", "debug variables removed (operation not permitted)"),
         ("privileges", "no new privileges (operation not permitted)"),
     ])
-    func `a measure of protection that could not be applied is said, with the system's number`(
+    func `the doctor reports a protection that failed, with the system's number`(
         _ measure: String, _ words: String
     ) async throws {
         let directory = try TestDirectory()
@@ -126,7 +126,7 @@ struct DoctorTests {
         #expect(finding.remedy?.contains("limits") == true)
     }
 
-    @Test func `the keyring's process is named, whichever program it runs`() async throws {
+    @Test func `the doctor names the keyring's process, whichever program it runs`() async throws {
         let session = try await PrivateSession(.unlocked)
         let keyring = try #require(texts(try await doctor(session.environment), "keyring").first)
         let process = try #require(session.daemonPID)
@@ -139,7 +139,7 @@ struct DoctorTests {
         await service.stop()
     }
 
-    @Test func `a locked keyring is a problem where it is used`() async throws {
+    @Test func `a locked keyring is a problem if Latchkey uses it`() async throws {
         let session = try await PrivateSession(.locked)
         let used = try await doctor(session.environment, ["--store", "secret-service"], expecting: 77)
         #expect(texts(used, "keyring").first?.contains("locked: 1, aliases: default") == true)
@@ -156,7 +156,7 @@ struct DoctorTests {
             try await doctor(session.environment, ["--store", "secret-service"], expecting: 77).count == used.count)
     }
 
-    @Test func `a bus without a keyring is a problem only where the keyring is used`() async throws {
+    @Test func `a bus without a keyring is a problem only if Latchkey uses the keyring`() async throws {
         let session = try await PrivateSession(.none)
         let used = try await doctor(session.environment, ["--store", "secret-service"], expecting: 69)
         #expect(used.contains { $0.topic == "keyring" && $0.state == "PROBLEM" && $0.remedy != nil })
@@ -170,7 +170,7 @@ struct DoctorTests {
         #expect(texts(findings, "round trip").count == 1)
     }
 
-    @Test func `no store at all is a problem that says how to get one`() async throws {
+    @Test func `a missing store is a problem, and the doctor says how to get one`() async throws {
         let directory = try TestDirectory()
         let findings = try await doctor(try directory.environment(), expecting: 69)
         let choice = try #require(findings.first { $0.topic == "choice" })
@@ -208,7 +208,7 @@ struct DoctorTests {
         #expect(damaged.contains { $0.state == "PROBLEM" && $0.remedy != nil })
     }
 
-    @Test func `duplicates of other programs are reported, and repaired on request`() async throws {
+    @Test func `the doctor reports other programs' duplicates, and repairs them on request`() async throws {
         let session = try await PrivateSession(.unlocked)
         var environment = session.environment
         environment["LATCHKEY_STORE"] = "secret-service"

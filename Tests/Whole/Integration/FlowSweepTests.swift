@@ -38,7 +38,8 @@ import TestServices
     }
 
     @Test(arguments: Sweep.all)
-    func `no way to sign in says or keeps a secret in the open, whole or failing`(_ sweep: Sweep) async throws {
+    func `no method of signing in shows or stores a secret in the open, successful or not`(_ sweep: Sweep) async throws
+    {
         let session = try await FlowSession(sweep.flow, sweep.store, format: sweep.format)
         let server = session.server
         server.switchOn(.status(400, sweep.flow.first))
@@ -63,7 +64,7 @@ import TestServices
         try session.expectNothingFound()
     }
 
-    @Test func `every option that makes another flow is in the sweep`() async throws {
+    @Test func `the sweep has every option that changes the flow`() async throws {
         let directory = try TestDirectory()
         var options: Set<String> = []
         for command in [["sign-in"], ["provider", "add"]] {

@@ -76,7 +76,7 @@ struct ImportTests {
         #expect(try await latchkey(["get", "long", "bob"]).outputText == String(repeating: "x", count: 500))
     }
 
-    @Test func `libsecret's encrypted file is imported, with its passphrase and no other`() async throws {
+    @Test func `libsecret's encrypted file is imported with its passphrase only`() async throws {
         let file = session.directory / "data/keyrings/default.keyring"
         let backend = [
             "SECRET_BACKEND": "file", "SECRET_FILE_TEST_PATH": file, "SECRET_FILE_TEST_PASSWORD": "correct horse",
@@ -170,7 +170,7 @@ struct ImportTests {
         #expect(wrong.status == 77 && wrong.errorText.contains("import.wrong-passphrase"))
     }
 
-    @Test func `gnome-keyring's own file is told from libsecret's, and refused`() async throws {
+    @Test func `gnome-keyring's own file is distinguished from libsecret's, and refused`() async throws {
         try session.directory.write("login.keyring", Array("GnomeKeyring\n\r\0\n".utf8) + [0, 0, 0, 0, 0, 0, 0, 0])
         let run = try await shell(
             "echo x > p; latchkey import --from libsecret-file login.keyring --import-passphrase-fd 3 3< p")
@@ -188,7 +188,7 @@ struct ImportTests {
         #expect(try await latchkey(["import", "--from", "gnome-keyring-collection"]).status == 64)
     }
 
-    @Test func `what git, docker, cargo and others keep in a collection in their own ways is imported with it`()
+    @Test func `other programs' items in a collection, of git, docker, cargo and others, are imported with it`()
         async throws
     {
         let git = try await GitCredentialLibsecret(on: session)
@@ -237,7 +237,7 @@ struct ImportTests {
         #expect(again.status == 0 && again.outputText.components(separatedBy: "same").count - 1 == expected.count)
     }
 
-    @Test func `a collection moves into a vault as it is, and everything is found by its attributes`() async throws {
+    @Test func `a collection moves into a vault unchanged, and searches find its items`() async throws {
         let items: [([String: String], String, String)] = [
             (
                 ["xdg:schema": "chrome_libsecret_os_crypt_password_v2", "application": "chrome"], "Chrome Safe Storage",
@@ -294,7 +294,7 @@ struct ImportTests {
         #expect(keyring.status == 64 && keyring.errorText.contains("usage.not-a-vault"), "\(keyring.errorText)")
     }
 
-    @Test func `gh's file is imported from where gh keeps it`() async throws {
+    @Test func `gh's file is imported from gh's own place`() async throws {
         try session.directory.makeFolder("config/gh")
         try session.directory.write(
             "config/gh/hosts.yml",

@@ -118,7 +118,7 @@ import TestServices
         #expect(try server.log().contains("method=XOAUTH2"))
     }
 
-    @Test func `a token that was revoked opens no mailbox`() async throws {
+    @Test func `a revoked token opens no mailbox`() async throws {
         let token = try await setting.token()
         try await setting.terminal.run(["sign-out", "work"])
         try directory.write("token", token)

@@ -71,7 +71,7 @@ import TestServices
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `nothing outside guarded memory is left of a secret that was set, read or replaced`(store: StoreUnderTest)
+    func `a secret that was set, read or replaced leaves nothing outside guarded memory`(store: StoreUnderTest)
         async throws
     {
         let session = try await CommandLineSession(store)
@@ -98,8 +98,7 @@ import TestServices
     /// A call that is bound when it is first made saves all vector registers on the stack, with what the last copy
     /// moved through them (`_dl_runtime_resolve_xsavec`): with 64 bytes of a token on processors with AVX-512, with
     /// fewer on others.
-    @Test func `no function of the programs, or of what they load, is left to be bound at its first call`() async throws
-    {
+    @Test func `no function of the programs and their libraries waits to be bound at its first call`() async throws {
         let session = try await CommandLineSession(.secretService)
         let brake = try await Brake(in: session.directory)
         let script = TestData.folder().appendingPathComponent("Fixtures/unbound_functions.py").path
@@ -137,7 +136,7 @@ import TestServices
     /// secret were saved when a function was bound at its first call; the search for sixteen bytes in order that was
     /// here before saw them on some processors only.
     @Test(arguments: [(Planting.heap, true), (.stack, true), (.freed, false)])
-    func `the search finds what was planted in use, and nothing of what was freed`(_ place: Planting, isFound: Bool)
+    func `the search finds planted bytes in use, and none of freed memory`(_ place: Planting, isFound: Bool)
         async throws
     {
         let session = try await CommandLineSession(.vault)
@@ -153,7 +152,7 @@ import TestServices
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `nothing outside guarded memory is left of what a sign-in, a request and a refresh handled`(
+    func `a sign-in, a request and a refresh leave nothing outside guarded memory`(
         store: StoreUnderTest
     ) async throws {
         let setting = try await RealServerTests.Setting(store, issuer: .brief)
@@ -203,7 +202,7 @@ import TestServices
     }
 
     @Test(arguments: SignInFlow.ofEachSecret)
-    func `nothing outside guarded memory is left of state, codes, verifiers, keys and tokens, whichever the flow`(
+    func `state, codes, verifiers, keys and tokens of every flow leave nothing outside guarded memory`(
         _ flow: SignInFlow
     ) async throws {
         // Which store has been looked at above; here they take turns.
@@ -237,7 +236,7 @@ import TestServices
         return (server, String(server.outputSoFar.prefix { $0 != "\n" }))
     }
 
-    @Test func `nothing outside guarded memory is left of a client's key that was read, stored and signed with`()
+    @Test func `a client's key leaves nothing outside guarded memory after reading, storing and signing`()
         async throws
     {
         let session = try await CommandLineSession(.vault)
@@ -278,7 +277,7 @@ import TestServices
         server.kill()
     }
 
-    @Test func `nothing outside guarded memory is left of a role's credentials and the ID token they are for`()
+    @Test func `a role's credentials and their ID token leave nothing outside guarded memory`()
         async throws
     {
         let session = try await CommandLineSession(.vault) {

@@ -45,7 +45,7 @@ struct OtherPlacesTests {
         run.outputText.split(separator: "\n").map(String.init).filter { $0.contains("  \(topic)  ") }
     }
 
-    @Test func `who saves what another store has as well hears of it, and nothing fails`() async throws {
+    @Test func `saving a credential that another store has prints a warning and succeeds`() async throws {
         #expect(try await set(keyring, "one") == "")
         let second = try await set(vault, "two")
         #expect(
@@ -64,14 +64,14 @@ struct OtherPlacesTests {
         #expect(try await set(vault, "three") == "")
     }
 
-    @Test func `a change in one of two stores that held the same is said as well`() async throws {
+    @Test func `a change in one of two equal copies prints a warning too`() async throws {
         let all = ["--all-stores"]
         _ = try await set(keyring, "one")
         _ = try await set(vault, "one")
         #expect(try await set(keyring + all, "two").contains("example.org/ada is also in vault"))
     }
 
-    @Test func `what can't be looked into without asking or starting anything is left alone`() async throws {
+    @Test func `the check leaves a store alone if it would have to prompt or start anything`() async throws {
         _ = try await set(vault, "one")
         // A vault that would ask for its passphrase, with Argon2 to come; one whose key is nowhere.
         let noKey: [String: String?] = ["LATCHKEY_KEY_FILE": nil]
@@ -94,7 +94,7 @@ struct OtherPlacesTests {
         #expect(try await latchkey(["get", "example.org", "ada"] + vault).outputText == "five")
     }
 
-    @Test func `a keyring that answers nothing neither fails a save nor holds it up for long`() async throws {
+    @Test func `a silent keyring neither fails a save nor delays it for long`() async throws {
         session.suspendDaemon()
         defer { session.resumeDaemon() }
         let run = try await BuiltProducts.latchkey().run(
@@ -105,8 +105,7 @@ struct OtherPlacesTests {
         #expect(run.errorText.contains("[store.timed-out]"), "\(run.errorText)")
     }
 
-    @Test func `a secret that isn't in the chosen store is missing there, and the hint says where it is`() async throws
-    {
+    @Test func `a secret outside the chosen store is missing there, and the hint names its store`() async throws {
         _ = try await set(vault, "one")
         for command in ["get", "delete"] {
             let run = try await latchkey([command, "example.org", "ada"] + keyring)
@@ -120,7 +119,7 @@ struct OtherPlacesTests {
         #expect(nowhere.errorText.contains("hint: run `latchkey list`"))
     }
 
-    @Test func `the doctor finds what is in two stores, names nobody, and says how to mend it`() async throws {
+    @Test func `the doctor counts duplicates without names, and says how to fix them`() async throws {
         let sound = try await doctor()
         #expect(lines(sound, about: "stores").first?.contains("every credential is in one store only") == true)
         _ = try await set(keyring, "one")
@@ -147,7 +146,7 @@ struct OtherPlacesTests {
             lines(try await doctor(), about: "stores").first?.contains("every credential is in one store only") == true)
     }
 
-    @Test func `the doctor says which store it could not compare`() async throws {
+    @Test func `the doctor names a store that it couldn't compare`() async throws {
         _ = try await set(keyring, "one")
         try await session.lock()
         let locked = try await doctor(vault)
@@ -156,7 +155,7 @@ struct OtherPlacesTests {
         #expect(locked.status == 0)
     }
 
-    @Test func `with all stores, who is signed in is listed from each of them`() async throws {
+    @Test func `with --all-stores, accounts lists the sessions of each store`() async throws {
         try await latchkey(["provider", "add", "github", "--client-id", "abc"]).successful("provider add")
         let attributes = ["service", "latchkey:github", "latchkey:kind", "session", "username"]
         for account in ["ada", "bob"] {

@@ -91,7 +91,7 @@ import TestServices
         #expect(try await run(["accounts"], in: session).output.isEmpty)
     }
 
-    @Test func `without a device grant it is a paste`() async throws {
+    @Test func `without a device grant, ssh signs in by paste`() async throws {
         let session = try await Self.session(.browser)
         let terminal = try PseudoTerminal()
         let pasting = try start(["sign-in", "work", "--account", "pasted"], in: session, at: terminal)
@@ -104,7 +104,7 @@ import TestServices
     }
 
     // A server with a device grant got that, and the port was forwarded for nothing.
-    @Test func `a redirect that is named is listened at, so that ssh can bring its port to the person`() async throws {
+    @Test func `Latchkey listens at a redirect URI that is set, so ssh can forward its port`() async throws {
         let session = try await Self.session(.device)
         // The person's machine is 127.0.0.2 here: ssh listens there, and sshd connects to the receiver as the person.
         let second = try PseudoTerminal()
@@ -121,7 +121,7 @@ import TestServices
         #expect(try await session.run(["accounts"]).outputText.contains("forwarded"))
     }
 
-    @Test func `without a terminal nobody can be asked, and the hint says how to get one`() async throws {
+    @Test func `without a terminal Latchkey can't prompt, and the hint says how to get one`() async throws {
         let session = try await Self.session(.device)
         for way in [[], ["--paste"]] {
             let run = try await run(["sign-in", "work"] + way, in: session, expecting: 69)
@@ -137,7 +137,7 @@ import TestServices
                 /latchkey: on any device, open http\S+ and enter the code in the next line\n[A-Z]{4}-/))
     }
 
-    @Test func `the countdown ends when the command does, not when the code has expired`() async throws {
+    @Test func `the countdown ends with the command, not with the code's expiry`() async throws {
         let session = try await Self.session(.device)
         let terminal = try PseudoTerminal()
         let running = try start(["sign-in", "work", "--timeout", "2"], in: session, at: terminal)
@@ -213,7 +213,7 @@ import TestServices
 
     // Where the command led its session, it went on for ten minutes: the kernel told it, and it didn't tell its worker.
     @Test(arguments: Moment.allCases, Leader.allCases)
-    func `when the connection is gone, the command ends in order and leaves nothing`(
+    func `a lost connection ends the command in order and leaves nothing`(
         moment: Moment, leader: Leader
     ) async throws {
         let session = try await Self.session(.device)
@@ -228,7 +228,7 @@ import TestServices
     }
 
     @Test(arguments: Moment.allCases)
-    func `Control-C goes through to the command, and the terminal is as it was`(moment: Moment) async throws {
+    func `Control-C reaches the command, and the terminal is restored`(moment: Moment) async throws {
         let session = try await Self.session(.device)
         let terminal = try PseudoTerminal()
         let (client, processes) = try await waiting(moment, in: session, at: terminal, leader: .command)

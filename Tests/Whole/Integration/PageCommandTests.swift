@@ -33,7 +33,7 @@ import TestServices
         if TestData.isRecording { try page.record(shownByStep) }
     }
 
-    @Test func `pages are found, and other output is noticed`() throws {
+    @Test func `the test finds each page, and notices other output`() throws {
         #expect(try Page.all().count >= 8)
         #expect(Page.matches("a 2026-11-23T06:01:27Z c\n", "a 2025-01-02T03:04:05Z c\n"))
         #expect(Page.matches("a\nb\nc\n", "a\n…\nc\n"))

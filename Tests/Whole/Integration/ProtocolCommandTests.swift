@@ -6,7 +6,7 @@ import TestServices
 struct ProtocolCommandTests {
     private typealias Setting = RealServerTests.Setting
 
-    @Test func `a session bound to a key is used by one process after the other, with the server's nonces`()
+    @Test func `processes use a key-bound session one after the other, with the server's nonces`()
         async throws
     {
         let setting = try await Setting(.vault, issuer: .nonce, options: ["--dpop"])
@@ -21,7 +21,7 @@ struct ProtocolCommandTests {
         try await Canaries(record: setting.person.record(), tokens: []).expectNone(in: terminal.transcript)
     }
 
-    @Test func `a server that wants its requests pushed gets them so`() async throws {
+    @Test func `a server that wants PAR gets pushed requests`() async throws {
         let setting = try await Setting(.vault, issuer: .pushed, options: ["--par"])
         try await setting.terminal.run(["sign-in", "work"])
         let record = try await setting.person.record()
@@ -31,7 +31,7 @@ struct ProtocolCommandTests {
         try await Canaries(record: record, tokens: [setting.token()]).expectNone(in: setting.terminal.transcript)
     }
 
-    @Test func `a server that can't take pushed requests is refused when they must be`() async throws {
+    @Test func `a server without PAR is refused if PAR is required`() async throws {
         let setting = try await Setting(.vault)
         let refused = try await setting.terminal.run(
             ["provider", "add", "other", "--issuer", setting.issuer, "--client-id", "native", "--par"], expecting: 76)
@@ -64,7 +64,7 @@ struct ProtocolCommandTests {
     // MARK: - The desktop's own way
 
     @Test(arguments: ["com.example.latchkey:/callback", "relay://oauth/callback"])
-    func `an answer at a private-use scheme comes by way of the desktop`(redirect: String) async throws {
+    func `a response at a private-use scheme arrives through the desktop`(redirect: String) async throws {
         let scheme = String(redirect.prefix { $0 != ":" })
         let optIn = scheme.contains(".") ? [] : ["--any-scheme"]
         let setting = try await Setting(.vault, redirect: redirect, options: optIn)
@@ -96,7 +96,7 @@ struct ProtocolCommandTests {
         try await terminal.run(["scheme", "remove", scheme], expecting: 1)
     }
 
-    @Test func `control-C while the person is away ends it with 130 and leaves nothing`() async throws {
+    @Test func `control-C while the person is away ends the sign-in with 130 and leaves nothing`() async throws {
         let setting = try await Setting(.vault)
         let terminal = try PseudoTerminal()
         let run = try await setting.terminal.run(["sign-in", "work", "--device"], on: terminal) { program in
@@ -108,7 +108,7 @@ struct ProtocolCommandTests {
         #expect(try await !setting.terminal.run(["list", "--all", "--json"]).outputText.contains("latchkey:work"))
     }
 
-    @Test func `a client that is not known registers itself, and the server knows it`() async throws {
+    @Test func `an unregistered client registers itself, and the server then knows it`() async throws {
         let setting = try await Setting(.vault)
         // The server takes each registered client for one with a secret, and compares redirect URIs with their ports.
         let added = try await setting.terminal.run([

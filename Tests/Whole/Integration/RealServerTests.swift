@@ -57,8 +57,7 @@ struct RealServerTests {
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `a sign-in is kept, used and ended, and nothing secret is said on the way`(store: StoreUnderTest) async throws
-    {
+    func `a sign-in is stored, used and ended, and shows no secret`(store: StoreUnderTest) async throws {
         let setting = try await Setting(store)
         let terminal = setting.terminal
         try await terminal.run(["sign-in", "work"])
@@ -133,7 +132,7 @@ struct RealServerTests {
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `an expired token is refreshed, and the next use takes the refreshed one`(store: StoreUnderTest) async throws {
+    func `an expired token is refreshed, and the next use takes the new token`(store: StoreUnderTest) async throws {
         let setting = try await Setting(store, issuer: .brief)
         try await setting.terminal.run(["sign-in", "work"])
         let first = try await setting.token()
@@ -156,14 +155,14 @@ struct RealServerTests {
         try await Canaries(record: setting.person.record(), tokens: []).expectNone(in: setting.terminal.transcript)
     }
 
-    @Test func `a browser that is closed is not waited for longer than asked`() async throws {
+    @Test func `Latchkey waits for a closed browser no longer than the deadline`() async throws {
         let setting = try await Setting(.vault, answer: .close)
         try await setting.terminal.run(["sign-in", "work", "--timeout", "1"], expecting: 75)
     }
 
     /// Without the lease each process would spend the same refresh token, and the server would revoke the family.
     @Test(arguments: StoreUnderTest.allCases)
-    func `many processes that find the token expired make one refresh`(store: StoreUnderTest) async throws {
+    func `many processes with an expired token make one refresh`(store: StoreUnderTest) async throws {
         // A token of sixteen seconds is refreshed in its last four.
         let setting = try await Setting(store, issuer: .brief, briefTokenSeconds: 16)
         try await setting.terminal.run(["sign-in", "work"])
@@ -177,8 +176,7 @@ struct RealServerTests {
         #expect(try setting.server.refreshTokensRevoked(.brief) == 0)
     }
 
-    @Test func `a person without a browser here signs in by pasting the address where another one ended`() async throws
-    {
+    @Test func `a person without a local browser signs in by pasting the final address of another one`() async throws {
         let setting = try await Setting(.vault)
         let terminal = try PseudoTerminal()
         let run = try await setting.terminal.run(["sign-in", "work", "--paste"], on: terminal) { program in
@@ -197,7 +195,7 @@ struct RealServerTests {
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `a client with a secret keeps it in the store and proves itself with it`(store: StoreUnderTest) async throws {
+    func `Latchkey stores a client's secret and authenticates with it`(store: StoreUnderTest) async throws {
         let setting = try await Setting(store, client: Glewlwyd.confidentialClient)
         try await setting.terminal.run(["sign-in", "work"])
         #expect(try await setting.userinfo().contains("Alice Example"))
@@ -211,7 +209,7 @@ struct RealServerTests {
         try canaries.expectNone(in: setting.terminal.transcript)
     }
 
-    @Test func `everywhere is each account at each provider, and the server hears of all`() async throws {
+    @Test func `sign-out everywhere reaches each account at each provider, and each server`() async throws {
         let setting = try await Setting(.vault)
         let terminal = setting.terminal
         try await terminal.run(["sign-out", "--everywhere"], expecting: 1)
@@ -233,7 +231,7 @@ struct RealServerTests {
         #expect(try await !terminal.run(["list", "--all", "--json"]).outputText.contains("latchkey:work"))
     }
 
-    @Test func `a server with a certificate of a private authority is trusted when told so, and not otherwise`()
+    @Test func `a server with a private authority's certificate is trusted only on request`()
         async throws
     {
         let setting = try await Setting(.vault, tls: true)

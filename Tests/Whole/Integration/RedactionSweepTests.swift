@@ -94,7 +94,7 @@ import TestServices
     }
 
     @Test(arguments: Sweep.all)
-    func `no command says or keeps a secret in the open`(_ sweep: Sweep) async throws {
+    func `no command shows or stores a secret in the open`(_ sweep: Sweep) async throws {
         let desktop = sweep.store == .secretService ? try await PrivateSession(.unlocked) : nil
         let directory = try desktop?.directory ?? TestDirectory()
         var environment = try desktop?.environment ?? directory.environment()
@@ -146,7 +146,7 @@ import TestServices
         #expect(journalEntryCount > 20 || sweep.format == "text" || sweep.format == "json")
     }
 
-    @Test func `every command is swept in every log format`() throws {
+    @Test func `the sweep runs every command in every log format`() throws {
         let canaries = try Canaries()
         var seen: [String: Set<String>] = [:]
         for store in StoreUnderTest.allCases {
@@ -160,7 +160,7 @@ import TestServices
         for (command, formats) in seen { #expect(formats == Set(FlowSession.formats), "\(command) has \(formats)") }
     }
 
-    @Test func `every command that the program has is in the sweep`() async throws {
+    @Test func `the sweep has every command of the program`() async throws {
         let directory = try TestDirectory()
         let canaries = try Canaries()
         let swept = Set(

@@ -29,7 +29,7 @@ import TestServices
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `while a masked program runs, nothing outside guarded memory is left of its secrets`(
+    func `a running masked program leaves nothing of its secrets outside guarded memory`(
         store: StoreUnderTest
     ) async throws {
         let session = try await CommandLineSession(store)
@@ -55,7 +55,7 @@ import TestServices
         #expect(try await running.finish().status == 0)
     }
 
-    @Test func `where no terminal can be made for it, a masked program isn't started`() async throws {
+    @Test func `a masked program doesn't start if it can't get a terminal`() async throws {
         let session = try await CommandLineSession(.vault)
         _ = try await SystemCallTests.trace(["set", "traced", "ada"], session, input: Array("hunter2".utf8))
         let terminal = try PseudoTerminal()

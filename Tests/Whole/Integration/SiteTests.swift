@@ -41,7 +41,7 @@ extension RealBrowser {
             for entry in try site.index() { #expect(pages[entry.lowercased()] != nil, "the navigator names \(entry)") }
         }
 
-        @Test func `each page of Docs is an article, the manual's two are, and a command's says what its help says`()
+        @Test func `each page of Docs is an article, and a command's article contains its help`()
             async throws
         {
             let site = try await Self.site.value
@@ -90,7 +90,7 @@ extension RealBrowser {
             for door in doors { #expect(site.has("/\(door)/index.html"), "\(door)") }
         }
 
-        @Test func `the search finds Secret, the navigator's filter a name, and both lead to it`() async throws {
+        @Test func `the search finds Secret, the navigator's filter finds a name, and both lead to it`() async throws {
             let site = try await Self.site.value
             let tab = try await browser.open("\(site.address)documentation/latchkey/")
             try await tab.wait(forTitle: "Latchkey | Latchkey")
@@ -193,7 +193,7 @@ extension RealBrowser {
             ("Docs/Site/Latchkey.docc/Latchkey.md", "\n### New\n\n- ``NoSuchType``\n", "NoSuchType"),
             ("Docs/Explanation/threats.md", "\n[Elsewhere](../HowTo/server.md#nowhere)\n", "no heading #nowhere"),
         ])
-        func `a link that leads nowhere ends the build, and is named`(
+        func `a broken link ends the build, and the build names it`(
             _ page: String, _ link: String, _ named: String
         ) async throws {
             let root = TestData.package
@@ -221,7 +221,7 @@ extension RealBrowser {
             }
         }
 
-        @Test func `a folder that holds something else is left alone`() async throws {
+        @Test func `the build leaves a folder with other files alone`() async throws {
             let folder = try TestDirectory()
             try folder.write("mine", "mine")
             let run = try await Site.build([folder.path], home: folder.path)

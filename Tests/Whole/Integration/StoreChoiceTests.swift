@@ -24,7 +24,7 @@ struct StoreChoiceTests {
     }
 
     @Test(arguments: [true, false], [true, false])
-    func `the store is the one that was named, else used before, else the first that works`(
+    func `Latchkey chooses the named store, then the one used before, then the first that works`(
         hasKeyring: Bool, hasVault: Bool
     ) async throws {
         let session = try await PrivateSession(hasKeyring ? .unlocked : .none)
@@ -100,7 +100,7 @@ struct StoreChoiceTests {
 
     /// A day is the longest timeout that there is, so whatever comes back here has waited for none.
     @Test(arguments: ["no address", "no socket", "nobody at the socket", "no service"])
-    func `where nothing is, the answer comes without any waiting`(_ what: String) async throws {
+    func `without any store the error comes at once`(_ what: String) async throws {
         let session = try await PrivateSession(.none)
         var environment = try await withVault(session)
         switch what {
@@ -118,7 +118,7 @@ struct StoreChoiceTests {
         #expect(memory(session) == "vault\n")
     }
 
-    @Test func `a bus that never answers is given 300 ms, a hundredth of the timeout`() async throws {
+    @Test func `a bus that never responds gets 300 ms, a hundredth of the timeout`() async throws {
         let session = try await PrivateSession(.none)
         let environment = try await withVault(session)
         session.suspendBus()
@@ -135,8 +135,7 @@ struct StoreChoiceTests {
         }
     }
 
-    @Test func `a service that never answers is not waited for for ever, and the next run asks it again`() async throws
-    {
+    @Test func `Latchkey stops waiting for a silent service, and the next run asks it again`() async throws {
         let session = try await PrivateSession(.none)
         let environment = try await withVault(session)
         let service = try await StandInService(on: session, ["OpenSession": .silence])

@@ -103,7 +103,7 @@ import TestServices
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `a secret that is kept is handed to nobody, and one that is read to standard output alone`(
+    func `a stored secret goes to no program, and a read one goes to standard output alone`(
         store: StoreUnderTest
     ) async throws {
         let session = try await CommandLineSession(store)
@@ -117,7 +117,7 @@ import TestServices
         #expect(places.count == 1 && places.allSatisfy { $0.hasPrefix("write 1<") }, "\(places)")
     }
 
-    @Test func `what a sign-in earns goes to the server and to the browser, and nowhere else`() async throws {
+    @Test func `token, code and state of a sign-in go only to the server and the browser`() async throws {
         let setting = try await RealServerTests.Setting(.vault)
         let trace = try await Self.trace(["sign-in", "work"], setting.terminal).trace
         let record = try await setting.person.record()
@@ -137,7 +137,7 @@ import TestServices
     /// State, codes, verifiers, a device's code, a pushed request's reference and tokens are sent to the server or
     /// shown to the browser, over TCP; a key is handed to nobody.
     @Test(arguments: [SignInFlow.pushedAndBound, .device, .atProtocol])
-    func `what a flow handles goes to its servers and to the browser, its key to nobody`(
+    func `a flow's secrets go to its servers and its browser alone, and its key to nobody`(
         _ flow: SignInFlow
     ) async throws {
         let session = try await FlowSession(flow, .vault)

@@ -25,7 +25,7 @@ struct TransferTests {
     private let keyring = ["--store", "secret-service"]
     private let vault = ["--store", "vault"]
 
-    @Test func `everything moves from the keyring to the vault and back, bytes, labels and kinds`() async throws {
+    @Test func `bytes, labels and kinds move unchanged from the keyring to the vault and back`() async throws {
         try await latchkey(["set", "a", "text"] + keyring, input: Array("hunter2".utf8)).successful("set")
         try await latchkey(["set", "a", "bytes", "--label", "My label"] + keyring, input: binary).successful("set")
         try await latchkey(["set", "--allow-empty", "b", "other"] + keyring, input: []).successful("set")
@@ -46,7 +46,7 @@ struct TransferTests {
         #expect(try await latchkey(["get", "a", "text"] + keyring).status == 1)
     }
 
-    @Test func `a move that is killed at any moment loses nothing and goes on`() async throws {
+    @Test func `a move that is killed at any moment loses nothing and can be continued`() async throws {
         let count = 12
         for number in 0..<count {
             try await latchkey(["set", "many", "n\(number)"] + keyring, input: Array("secret \(number)".utf8))
@@ -74,7 +74,7 @@ struct TransferTests {
         #expect(try await latchkey(["list"] + vault).outputText.split(separator: "\n").count == count + 1)
     }
 
-    @Test func `with all stores a credential is read, changed and deleted where it lives`() async throws {
+    @Test func `with --all-stores a credential is read, changed and deleted in its own store`() async throws {
         let all = ["--all-stores"]
         try await latchkey(["set", "night", "ada"] + vault, input: Array("one".utf8)).successful("set")
         let read = try await latchkey(["get", "night", "ada", "--log-level", "info"] + all)
@@ -100,7 +100,9 @@ struct TransferTests {
         #expect(try await latchkey(["get", "night", "ada"] + keyring).status == 1)
     }
 
-    @Test func `with all stores and the keyring gone, the vault's are used and absence is not claimed`() async throws {
+    @Test func `with --all-stores and without the keyring, the vault's credentials work, and absence isn't claimed`()
+        async throws
+    {
         let all = ["--all-stores"]
         try await latchkey(["set", "night", "ada"] + vault, input: Array("one".utf8)).successful("set")
         try await latchkey(["set", "day", "ada"] + keyring, input: Array("two".utf8)).successful("set")

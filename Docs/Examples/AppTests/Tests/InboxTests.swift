@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `a person signs in, the token is refreshed, and nobody says it`() async throws {
+    @Test func `a sign-in and a refresh show the token in no output`() async throws {
         let scene = try Scene()
         #expect(await scene.inbox.open(presenting: .consenting()) == .ready)
         scene.server.expireAccessTokens()

@@ -191,8 +191,8 @@ struct RegistryName {
     /// Where its sessions' tokens may go.
     var origin: String { scheme + host }
 
-    /// The names under which the same registry may be stored, the nearest first: as it was written, by host and path
-    /// with and without the scheme, then by the host alone. With a scheme other than HTTP and HTTPS, as it was written.
+    /// The possible names of the same registry in the store, the nearest first: the request's text, host and path
+    /// with and without the scheme, then the host alone. With a scheme other than HTTP and HTTPS, only the text.
     var candidates: [String] {
         let places = path.isEmpty ? [host] : [host + path, host]
         // A login for HTTPS never goes to another scheme.

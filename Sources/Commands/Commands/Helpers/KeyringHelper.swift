@@ -137,9 +137,9 @@ struct IndexName {
 
     var origin: String? { parts.map { ASCII.lowercased("\($0.scheme)\($0.host)") } }
 
-    /// The names to look for, the longest first: the address as it is, each path above it with and without its slash,
-    /// as written and with scheme and host in lower case. For HTTPS and this machine also the host, because its login
-    /// may be one for HTTPS.
+    /// The names to look for, the longest first: the address verbatim, then each path above it with and without its
+    /// slash, both verbatim and with scheme and host in lower case. For HTTPS and this machine also the host, because
+    /// the host's login may be one for HTTPS.
     var candidates: [String] {
         guard let (scheme, host, path) = parts else { return [text] }
         let roots = ["\(scheme)\(host)", ASCII.lowercased("\(scheme)\(host)")]
@@ -157,7 +157,7 @@ struct IndexName {
         return names.filter { seen.insert($0).inserted }
     }
 
-    /// The limit of parts. An address with more is looked up by the whole address and by its host.
+    /// The limit of parts. For an address with more parts, only the whole address and its host are names.
     private static let mostPathParts = 16
 }
 

@@ -107,7 +107,7 @@ package final class PlainSecretFile: Sendable {
     /// link. The disk may still have blocks of the old file.
     ///
     /// When this returns, the file was read again, and an import finds no secret in it. Otherwise it throws and leaves
-    /// the file unchanged: `changed` if the file isn't the imported one any more, `interwoven` if a secret would be
+    /// the file unchanged: `changed` if the file is no longer the imported one, `interwoven` if a secret would be
     /// left, `othersFile` and `hardLinked` for files whose other owner or name would still have the secrets.
     package func empty() async throws(ImportError) {
         let target = Self.resolved(path)

@@ -7,7 +7,7 @@ internal import LatchkeyCommandLine
 /// The files of this user that have the session bus start the served keyring: one for the bus (D-Bus specification,
 /// "Message Bus Starting Services") and a unit for systemd's user manager.
 struct KeyringUnits {
-    /// The line that marks a file of ours, which we may remove.
+    /// The line that marks a file as written by Latchkey, which may remove it.
     private static let mark = "# Written by `latchkey keyring enable`; `latchkey keyring disable` removes it.\n"
 
     /// The name at which xdg-desktop-portal asks for the keys of sandboxed applications.

@@ -114,7 +114,7 @@ package struct MaskedText: ~Copyable {
 
     /// Takes the next piece, and returns what can be shown.
     package mutating func take(_ piece: borrowing Secret<MessageBody>, _ mask: borrowing SecretMask) -> [UInt8] {
-        // It has no limit.
+        // `waiting` grows without a limit, so this doesn't throw.
         try? waiting.append(piece)
         return advance(mask, isEnd: false)
     }

@@ -39,7 +39,7 @@ package struct SecretMask: ~Copyable {
         }
         guard !lines.isEmpty else { return false }
         let offset = text.byteCount
-        // It has no limit.
+        // `text` grows without a limit, so this doesn't throw.
         try? text.append(secret)
         for range in lines.union([0..<secret.byteCount, 0..<lastEnd]) {
             add(SecretPart(range.lowerBound + offset..<range.upperBound + offset, isLine: lines.contains(range)))

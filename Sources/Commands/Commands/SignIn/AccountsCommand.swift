@@ -65,7 +65,7 @@ enum AccountsCommand {
         var rows = try await rows(arguments, context)
         if checks {
             for row in rows.all where row.state.description == "expired" {
-                // What it finds out is in the store afterwards.
+                // The worker stores its findings.
                 let account = "\(SignInOptions.account.name.description)=\(row.session.account)"
                 _ = try WorkerProcess.runQuietly(["token", row.provider.text, account] + context.storeArguments)
             }

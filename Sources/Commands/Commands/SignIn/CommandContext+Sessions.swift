@@ -175,7 +175,7 @@ extension CommandContext {
         }
     }
 
-    /// Where a role's credentials are kept. A sign-out deletes them with the session.
+    /// The key of a role's stored credentials. A sign-out deletes them with the session.
     private static func key(
         _ role: String, at endpoint: HTTPURL, _ account: String, _ sessions: SessionStore
     ) throws -> CredentialKey {

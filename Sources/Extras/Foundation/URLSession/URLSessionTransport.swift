@@ -91,7 +91,7 @@ struct FileTransfer: HTTPTransport {
     }
 }
 
-/// Sends requests by your own closure, such as another URLSession or a stand-in of a test.
+/// Sends requests through a closure of your program, such as another URLSession or a test's stand-in.
 ///
 /// The closure gets the request with the token. It must not follow redirects. A response that is too large is refused
 /// after it has arrived.

@@ -326,8 +326,9 @@ extension Keyring {
 extension Keyring {
     static let portalPath = "/org/freedesktop/portal/desktop"
     private static let keyByteCount = 64
-    /// The delay of the answer. libsecret before 0.21.4 starts to listen for the answer late, and waits for ever for an
-    /// earlier one. The delay adds to an application's start, although the key is in the pipe already.
+    /// The delay of the response. libsecret before 0.21.4 starts to listen for the response late, and waits
+    /// indefinitely for an earlier one. The delay adds to an application's start, although the key is in the pipe
+    /// already.
     private static let answerDelay = Duration.milliseconds(100)
 
     func retrieveSecret(_ call: BusCall) async throws(BusFault) -> BusValue {

@@ -6,7 +6,7 @@ package struct KeyringInquiry: Sendable {
     package let owner: BusNameOwner?
     /// Whether the bus starts a keyring on demand.
     package let isActivatable: Bool
-    /// The description by a keyring of ours.
+    /// The description by a Latchkey keyring.
     package let description: KeyringDescription?
 
     /// Asks a bus, and starts nothing there.

@@ -10,7 +10,7 @@ public enum MachineGrant: Sendable, Hashable {
     /// By a token that the machine's surroundings hand out in a file, as an authorization grant (RFC 7523 section 2.1).
     /// The file is read for each request: a regular file, or a link to one, of at most 64 KiB.
     case jwtBearer(file: String)
-    /// By such a token, in exchange (RFC 8693).
+    /// By the same token, in a token exchange (RFC 8693).
     case tokenExchange(file: String)
 
     private static let maximumByteCount = 64 << 10

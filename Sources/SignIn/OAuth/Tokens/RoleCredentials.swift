@@ -25,7 +25,7 @@ package struct SecurityTokenService: Sendable {
     let http: any HTTPTransport
     let log: RedactedLogger
 
-    /// The longest text that is taken from a response; a session token has some 1,000 bytes.
+    /// The limit for a text in a response; a session token has some 1,000 bytes.
     static let maximumTextByteCount = 16 << 10
 
     package init(endpoint: HTTPURL, http: any HTTPTransport, log: RedactedLogger) {

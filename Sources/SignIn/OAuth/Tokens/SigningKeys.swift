@@ -104,12 +104,12 @@ struct IDTokenSignature {
 }
 
 extension TokenEndpoint {
-    /// Checks the signature of tokens' ID token, where there is one and the server has keys. Without keys the
-    /// connection to the token endpoint stands for it (OpenID Connect Core section 3.1.3.7 item 6).
+    /// Checks the signature of the ID token in `tokens`, if there is one and the server has keys. Without keys the
+    /// connection to the token endpoint replaces the check (OpenID Connect Core section 3.1.3.7 item 6).
     ///
-    /// `exchange` and `poll` do it themselves; `refresh` leaves it to the caller, because the server may have to be
-    /// asked for its keys. Throws `.invalidResponse(.idTokenSignature)` or `.idTokenAlgorithm` for a token that is not
-    /// the server's; any other error says that its keys could not be had.
+    /// `exchange` and `poll` make this check themselves. `refresh` leaves the check to the caller, because the keys may
+    /// have to be requested from the server. Throws `.invalidResponse(.idTokenSignature)` or `.idTokenAlgorithm` for a
+    /// token that is not the server's; any other error says that the server's keys are unavailable.
     ///
     /// - Parameter timeout: how long the server may take to give its keys.
     package func checkSignature(

@@ -17,7 +17,7 @@ public struct TokenEndpoint: Sendable {
 
     /// - Parameters:
     ///   - dpop: the signer of the key that tokens are, or will be, bound to (RFC 9449 section 5).
-    ///   - signingKeys: where servers' public keys are kept, to check ID tokens with.
+    ///   - signingKeys: the cache of servers' public keys, which check ID tokens.
     ///   - now: the clock that ID tokens are checked against, unless the server's `Date` says what its own is.
     package init(
         server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport,

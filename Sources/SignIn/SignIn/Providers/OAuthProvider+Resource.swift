@@ -43,7 +43,7 @@ extension OAuthProvider {
     ///   - address: the resource's address.
     ///   - name: chosen by the person.
     ///   - program: the program's name on the server's pages.
-    ///   - store: where the client is kept.
+    ///   - store: the store for the client.
     ///   - issuer: the server, if the resource names several.
     ///   - scopes: by default those that the resource asks for.
     ///   - context: the network and the log.
@@ -79,7 +79,7 @@ extension OAuthProvider {
         return provider
     }
 
-    /// A machine's client, whose tokens nobody signs in for: ``SignInService`` requests one at the first
+    /// A machine's client, which gets tokens without a sign-in. ``SignInService`` requests a token at the first
     /// `accessToken()` or `send(_:)`, and another shortly before its end, once for all processes that share a store.
     ///
     /// Nothing is requested yet. Throws `.invalidConfiguration` for a client ID that no server takes.

@@ -55,7 +55,7 @@ package struct SessionStore: Sendable {
         try await store.save(secret, for: try key(session.account), options: options, deadline: deadline)
     }
 
-    /// Returns the session of an account, or `nil`. Throws `.corrupted` for an item that isn't a session of ours.
+    /// Returns the session of an account, or `nil`. Throws `.corrupted` for an item that isn't a Latchkey session.
     package func load(_ account: String, deadline: Deadline = .standard) async throws(StoreError) -> StoredSession? {
         guard let record = try await store.read(try key(account), as: StoredLogin.self, deadline: deadline) else {
             return nil

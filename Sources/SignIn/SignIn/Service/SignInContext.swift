@@ -13,7 +13,8 @@ public struct SignInContext: Sendable {
     package var random: RandomSource
     package var now: @Sendable () -> UnixTime
     package var log: RedactedLogger
-    /// Asks the person for the name of an account that the server doesn't name; `nil` is no answer.
+    /// Asks the person for the name of an account that the server doesn't name; `nil` means that the person didn't
+    /// answer.
     package var askForName: (@Sendable () async -> String?)?
 
     package init(

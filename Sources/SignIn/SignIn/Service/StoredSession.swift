@@ -172,7 +172,7 @@ extension StoredSession {
             refreshToken: tokens.refreshToken?.duplicate(), idToken: tokens.idToken?.duplicate())
     }
 
-    /// The session after a refresh. The refresh token's end stays what it was unless the response names one, and the
+    /// The session after a refresh. The refresh token's end stays unchanged unless the response has one, and the
     /// ID token stays until it ends unless there is a new one (OpenID Connect Core section 12.2).
     ///
     /// - Parameter granted: the scopes, where the response names them; they too stay what they were.

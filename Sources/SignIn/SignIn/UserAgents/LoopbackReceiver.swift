@@ -44,7 +44,7 @@ final class LoopbackReceiver: Sendable {
             redirect: here, startLink: servers[0].origin + handler.startPath, handler: handler, servers: servers)
     }
 
-    /// How often a free port is looked for that is free on both addresses.
+    /// The limit of tries to find a port that is free on both addresses.
     private static let maximumTries = 20
 
     private static func servers(
@@ -77,7 +77,7 @@ final class LoopbackReceiver: Sendable {
     }
 
     deinit {
-        // A page must not wait for the outcome for ever.
+        // A page must not wait for the outcome indefinitely.
         handler.outcome.give(.failed(UserAgentError.cancelled))
         for server in servers { server.stop() }
     }

@@ -40,7 +40,7 @@ final class RedirectHandler: Sendable {
     let outcome = FirstValue<SignInOutcome>()
     /// Given when a browser requests the last page.
     let requestedEnd = FirstValue<Bool>()
-    /// Set once the last page was sent, or can't be sent any more.
+    /// Set once the last page was sent, or can no longer be sent.
     let shown = FirstValue<Bool>()
 
     /// - Parameter once: a fresh text that can't be guessed, for the paths that work once.

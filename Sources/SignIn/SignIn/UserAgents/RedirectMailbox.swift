@@ -48,7 +48,7 @@ final class RedirectMailbox: Sendable {
 
     /// Receives messages on a separate thread, one after another, until `stop`. Throws if the thread can't start.
     ///
-    /// - Parameter failed: is called if the mailbox can't receive any more, such as without a free descriptor (EMFILE).
+    /// - Parameter failed: is called if the mailbox can no longer receive, such as without a free descriptor (EMFILE).
     func start(
         failed: @escaping @Sendable (Failure) -> Void,
         _ receive: @escaping @Sendable (borrowing Secret<MessageBody>) -> Receipt

@@ -5,7 +5,7 @@ package import LatchkeyOAuth
 /// Signs in with the person's own browser and a private-use scheme (RFC 8252 section 7.1): the desktop starts a program
 /// with the browser's final address, and that program passes the address to the waiting sign-in.
 ///
-/// The browser gets a link to a listener of ours, as with `BrowserUserAgent`.
+/// The browser gets a link to our listener, as with `BrowserUserAgent`.
 package struct SchemeUserAgent: RedirectUserAgent {
     private let browsers: BrowserUserAgent
     private let folder: RedirectFolder

@@ -63,7 +63,7 @@ package struct SignInChoice: Sendable, Hashable {
 
     /// Chooses without a question.
     ///
-    /// - Parameter wanted: the caller's choice, which is taken unchanged.
+    /// - Parameter wanted: the caller's choice, which is used unchanged.
     ///
     /// Throws `.unavailable(.noWay)` if there is neither a browser nor a terminal, and `.unavailable(.noTerminal)` if
     /// only a terminal would do.

@@ -51,7 +51,8 @@ struct VaultPath {
         return resolved
     }
 
-    /// Refuses a journal that isn't a file. SQLite opens any file type of that name, and would wait for ever at a pipe.
+    /// Refuses a journal that isn't a file. SQLite opens any file type of that name, and would wait indefinitely at a
+    /// pipe.
     private func checkJournal() throws(StoreError) {
         guard case .success(let status) = FileStatus.ofLink(at: file + "-journal"), !status.isRegularFile else {
             return

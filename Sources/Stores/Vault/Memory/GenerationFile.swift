@@ -35,7 +35,7 @@ struct GenerationFile: Sendable {
             defer { close(descriptor) }
             return try read(descriptor)
         } catch {
-            // With an errno the system refuses, otherwise we do.
+            // With an errno the refusal is the system's, otherwise it is ours.
             guard error.platform != nil else { throw error }
             return .unusable(error)
         }

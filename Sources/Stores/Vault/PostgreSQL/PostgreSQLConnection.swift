@@ -244,7 +244,7 @@ internal import LatchkeySystem
         return texts
     }
 
-    /// Drops libpq's collected notifications without a listener, because a server could send them for ever.
+    /// Drops libpq's collected notifications without a listener, because a server could send them endlessly.
     func dropNotifications() {
         while let notification = unsafe PQnotifies(pointer) { unsafe PQfreemem(notification) }
     }

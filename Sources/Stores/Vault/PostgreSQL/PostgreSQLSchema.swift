@@ -107,9 +107,10 @@ enum PostgreSQLSchema {
 
     /// The settings of a session, or of one transaction if a pool shares sessions.
     ///
-    /// The server ends a silent transaction, so that a stopped process doesn't block others for ever, and checks during
-    /// waits whether the client still exists. A statement's plan is made once and uses the index: otherwise PostgreSQL
-    /// would plan each lookup in a large table again, and a plan from a small table would later read the whole table.
+    /// The server ends a silent transaction, so that a stopped process doesn't block others indefinitely, and checks
+    /// during waits whether the client still exists. A statement's plan is made once and uses the index: otherwise
+    /// PostgreSQL would plan each lookup in a large table again, and a plan from a small table would later read the
+    /// whole table.
     static func settings(ofTransaction: Bool) -> PostgreSQLQuery {
         let settings = [
             ("idle_in_transaction_session_timeout", "\(maximumSilence)"), ("client_connection_check_interval", "1000"),

@@ -68,7 +68,7 @@ enum PageChecksum {
 /// Whether the name of a journal survives a power failure. A journal without its name can't undo a transaction.
 ///
 /// This process syncs the folder before its first write to a journal. The journal stays from one save to the next, so
-/// one sync is enough as long as it is the same file.
+/// one sync is enough for the same file.
 enum JournalName {
     private struct Birth: Hashable {
         let device, inode, time: UInt64

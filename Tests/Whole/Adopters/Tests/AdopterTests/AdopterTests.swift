@@ -11,7 +11,7 @@ import Testing
         try await statement.check(leases: .standard) { CountingStore(next: try InMemoryStore(), count: {}) }
     }
 
-    @Test func `a person signs in, the token is refreshed, and nobody says it`() async throws {
+    @Test func `a sign-in and a refresh show the token in no output`() async throws {
         let server = try LoopbackAuthorizationServer()
         defer { server.stop() }
         let audit = LeakAudit()

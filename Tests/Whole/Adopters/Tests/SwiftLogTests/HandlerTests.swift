@@ -24,7 +24,9 @@ import Testing
             (.notice, .info, "notice"), (.warning, .warning, nil), (.error, .error, nil),
             (.critical, .error, "critical"),
         ] as [(Logger.Level, LogLevel, String?)])
-    func `each level has its place`(_ theirs: Logger.Level, _ ours: LogLevel, _ field: String?) throws {
+    func `each level of swift-log has a level of ours`(_ theirs: Logger.Level, _ ours: LogLevel, _ field: String?)
+        throws
+    {
         let bridge = Bridge()
         bridge.logger().log(level: theirs, "a line", file: "Shop/Order.swift", line: 7)
         let record = try #require(bridge.records.first)
@@ -32,7 +34,7 @@ import Testing
         #expect(record["at"] == (theirs <= .debug ? "Shop/Order.swift:7" : nil))
     }
 
-    @Test func `a line's own metadata is over the provider's, and that over the logger's`() throws {
+    @Test func `a line's metadata overrides the provider's, which overrides the logger's`() throws {
         let bridge = Bridge()
         var logger = bridge.logger(provider: .init { ["a": "provider", "b": "provider"] })
         for key in ["a", "b", "c"] { logger[metadataKey: key] = "logger" }
@@ -41,7 +43,7 @@ import Testing
         #expect(record["a"] == "line" && record["b"] == "provider" && record["c"] == "logger")
     }
 
-    @Test func `what the current task is doing comes along`() throws {
+    @Test func `a line carries the current task's context`() throws {
         let bridge = Bridge()
         let logger = bridge.logger()
         LogContext.with("sign_in", CorrelationID()) {
@@ -53,7 +55,7 @@ import Testing
         #expect(theirs["sign_in_"] == "forged")
     }
 
-    @Test func `an error is named, and one of ours says what it says anyway`() throws {
+    @Test func `an error arrives in a separate field, with control characters escaped`() throws {
         struct Refused: Error { let host = "db\u{1B}[2J" }
         let bridge = Bridge()
         bridge.logger().error("failed", error: Refused())

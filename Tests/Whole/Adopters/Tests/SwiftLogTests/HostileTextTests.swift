@@ -8,7 +8,7 @@ import Testing
     private static let inert =
         #"a\u{a}b\u{1b}[31m\u{1b}]0;t\u{7}\u{202e}c\u{d}\u{0}\u{9b}2J\u{2028}\u{feff}d"#
 
-    @Test func `what would move a cursor, or begin a line, does nothing, wherever it stands`() throws {
+    @Test func `characters that move a cursor or begin a line have no effect anywhere`() throws {
         let bridge = Bridge()
         let text = Self.hostile
         bridge.logger(text).debug(
@@ -32,13 +32,13 @@ import Testing
         return file.text.split(separator: "\n", omittingEmptySubsequences: true)
     }
 
-    @Test func `bytes that are no UTF-8 arrive as their replacement`() throws {
+    @Test func `bytes that aren't UTF-8 arrive as their replacement character`() throws {
         let bridge = Bridge()
         bridge.logger().info("\(String(decoding: [0x61, 0xFF, 0xC0, 0xAF, 0x62] as [UInt8], as: UTF8.self))")
         #expect(bridge.records.first?.message.text == "a\u{FFFD}\u{FFFD}\u{FFFD}b")
     }
 
-    @Test func `ten megabytes are cut, and their length is said`() throws {
+    @Test func `text of ten megabytes is cut, and the line gives its length`() throws {
         let bridge = Bridge()
         let text = String(repeating: "é\u{1B}", count: 3_500_000)
         bridge.logger(text).info("\(text)", metadata: ["value": "\(text)", text: "x"], source: text)
@@ -70,7 +70,7 @@ import Testing
         #expect(bridge.records.count == 2 && bridge.text.utf8.count < 1_000_000, "\(bridge.text.utf8.count)")
     }
 
-    @Test func `of thousands of keys 64 are fields, and the rest is counted`() throws {
+    @Test func `of thousands of keys 64 become fields, and the rest is counted`() throws {
         let bridge = Bridge()
         let pairs = (0..<5000).map { ("key-\(10_000 + $0)", Logger.MetadataValue.string("\($0)")) }
         let many = Logger.Metadata(uniqueKeysWithValues: pairs)
@@ -93,7 +93,7 @@ import Testing
     }
 
     /// Two keys become one name, and one is called as a field of ours is.
-    @Test func `no two fields have one name`() throws {
+    @Test func `two fields never have the same name`() throws {
         let bridge = Bridge()
         bridge.logger().info(
             "line",

@@ -47,7 +47,7 @@ import Testing
     }
 
     /// swift-log leads to our sink, which leads to swift-log, and so on.
-    @Test func `a circle ends`() {
+    @Test func `handlers that log to each other stop`() {
         final class Circle: LogSink {
             let next = Mutex<SwiftLogSink?>(nil)
             let count = Atomic(0)

@@ -22,7 +22,7 @@ import Testing
         #expect(entry.metadata["sign_in"]?.description.count == 16)
     }
 
-    @Test func `the logger's own level applies as well`() {
+    @Test func `the logger's own level applies too`() {
         let memory = InMemoryLogHandler()
         var logger = Logger(label: "shop") { _ in memory }
         logger.logLevel = .error
@@ -30,7 +30,7 @@ import Testing
         #expect(memory.entries.isEmpty)
     }
 
-    @Test func `what we say comes back as we said it`() throws {
+    @Test func `our messages come back unchanged`() throws {
         let bridge = Bridge()
         RedactedLogger("shop", sink: SwiftLogSink(bridge.logger())).with("order", 17).error("refused")
         let record = try #require(bridge.records.first)

@@ -28,13 +28,13 @@ import Testing
     }
 
     @Test(arguments: ["authorization", "Set-Cookie", "X-Api-Key", "refreshToken", "db.password", "client_secret"])
-    func `what a key calls a credential is withheld, whatever it looks like`(_ key: String) throws {
+    func `the value of a key that names a credential is withheld, whatever its form`(_ key: String) throws {
         let bridge = Bridge()
         bridge.logger().info("line", metadata: [key: "short", "nested": [key: ["a", "short"]]])
         #expect(bridge.records.first?[key] == "(withheld)" && !bridge.text.contains("short"))
     }
 
-    @Test func `a number of tokens is none`() throws {
+    @Test func `a number of tokens isn't withheld`() throws {
         let bridge = Bridge()
         bridge.logger().info(
             "line",
@@ -44,7 +44,7 @@ import Testing
         #expect(record["token"] == "(withheld)" && record["cookies"] == "(withheld)")
     }
 
-    @Test func `ordinary lines stay as they are`() {
+    @Test func `ordinary lines stay unchanged`() {
         let bridge = Bridge()
         let lines = [
             "Request was queued (waiting for a connection to become available)", "GET /orders/17?page=2&sort=name: 200",
@@ -98,7 +98,7 @@ import Testing
         withExtendedLifetime(watched) {}
     }
 
-    @Test func `a token cut in two leaves nothing`() {
+    @Test func `a token that is cut in two leaves no part`() {
         let bridge = Bridge()
         bridge.logger().info("\(String(repeating: ".", count: 16_370))Bearer \(Self.token)")
         #expect(bridge.records.first?.message.text.hasSuffix(".Bearer (withheld)") == true)

@@ -58,38 +58,45 @@ package enum CommandTopic: String, Sendable, CaseIterable {
 package struct CommandDefinition: Sendable {
     /// One or two words: `get`, `vault init`.
     package let words: [StaticString]
-    package let topic: CommandTopic
+    private let ownTopic: CommandTopic?
     /// The summary, a phrase without a full stop.
     package let summary: StaticString
-    package let operands: [CommandOperand]
-    package let options: [CommandOption]
     /// More about it: whole lines.
     package let details: StaticString
-    // Made when they are shown: most calls of a program show none.
+    // Made when they are needed: a call of a program needs those of one command.
+    private let makeOperands: @Sendable () -> [CommandOperand]
+    private let makeOptions: @Sendable () -> [CommandOption]
     private let makeExamples: @Sendable () -> [StaticString]
 
     /// - Parameter topic: by default that of its first word, or else secrets.
     package init(
-        _ words: [StaticString], topic: CommandTopic? = nil, summary: StaticString, operands: [CommandOperand] = [],
-        options: [CommandOption] = [], details: StaticString = "",
+        _ words: [StaticString], topic: CommandTopic? = nil, summary: StaticString,
+        operands: @escaping @autoclosure @Sendable () -> [CommandOperand] = [],
+        options: @escaping @autoclosure @Sendable () -> [CommandOption] = [], details: StaticString = "",
         examples: @escaping @autoclosure @Sendable () -> [StaticString] = []
     ) {
         precondition((1...2).contains(words.count), "a command has one word or two")
         self.words = words
-        self.topic =
-            switch words[0].description {
-            case "vault": topic ?? .vault
-            case "helper": topic ?? .helpers
-            case "keyring": topic ?? .keyring
-            case "provider", "scheme": topic ?? .providers
-            default: topic ?? .secrets
-            }
+        ownTopic = topic
         self.summary = summary
-        self.operands = operands
-        self.options = options
         self.details = details
+        makeOperands = operands
+        makeOptions = options
         makeExamples = examples
     }
+
+    package var topic: CommandTopic {
+        if let ownTopic { return ownTopic }
+        return switch words[0].description {
+        case "vault": .vault
+        case "helper": .helpers
+        case "keyring": .keyring
+        case "provider", "scheme": .providers
+        default: .secrets
+        }
+    }
+    package var operands: [CommandOperand] { makeOperands() }
+    package var options: [CommandOption] { makeOptions() }
 
     /// Command lines to copy, the plainest one first.
     package var examples: [StaticString] { makeExamples() }

@@ -29,14 +29,16 @@ do {
     try await group("search") { try await SearchInMany.run(latchkey) }
     try await group("services") { try await KeyringServices.run(latchkey) }
     try await group("cold") {
-        let cold = ColdStart(latchkey: latchkey, session: session)
+        let cold = ColdStart(latchkey: try await ColdStart.installed(latchkey, session), session: session)
         try await cold.vault()
         try await cold.secretService()
     }
     try await group("tokens") {
-        try await ColdStart(latchkey: latchkey, session: session).tokens()
+        try await ColdStart(latchkey: ColdStart.installed(latchkey, session), session: session).tokens()
     }
-    try await group("helpers") { try await HelperAnswers(latchkey: latchkey, session: session).run() }
+    try await group("helpers") {
+        try await HelperAnswers(latchkey: ColdStart.installed(latchkey, session), session: session).run()
+    }
     try await group("managers") {
         try await PasswordManagers(latchkey: latchkey, directory: TestDirectory()).run()
     }

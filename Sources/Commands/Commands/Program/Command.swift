@@ -44,8 +44,9 @@ package struct Command: Sendable {
     ///   - calledAs: a name that the program can be called by in place of the words.
     ///   - runs: where its work is done.
     package init(
-        _ words: StaticString..., topic: CommandTopic? = nil, summary: StaticString, operands: [CommandOperand] = [],
-        options: [CommandOption] = [], details: StaticString = "",
+        _ words: StaticString..., topic: CommandTopic? = nil, summary: StaticString,
+        operands: @escaping @autoclosure @Sendable () -> [CommandOperand] = [],
+        options: @escaping @autoclosure @Sendable () -> [CommandOption] = [], details: StaticString = "",
         examples: @escaping @autoclosure @Sendable () -> [StaticString] = [], calledAs: StaticString? = nil,
         runs: @escaping @Sendable (ParsedArguments) -> Execution = { _ in .oneThread }, usesNetwork: Bool = false,
         startsPrograms: Bool = false,
@@ -53,7 +54,7 @@ package struct Command: Sendable {
         run: @escaping @Sendable (ParsedArguments, CommandContext) async throws -> ExitStatus
     ) {
         definition = CommandDefinition(
-            words, topic: topic, summary: summary, operands: operands, options: options, details: details,
+            words, topic: topic, summary: summary, operands: operands(), options: options(), details: details,
             examples: examples())
         self.calledAs = calledAs
         self.runs = runs

@@ -50,6 +50,7 @@ final class AuthorizationService: Sendable {
             // Cancelled when the server stops; then no client reads the response.
             try? await Task.sleep(for: duration)
         }
+        if route.endpoint == .token, let delay = configuration.tokenDelay { try? await Task.sleep(for: delay()) }
         await wait(while: .held(route.endpoint))
         for fault in faults {
             if let response = replacement(for: fault) { return response }

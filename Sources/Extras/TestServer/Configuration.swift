@@ -95,6 +95,10 @@ public struct AuthorizationServerConfiguration: Sendable {
     public var port: UInt16
     /// With which certificate it speaks TLS; `nil`: plain HTTP.
     public var tls: TLS?
+    /// How long each request of the token endpoint waits before anything is done for it; `nil`: not at all.
+    package var tokenDelay: (@Sendable () -> Duration)?
+    /// How many connections it has at once.
+    package var maximumConnectionCount = 64
 
     /// The defaults know one public client, `latchkey`, with any path of a loopback address.
     public init(

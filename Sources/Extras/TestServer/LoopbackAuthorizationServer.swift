@@ -38,7 +38,8 @@ public final class LoopbackAuthorizationServer: Sendable {
             of: LoopbackServer(
                 LoopbackServer.Configuration(
                     family: configuration.family.loopback, port: configuration.port,
-                    methods: [.get, .head, .post, .delete], tls: configuration.tls?.loopback)
+                    methods: [.get, .head, .post, .delete],
+                    maximumConnectionCount: configuration.maximumConnectionCount, tls: configuration.tls?.loopback)
             ) { request in await service.respond(to: request) })
         service.state.withLock { $0.origin = server.origin }
         self.service = service

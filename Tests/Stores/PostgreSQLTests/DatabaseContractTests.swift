@@ -71,4 +71,26 @@ import Testing
         #expect(said.components(separatedBy: "Asynchronous notification").count == 3, "\(said)")
         listener.kill()
     }
+
+    /// A commit with a notification holds a lock of the whole server until it is on the disk. All vaults of a server took
+    /// turns then, and ten were no faster than one. The commit of this save doesn't end, because its standby is missing.
+    @Test(.timeLimit(.minutes(2))) func `a commit that takes long holds up no other vault's notification`() async throws
+    {
+        let server = try await PostgreSQLServer()
+        let vault = try await DatabaseVault(on: server)
+        let store = try await vault.create(1)
+        try await server.sql("ALTER SYSTEM SET synchronous_standby_names = 'missing'")
+        try await server.sql("SELECT pg_reload_conf()")
+        let saving = Task { try await store.save(secret("1"), for: key("0")) }
+        let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+        while try await server.sql(waits) != "1\n" { try await Task.sleep(for: .milliseconds(20)) }
+        let other = try server.session()
+        other.type("SET synchronous_commit = local; NOTIFY other; SELECT 'sent';\n")
+        try await other.wait(for: "NOTIFY", within: .seconds(20)) { other.outputSoFar.contains("sent") }
+        try await server.sql("ALTER SYSTEM RESET synchronous_standby_names")
+        try await server.sql("SELECT pg_reload_conf()")
+        _ = try await saving.value
+        #expect(try await vault.open().text(key("0")) == "1")
+        other.kill()
+    }
 }

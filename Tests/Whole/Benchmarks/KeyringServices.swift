@@ -25,6 +25,7 @@ enum KeyringServices {
         let ours = try await PrivateSession(.none)
         var environment = ours.environment
         environment["LATCHKEY_KEY_FILE"] = ours.directory / "key"
+        try VaultKeyFile.create(at: ours.directory / "key")
         try await fill(ours.directory / "vault", ours.directory / "key", count)
         let start = ContinuousClock.now
         let service = try latchkey.start(
@@ -65,8 +66,7 @@ enum KeyringServices {
         print("  latchkey: \(memory.joined(separator: ", "))")
     }
 
-    private static func fill(_ path: String, _ keyFile: String, _ count: Int) async throws {
-        try VaultKeyFile.create(at: keyFile)
+    static func fill(_ path: String, _ keyFile: String, _ count: Int) async throws {
         let store = try await VaultStore.create(at: path, unlockedBy: .keyFile(keyFile))
         let secret = try Secret<Password>.random(byteCount: 6)
         let keys = try (1...count).map { try CredentialKey(service: "many", account: "user\($0)") }
@@ -76,7 +76,7 @@ enum KeyringServices {
         }
     }
 
-    private static func client(_ session: PrivateSession, _ count: Int) async throws -> [(String, Double)] {
+    static func client(_ session: PrivateSession, _ count: Int) async throws -> [(String, Double)] {
         var environment = session.environment
         environment[mark] = String(count)
         let run = try await Program("/proc/self/exe").run(

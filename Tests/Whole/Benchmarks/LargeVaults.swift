@@ -111,7 +111,7 @@ struct LargeVaults {
         }
     }
 
-    private static func peak() throws -> Int {
+    static func peak() throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
         return Int(line.split(whereSeparator: \.isWhitespace).dropFirst().first ?? "") ?? 0

@@ -20,7 +20,7 @@ enum SignInCosts {
     // MARK: - Reading a response
 
     /// As a token endpoint responds: tokens of a usual length, and members that no client reads.
-    private static let response = """
+    static let response = """
         {"access_token":"\(String(repeating: "aB3-", count: 200))","token_type":"Bearer","expires_in":3600,\
         "refresh_token":"\(String(repeating: "Zz9_", count: 16))","scope":"read write","created_at":1790000000,\
         "extra":{"list":[1,2,3],"nested":{"truth":true}}}
@@ -118,7 +118,7 @@ enum SignInCosts {
 }
 
 /// A clock that is moved by hand.
-private final class MovedClock: Sendable {
+final class MovedClock: Sendable {
     private let offset = Mutex<Int64>(0)
 
     var time: UnixTime { UnixTime(seconds: UnixTime.now().seconds + offset.withLock { $0 }) }
@@ -127,7 +127,7 @@ private final class MovedClock: Sendable {
 }
 
 /// A server that has each response ready.
-private final class CannedServer: HTTPTransport {
+final class CannedServer: HTTPTransport {
     private let tokenResponse: [UInt8]
     private let metadata: [UInt8]
     private let requests = Mutex(0)

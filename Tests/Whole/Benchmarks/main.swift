@@ -1,7 +1,7 @@
 // Docs/Reference/benchmarks.md has the command.
 //
 //     latchkey-benchmarks [GROUP]...      memory, log, audit, proof, sign-in, vault, large, database, keyring, search, services, cold,
-//     tokens, helpers, managers; all without a name
+//     tokens, helpers, managers, scale-vault, scale-database, scale-tail; all without a name
 //
 // Every figure is a ratio within this run. Needs what the tests need, and hyperfine, gnupg, age, nginx and oidc-agent-cli; shows pass,
 // gopass and (with LATCHKEY_BENCHMARK_PYTHON, a Python that has it) keyrings.cryptfile where they are.
@@ -14,6 +14,10 @@ func group(_ name: String, _ run: () async throws -> Void) async throws {
 }
 
 do {
+    if let hosts = DatabaseHosts.ofThisProcess() {
+        try await hosts.run()
+        exit(0)
+    }
     let session = try await PrivateSession()
     let warm = try WarmStores(session: session)
     let latchkey = try BuiltProducts.latchkey()
@@ -42,6 +46,9 @@ do {
     try await group("managers") {
         try await PasswordManagers(latchkey: latchkey, directory: TestDirectory()).run()
     }
+    try await group("scale-vault") { try await ScaledVaults.run(latchkey) }
+    try await group("scale-database") { try await ScaledDatabase.run() }
+    try await group("scale-tail") { try await SlowRefreshes.run() }
 } catch {
     print("stopped: \(error)")
     exit(1)

@@ -23,6 +23,8 @@ internal import LatchkeySystem
     private var expected: [String?] = []
     /// Whether the end of the batch was sent, and its answer is missing.
     private var isSynchronizing = false
+    /// Whether a `COMMIT` was answered since `commit` began.
+    private var hasCommitted = false
     private var unansweredByteCount = 0
     /// How often something was read of the present answers, and how much may have come in when they end.
     private var readCount = 0
@@ -135,6 +137,7 @@ internal import LatchkeySystem
             while let answer = try next(cancellation, isQuick) {
                 switch answer.status {
                 case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
+                    if answer.isCommit { hasCommitted = true }
                     if preparation == nil { last = consume answer }
                 case PGRES_PIPELINE_ABORTED: if let preparation { prepared.remove(preparation) }
                 case PGRES_FATAL_ERROR:
@@ -223,12 +226,21 @@ internal import LatchkeySystem
 
     // MARK: - Ends of transactions
 
-    /// Throws `conflict` where the server undid the transaction instead, as it does after a statement that failed.
-    func commit(_ cancellation: Cancellation) throws(StoreError) {
-        let answer = try ask(PostgreSQLSchema.commit, [], cancellation)
-        guard answer.commandName == "COMMIT" else {
-            throw StoreError(.unavailable, "the database rolled the change back")
+    /// Commits, and then runs a statement of its own, whose failure changes nothing.
+    ///
+    /// Throws `unavailable` where the server undid the transaction instead, as it does after a statement that failed.
+    func commit(
+        then query: PostgreSQLQuery, _ values: [PostgreSQLValue], _ cancellation: Cancellation
+    ) throws(StoreError) {
+        hasCommitted = false
+        let outcome = Result { () throws(StoreError) in
+            try send(PostgreSQLSchema.commit, [], cancellation)
+            try send(query, values, cancellation)
+            _ = try settle(cancellation)
         }
+        if hasCommitted { return }
+        try outcome.get()
+        throw StoreError(.unavailable, "the database rolled the change back")
     }
 
     // MARK: - Notifications

@@ -1,4 +1,5 @@
 internal import CLatchkeyLibpq
+internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 
@@ -22,8 +23,8 @@ internal import LatchkeyLog
         return unsafe String(cString: text)
     }
 
-    /// Such as `COMMIT`, or `ROLLBACK` in its place.
-    var commandName: String { unsafe String(cString: PQcmdStatus(pointer)) }
+    /// Whether it is a `COMMIT` that was done; the server answers `ROLLBACK` where it undid the transaction.
+    var isCommit: Bool { unsafe strcmp(PQcmdStatus(pointer), "COMMIT") == 0 }
 
     var rowCount: Int { Int(unsafe PQntuples(pointer)) }
 

@@ -121,10 +121,13 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     }
 
     /// Commits, and waits for it whatever happens to the task that asked for it.
+    ///
+    /// The notification is a transaction after it, in the same round trip. A commit with a notification would hold a
+    /// lock of the whole server until it is on the disk, so that all vaults of a server would take turns. If the server
+    /// ends between the two, listeners lose their connections and look anew.
     func commit() throws(StoreError) {
         let waiting = Cancellation(cancellation.deadline)
-        try connection.send(PostgreSQLSchema.notify, [.text(changedItem)], cancellation)
-        try connection.commit(waiting)
+        try connection.commit(then: PostgreSQLSchema.notify, [.text(changedItem)], waiting)
         view = .none
     }
 

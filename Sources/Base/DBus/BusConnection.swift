@@ -148,6 +148,13 @@ package struct BusMethod: Sendable {
 
     // MARK: - Sending
 
+    /// The limit of a message that is sent. A bus closes the connection that sends a larger one.
+    ///
+    /// dbus-daemon's default is the smallest of the limits. D-Bus itself permits 128 MiB, and 64 MiB in an array (D-Bus
+    /// Specification, "Marshaling").
+    package static let maximumMessageByteCount = 32 << 20
+
+    /// A response above the limit isn't sent. The caller gets the error LimitsExceeded instead.
     package func reply(to call: BusCall, _ result: Result<BusValue, BusFault>) {
         guard call.message.wantsReply else { return }
         let isSent = unsafe call.message.withPointer { message in
@@ -155,27 +162,28 @@ package struct BusMethod: Sendable {
             case .success(let value):
                 let reply = unsafe g_dbus_message_new_method_reply(message)!
                 unsafe value.withPointer { unsafe g_dbus_message_set_body(reply, $0) }
-                sent.add(value.byteCount, ordering: .relaxed)
-                return unsafe send(reply)
+                return unsafe send(reply, bodyByteCount: value.byteCount)
             case .failure(let fault):
                 return unsafe send(g_dbus_message_new_method_error_literal(message, fault.name, fault.text)!)
             }
         }
-        // A message above the limit isn't sent; the caller gets an error.
         if !isSent, case .success = result {
             reply(to: call, .failure(BusFault(.limitsExceeded, "the response is larger than a message may be")))
         }
     }
 
+    /// A signal above the limit isn't sent.
+    ///
     /// - Parameter destination: the one connection that gets it; `nil` for all.
     package func emit(
         _ name: StaticString, of interface: StaticString, from path: String, to destination: String? = nil,
         _ arguments: [BusValue]
     ) {
         let signal = unsafe g_dbus_message_new_signal(path, interface.description, name.description)!
-        unsafe BusValue.tuple(arguments).withPointer { unsafe g_dbus_message_set_body(signal, $0) }
+        let body = BusValue.tuple(arguments)
+        unsafe body.withPointer { unsafe g_dbus_message_set_body(signal, $0) }
         if let destination { unsafe g_dbus_message_set_destination(signal, destination) }
-        unsafe _ = send(signal)
+        unsafe _ = send(signal, bodyByteCount: body.byteCount)
     }
 
     /// Overwrites the rest of earlier messages in GDBus's read buffer, by a signal of this length to this process. GDBus
@@ -199,13 +207,28 @@ package struct BusMethod: Sendable {
         _ = try? await callBus("Ping", of: "org.freedesktop.DBus.Peer", reply: "()", timeout.trigger)
     }
 
-    /// Takes over the message.
-    private func send(_ message: OpaquePointer) -> Bool {
+    /// Takes over the message. Returns whether it was sent.
+    ///
+    /// - Parameter bodyByteCount: the size of its body as a value.
+    private func send(_ message: OpaquePointer, bodyByteCount: Int = 0) -> Bool {
         defer { unsafe g_object_unref(UnsafeMutableRawPointer(message)) }
-        sent.add(Self.messageByteCount, ordering: .relaxed)
+        guard unsafe Self.isWithinLimit(message, bodyByteCount: bodyByteCount) else { return false }
+        sent.add(Self.messageByteCount + bodyByteCount, ordering: .relaxed)
         return unsafe withPointer {
             unsafe g_dbus_connection_send_message($0, message, G_DBUS_SEND_MESSAGE_FLAGS_NONE, nil, nil) != 0
         }
+    }
+
+    /// Whether the bus accepts a message of this size.
+    private static func isWithinLimit(_ message: OpaquePointer, bodyByteCount: Int) -> Bool {
+        // Lengths and padding make strings, paths and bytes less than four times as large in a message. GDBus counts
+        // them only by writing a whole message: 0.2 s for 32 MiB of paths.
+        guard bodyByteCount > maximumMessageByteCount / 4 else { return true }
+        guard bodyByteCount <= maximumMessageByteCount else { return false }
+        var byteCount: UInt = 0
+        let bytes = unsafe g_dbus_message_to_blob(message, &byteCount, G_DBUS_CAPABILITY_FLAGS_UNIX_FD_PASSING, nil)
+        defer { unsafe g_free(bytes) }
+        return unsafe bytes != nil && byteCount <= maximumMessageByteCount
     }
 
     /// The approximate size of a message without its arguments.

@@ -257,6 +257,17 @@ def greedy():
     print(len(items), len(reply.body[0]), answered > 5)
 
 
+def bulk():
+    """The same secret of 8 MiB several times: a response of 24 MiB is sent, and larger ones are errors."""
+    client = Client()
+    session = client.plain()
+    item = client.create(session, {"a": "1"}, bytes(8 << 20))[0]
+    for count in (3, 4, 8):
+        reply = client.call(ROOT, "Secret.Service", "GetSecrets", "aoo", ([item] * count, session))
+        print(reply if isinstance(reply, str) else len(reply[0][item][2]))
+    print(client.search({"a": "1"}) == [item])
+
+
 # What each interface has: members, and the signature of a right call.
 MEMBERS = {
     "org.freedesktop.Secret.Service": {

@@ -28,6 +28,7 @@ public final class PrivateSession: Sendable {
     public let busAddress: String
 
     private let pendingReplies: Int
+    private let messageByteCount: Int
     private struct Running {
         var bus: RunningProgram?
         var daemon: RunningProgram?
@@ -40,10 +41,14 @@ public final class PrivateSession: Sendable {
     ///   - files: prepared keyring files by name, such as `login.keyring`, which the daemon will find.
     ///   - pendingReplies: how many answers the bus lets a connection wait for: 128 where dbus-daemon isn't told
     ///     otherwise, 50,000 on a desktop.
+    ///   - messageByteCount: the limit of a message: 32 MiB by dbus-daemon's default, a gigabyte on a desktop. The bus closes the
+    ///     connection that sends a larger one.
     public init(
-        _ keyring: Keyring = .unlocked, files: [String: [UInt8]] = [:], pendingReplies: Int = 128
+        _ keyring: Keyring = .unlocked, files: [String: [UInt8]] = [:], pendingReplies: Int = 128,
+        messageByteCount: Int = 256 << 20
     ) async throws {
         self.pendingReplies = pendingReplies
+        self.messageByteCount = messageByteCount
         directory = try TestDirectory()
         var variables = try directory.environment()
         busAddress = "unix:path=" + directory / "run/bus"
@@ -90,7 +95,7 @@ public final class PrivateSession: Sendable {
             <allow own="*"/>
           </policy>
           <limit name="max_replies_per_connection">\(pendingReplies)</limit>
-          <limit name="max_message_size">268435456</limit>
+          <limit name="max_message_size">\(messageByteCount)</limit>
           <limit name="max_incoming_bytes">268435456</limit>
           <limit name="max_outgoing_bytes">268435456</limit>
         </busconfig>

@@ -132,6 +132,9 @@ FUNCTION(GDBusMessage *, g_dbus_message_new_signal,
     (const gchar *path, const gchar *interface, const gchar *signal), (path, interface, signal))
 FUNCTION(void, g_dbus_message_set_body, (GDBusMessage *message, GVariant *body), (message, body))
 FUNCTION(void, g_dbus_message_set_destination, (GDBusMessage *message, const gchar *name), (message, name))
+FUNCTION(guchar *, g_dbus_message_to_blob,
+    (GDBusMessage *message, gsize *size, GDBusCapabilityFlags capabilities, GError **error),
+    (message, size, capabilities, error))
 FUNCTION(gchar *, g_dbus_proxy_get_name_owner, (GDBusProxy *proxy), (proxy))
 FUNCTION(gint, g_unix_fd_list_append, (GUnixFDList *list, gint descriptor, GError **error), (list, descriptor, error))
 FUNCTION(gint, g_unix_fd_list_get, (GUnixFDList *list, gint index, GError **error), (list, index, error))

@@ -6,6 +6,7 @@
 // MARK: - Numbers, and memory that GLib frees
 
 typedef char gchar;
+typedef unsigned char guchar;
 typedef int gint;
 typedef int gint32;
 typedef gint gboolean;

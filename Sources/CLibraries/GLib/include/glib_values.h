@@ -8,6 +8,7 @@
 typedef enum { G_BUS_TYPE_SESSION = 2 } GBusType;
 typedef enum { G_CONNECT_DEFAULT = 0 } GConnectFlags;
 typedef enum { G_DBUS_CALL_FLAGS_NO_AUTO_START = 1 << 0 } GDBusCallFlags;
+typedef enum { G_DBUS_CAPABILITY_FLAGS_UNIX_FD_PASSING = 1 << 0 } GDBusCapabilityFlags;
 typedef enum {
     G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT = 1 << 0,
     G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION = 1 << 3,

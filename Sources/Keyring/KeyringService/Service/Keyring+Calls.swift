@@ -275,7 +275,7 @@ final class SecretsCall: @unchecked Sendable {
 extension Keyring {
     /// How many items one call may want, and how many bytes of secrets.
     private static let maximumPathCount = 20_000
-    private static let maximumSecretsByteCount = 64 << 20
+    private static let maximumSecretsByteCount = BusConnection.maximumMessageByteCount
     /// The number of items to read in one turn: about 20 ms.
     private static let turnCount = 100
     private static let turnByteCount = 4 << 20

@@ -346,9 +346,9 @@ let package = Package(
             ],
             path: "Tests/Commands/CommandTests",
             exclude: [
-                "Transcripts", "completed_names.py", "env_file.py", "kernel_keyring.py", "mask_forms.py",
-                "mcp_server.py", "mix_up.py",
-                "private_endpoint.py", "rename_race.py", "strict_server.py",
+                "Transcripts", "completed_names.py", "env_file.py", "idpyoidc_server.py", "kernel_keyring.py",
+                "mask_forms.py", "mcp_server.py", "mix_up.py", "private_endpoint.py", "rename_race.py",
+                "strict_server.py",
             ]),
         .testTarget(
             name: "HelperTests",

@@ -99,6 +99,18 @@ import TestServices
             gone.status == 1 && gone.output.isEmpty && gone.errorText.contains("sign-in work"), "\(gone.errorText)")
     }
 
+    @Test func `a sign-out during the request leaves no credentials`() async throws {
+        let service = try await service()
+        try await service.change(#"{"held": true}"#)
+        let asking = try BuiltProducts.latchkey().start(arguments(service.address), environment: scene.environment)
+        try await service.wait(forRequests: 1)
+        try await scene.latchkey("sign-out", "work")
+        try await service.change(#"{"held": false}"#)
+        let run = try await asking.finish()
+        #expect(run.status == 1 && run.output.isEmpty && run.errorText.contains("sign-in work"), "\(run.errorText)")
+        #expect(try await !scene.latchkey("list", "--all").contains("aws-role-"))
+    }
+
     @Test func `credentials that end at once are returned, and not stored`() async throws {
         let service = try await service()
         try await service.change(#"{"lifetime": 200}"#)

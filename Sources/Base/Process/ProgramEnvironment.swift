@@ -3,8 +3,9 @@ package import LatchkeyLog
 
 /// The environment's variables and the directories that follow from them. No variable holds a secret.
 public struct ProgramEnvironment: Sendable {
-    /// All variables; where a name or value is not UTF-8, the variable is left out.
-    package let variables: [String: String]
+    /// `NAME=value` of each variable; of two with one name the later counts. A command reads a few of them, so a start makes
+    /// no dictionary.
+    private let entries: [String]
     /// The names of those whose values are not UTF-8. Leaving one out that says where a secret goes would lead it
     /// elsewhere.
     package let illegibleNames: Set<String>
@@ -17,37 +18,57 @@ public struct ProgramEnvironment: Sendable {
     }
 
     package init(variables: [String: String], home: String, illegibleNames: Set<String>) {
-        self.variables = variables
+        self.init(variables.map { "\($0)=\($1)" }, home: home, illegibleNames)
+    }
+
+    private init(_ entries: [String], home: String, _ illegibleNames: Set<String>) {
+        self.entries = entries
         self.home = home
         self.illegibleNames = illegibleNames
     }
 
     /// The value of a variable; an empty one counts as not set.
     public subscript(_ name: String) -> String? {
-        variables[name].flatMap { $0.isEmpty ? nil : $0 }
+        Self.value(of: name, in: entries).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private static func value(of name: String, in entries: [String]) -> String? {
+        for entry in entries.reversed() where entry.utf8.starts(with: name.utf8) {
+            let rest = entry.utf8.dropFirst(name.utf8.count)
+            if rest.first == UInt8(ascii: "=") { return String(Substring(rest.dropFirst())) }
+        }
+        return nil
+    }
+
+    /// All variables; where a name or value is not UTF-8, the variable is left out.
+    package var variables: [String: String] {
+        var variables: [String: String] = [:]
+        for entry in entries {
+            guard let equals = entry.utf8.firstIndex(of: UInt8(ascii: "=")) else { continue }
+            variables[String(entry[..<equals])] = String(entry[entry.utf8.index(after: equals)...])
+        }
+        return variables
     }
 
     /// This process's environment.
     public static func current() -> ProgramEnvironment {
-        var variables: [String: String] = [:]
+        var entries: [String] = []
         var illegible: Set<String> = []
         var next = unsafe environ
         while let entry = unsafe next.pointee {
-            if let text = unsafe String(validatingCString: entry),
-                let equals = text.utf8.firstIndex(of: UInt8(ascii: "="))
-            {
-                variables[String(text[..<equals])] = String(text[text.utf8.index(after: equals)...])
+            if let text = unsafe String(validatingCString: entry), text.utf8.contains(UInt8(ascii: "=")) {
+                entries.append(text)
             } else {
                 // The repaired name is enough, because our names are ASCII.
                 unsafe illegible.insert(String(String(cString: entry).prefix { $0 != "=" }))
             }
             unsafe next += 1
         }
-        if let home = variables["HOME"], home.hasPrefix("/") {
-            return ProgramEnvironment(variables: variables, home: home, illegibleNames: illegible)
+        if let home = value(of: "HOME", in: entries), home.hasPrefix("/") {
+            return ProgramEnvironment(entries, home: home, illegible)
         }
         let home = unsafe getpwuid(getuid()).flatMap { unsafe String(validatingCString: $0.pointee.pw_dir) }
-        return ProgramEnvironment(variables: variables, home: home ?? "/", illegibleNames: illegible)
+        return ProgramEnvironment(entries, home: home ?? "/", illegible)
     }
 
     /// Whether a variable of this name is a location. Such a variable must not be ignored if it can't be read.

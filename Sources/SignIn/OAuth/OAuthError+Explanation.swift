@@ -209,7 +209,7 @@ extension OAuthError.ConfigurationProblem {
         switch self {
         case .issuer: "use the https:// address that the server calls its issuer"
         case .resource: "use an address such as https://api.example.org/mcp"
-        case .clientSecret: "pass the client secret without a final line break: use printf, not echo"
+        case .clientSecret: "pass the client secret alone, on one line"
         case .clientKey: "make a key with `openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256`"
         case .assertion: "check the path, and that this user may read the file"
         case .redirect: "use an address such as http://127.0.0.1/callback or com.example.app:/callback"

@@ -66,12 +66,21 @@ extension ProviderAddCommand {
                     CommandFailure(error, otherwise: "pipe the secret in: latchkey … --client-secret-stdin < FILE")
                 },
                 of: context.prompt.ask("Client secret of \(configuration.name)", as: ClientSecret.self, limit: 4096))
-            : try SecretInput.readAll(as: ClientSecret.self, limit: 4096)
-        // Refuses what no server takes, such as a line break at the end.
+            : try SecretInput.readAll(as: ClientSecret.self, limit: 4096).withoutLineBreak()
+        // Refuses what no server takes, such as more lines.
         if let error = failure(OAuthError.self, of: try ClientAuthentication.secretBasic(secret.duplicate())) {
             throw CommandFailure(error, .badData)
         }
         try await keep(secret, configuration, context)
+    }
+
+    /// Deletes the client secret of a provider that is not, or no longer, there.
+    static func forgetSecret(_ configuration: ProviderConfiguration, _ context: CommandContext) async throws {
+        let (key, store) = (
+            try SignInService.clientSecretKey(of: configuration.provider()), try await context.store(of: configuration)
+        )
+        // Also if the command was cancelled.
+        _ = try await Task { try await store.delete(key, condition: .none, deadline: context.deadline) }.value
     }
 
     static func keep(

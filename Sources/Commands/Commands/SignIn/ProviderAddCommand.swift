@@ -80,7 +80,7 @@ enum ProviderAddCommand {
         try configuration.checkCommandLine()
         let key = try readKey(arguments)
         // Before an unwanted client is registered.
-        let isReplaced = try confirmReplacing(configuration, arguments, context)
+        let former = try confirmReplacing(configuration, arguments, context)
         if configuration.resource != nil {
             try await findServer(of: &configuration, arguments, context)
         } else if case .issuer(let text) = configuration.server {
@@ -108,8 +108,16 @@ enum ProviderAddCommand {
             let secret = try mapError(OAuthError.unwritable, of: key.encoded())
             try await keep(secret.repurposed(as: ClientSecret.self), configuration, context)
         }
+        // The former server's secret goes to no other one. Without a store there is none.
+        if let former,
+            former.clientID != configuration.clientID
+                || former.server != configuration.server && publicKey == nil
+                    && !arguments.has(SignInOptions.clientSecret)
+        {
+            try? await forgetSecret(former, context.askingNobody)
+        }
         try context.providers.write(configuration)
-        let verb: StaticString = isReplaced ? "replaced" : "added"
+        let verb: StaticString = former == nil ? "added" : "replaced"
         var result: [(name: StaticString, value: JSONValue)] = [
             ("provider", .message("\(configuration.name)")), ("change", .message("\(verb)")),
         ]
@@ -124,21 +132,21 @@ enum ProviderAddCommand {
         return .success
     }
 
-    /// Whether a provider has that name. Asks the person before its settings are lost.
+    /// The provider that has that name. Asks the person before its settings are lost.
     private static func confirmReplacing(
         _ configuration: ProviderConfiguration, _ arguments: ParsedArguments, _ context: CommandContext
-    ) throws -> Bool {
+    ) throws -> ProviderConfiguration? {
         let name = configuration.name
-        guard let former = try context.providers.read(name) else { return false }
+        guard let former = try context.providers.read(name) else { return nil }
         if arguments.has(force) || !SecretInput.isTerminal() || !context.prompt.isPossible {
-            return true
+            return former
         }
         guard try context.prompt.confirm("Replace the provider \(name) (\(former.serverName))?") else {
             throw CommandFailure(
                 .refused, "provider.kept", "the provider \(name) was not changed",
                 hint: "choose another name, or add --force to replace the provider without a question")
         }
-        return true
+        return former
     }
 
     private static func advice(_ name: ProviderName, _ server: ProviderConfiguration.Server) -> LogMessage {

@@ -104,20 +104,28 @@ enum SignInCommand {
         let deadline = Deadline.after(timeout)
         let session: SessionSummary
         let sessions: SessionStore
-        if configuration.findsServerByAccount {
-            (session, sessions) = try await signIn(
-                configuration, arguments, context, by: methods, redirect: redirect, deadline: deadline)
-        } else {
-            let service = try await context.service(configuration, arguments)
-            session = try await context.explaining(configuration, account: nil) {
-                try await mapError(
-                    { (error: SignInError) -> any Error in
-                        error.naming(redirect ?? service.provider.redirect, of: configuration)
-                    },
-                    awaiting: try await service.signIn(
-                        presenting: UserAgent(methods), account: account, redirect: redirect, deadline: deadline))
+        do {
+            if configuration.findsServerByAccount {
+                (session, sessions) = try await signIn(
+                    configuration, arguments, context, by: methods, redirect: redirect, deadline: deadline)
+            } else {
+                let service = try await context.service(configuration, arguments)
+                session = try await context.explaining(configuration, account: nil) {
+                    try await mapError(
+                        { (error: SignInError) -> any Error in
+                            error.naming(redirect ?? service.provider.redirect, of: configuration)
+                        },
+                        awaiting: try await service.signIn(
+                            presenting: UserAgent(methods), account: account, redirect: redirect, deadline: deadline))
+                }
+                sessions = service.sessions
             }
-            sessions = service.sessions
+        } catch {
+            // Nothing names the secret of a provider that isn't added.
+            if isNew, arguments.has(SignInOptions.clientSecret) {
+                try? await ProviderAddCommand.forgetSecret(configuration, context)
+            }
+            throw error
         }
         if isNew {
             try context.providers.write(configuration)

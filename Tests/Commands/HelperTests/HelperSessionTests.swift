@@ -223,7 +223,8 @@ import TestServices
         try await scene.latchkey("set", "api.example.com", "key", input: "sk-of-the-agent")
         let key = try await scene.shell(settings.apiKeyHelper)
         #expect(key.outputText == "sk-of-the-agent", "\(key.errorText)")
-        let helper = try #require(settings.mcpServers["work"]).headersHelper
+        // The session here is at `work`.
+        let helper = try #require(settings.mcpServers["tools"]).headersHelper.replacing("tools", with: "work")
         let headers = try await scene.shell(helper)
         let fields = try JSONDecoder().decode([String: String].self, from: Data(headers.output))
         #expect(fields == ["Authorization": "Bearer \(try await token())"], "\(headers.errorText)")

@@ -62,16 +62,15 @@ extension CommandContext {
 
     /// Returns the session that a helper's operand PROVIDER names. Throws if there is none.
     func session(_ arguments: ParsedArguments, with token: StoredSession.Token = .access) async throws -> HostSession {
-        let name = try ProviderName(checking: arguments.operand("PROVIDER"))
-        if let configuration = try providers.read(name),
-            let session = try await session(
-                at: configuration, user: arguments.value(SignInOptions.account), openView(), token)
+        let configuration = try configuration(arguments)
+        if let session = try await session(
+            at: configuration, user: arguments.value(SignInOptions.account), openView(), token)
         {
             return session
         }
         throw CommandFailure(
-            .notFound, "sign-in.not-signed-in", "no account is signed in at \(name)",
-            hint: "latchkey sign-in \(name)")
+            .notFound, "sign-in.not-signed-in", "no account is signed in at \(configuration.name)",
+            hint: "latchkey sign-in \(configuration.name)")
     }
 
     private func session(

@@ -42,6 +42,7 @@ public final class Tmux: Sendable {
             "tmux -S '\(socket)' wait-for \(name); \(command); printf '\\n\(Self.end)%s' $?; exec cat")
         let record = directory / name
         _ = try await self.command("pipe-pane", "-t", name, "cat > '\(record)'")
+        try await server.wait(for: "the record of \(name)") { FileManager.default.fileExists(atPath: record) }
         _ = try await self.command("wait-for", "-S", name)
         return Screen(tmux: self, name: name, record: record)
     }

@@ -34,10 +34,10 @@ package struct CommandOperand: Sendable {
         return "\(name) is one of \(LogMessage.joined(choices.map { "\($0)" }, separator: ", "))"
     }
 
-    /// `NAME`, `[NAME]` or `NAME...`.
+    /// `NAME`, `[NAME]` or `-- NAME...`.
     var usage: LogMessage {
         if isOptional { return "[\(name)]" }
-        return takesRest ? "\(name)..." : "\(name)"
+        return takesRest ? "-- \(name)..." : "\(name)"
     }
 }
 

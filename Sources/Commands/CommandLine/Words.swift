@@ -38,7 +38,7 @@ extension Recovery {
         case .unlockVault: "unlock the vault with `latchkey vault unlock`"
         case .lockVault: "remove the unlocked key with `latchkey vault lock`"
         case .listKeySlots: "run `latchkey vault slots` to see the slots"
-        case .chooseKeyFile: "set LATCHKEY_KEY_FILE (or key-file in the configuration) to the key file's path"
+        case .chooseKeyFile: "LATCHKEY_KEY_FILE (or key-file in the configuration) must be the key file's path"
         case .createSystemCredential: "encrypt what `latchkey vault new-key` writes"
         case .signIn: provider.map { "sign in first: latchkey sign-in \($0)" } ?? "sign in first with latchkey sign-in"
         case .chooseAccount:

@@ -142,7 +142,7 @@ package struct LockedVault: Sendable {
                 throw isThere ? error : .rekeyedMeanwhile
             }
         }
-        throw .noSlotOpens(source.kind, source.name, tried: slots.count)
+        throw .noSlotOpens(source.kind, source.name, tried: slots.count, among: present.map(\.kind))
     }
 
     /// Opens the vault with its keys.
@@ -200,10 +200,12 @@ extension StoreError {
     }
 
     fileprivate static func noSlotOpens(
-        _ kind: KeySlotKind, _ source: LogMessage, tried count: Int
+        _ kind: KeySlotKind, _ source: LogMessage, tried count: Int, among kinds: [KeySlotKind]
     ) -> StoreError {
         if count == 0 {
-            return .wrongKey("the vault has no \(kind) slot", hint: "open the vault with another key")
+            return .wrongKey(
+                "the vault has no \(kind) slot",
+                hint: "open the vault with what its slots take: \(LogMessage.joined(kinds.map { "\($0)" }))")
         }
         return .wrongKey(
             count == 1

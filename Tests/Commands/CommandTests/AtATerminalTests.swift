@@ -75,22 +75,23 @@ import TestServices
         #expect(try await running.finish().status == status)
         #expect(try clientID() == kept)
         if status == 77 {
-            try await terminal.waitUntilShown("error: the provider forge was not changed [provider.kept]")
+            try await terminal.waitUntilShown("error: the provider forge exists, and was not changed [provider.kept]")
         }
         #expect(terminal.echoes)
     }
 
-    @Test func `latchkey doesn't ask with --force, for a new name, or without a terminal`() async throws {
-        for (arguments, isOnTerminal) in [
-            (add + ["second"], true), (add + ["first", "--force"], true), (add + ["second"], false),
-        ] {
-            if isOnTerminal {
-                #expect(try await start(arguments, PseudoTerminal()).finish().status == 0)
-            } else {
-                try await BuiltProducts.latchkey().run(arguments, environment: environment).successful("provider add")
-            }
+    @Test func `latchkey doesn't ask with --force, for a new name or for the same settings`() async throws {
+        for arguments in [add + ["second"], add + ["first", "--force"], add + ["first"]] {
+            #expect(try await start(arguments, PseudoTerminal()).finish().status == 0)
         }
-        #expect(try clientID() == "second")
+        #expect(try clientID() == "first")
+    }
+
+    @Test func `without a terminal a name that is in use is refused`() async throws {
+        try await BuiltProducts.latchkey().run(add + ["first"], environment: environment).successful("provider add")
+        let run = try await BuiltProducts.latchkey().run(add + ["second"], environment: environment)
+        #expect(run.status == 77 && run.errorText.contains("[provider.kept]"))
+        #expect(try clientID() == "first")
     }
 
     // MARK: - Lists

@@ -52,6 +52,7 @@ internal import TestServices
         #expect(tokens.count == 1 && other.events == ["issued tokens"], "\(tokens) \(other.events)")
         let accounts = try await run("accounts").outputText
         #expect(accounts.contains("refreshes itself"), "\(accounts)")
+        #expect(try await run("accounts", "--json").outputText.contains("\"refreshable\": true"))
         #expect(try await run("accounts", "--check").status == 0)
         try await other.change(#"{"lifetime": 1}"#)
         try await run("sign-out", "ci").successful("sign-out")

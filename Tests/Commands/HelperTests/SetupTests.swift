@@ -121,10 +121,14 @@ import TestServices
         let made = try await run("work", "--yes")
         #expect(made.status == 0)
         #expect(
-            made.errorText.hasSuffix(
+            made.errorText.hasPrefix(
                 "latchkey: warning: unknown provider work\n"
                     + "latchkey: hint: add the provider: latchkey sign-in work --issuer URL --client-id ID\n"),
             "\(made.errorText)")
+        // Before the question, not after the change.
+        #expect(try await run("unknown").errorText.contains("unknown provider unknown\n"))
+        let tools = try await BuiltProducts.latchkey().run(["setup"], environment: environment).outputText
+        #expect(tools.contains("kubectl  yes\n"), "\(tools)")
         let user = try await scene.shell("\"$1/kubectl\" config view -o jsonpath='{.users[0].user.exec.args}'", judges)
         #expect(user.outputText == "[\"helper\",\"kubectl\",\"work\"]")
         #expect(try await run("other", "--id", "--yes").status == 0)
@@ -136,6 +140,8 @@ import TestServices
         #expect(try await run("work", "--undo", "--yes").status == 0)
         let gone = try await scene.shell("\"$1/kubectl\" config view -o jsonpath='{.users}'", judges)
         #expect(gone.outputText.isEmpty || gone.outputText == "null")
+        let rest = try await BuiltProducts.latchkey().run(["setup"], environment: environment).outputText
+        #expect(rest.contains("kubectl  no: latchkey setup kubectl PROVIDER\n"), "\(rest)")
         #expect(try await run().status == 64)
         _ = try await scene.shell("\"$1/kubectl\" config set-credentials mine --token=x", judges)
         #expect(try await run("mine", "--yes").errorText.contains("[setup.other]"))
@@ -322,6 +328,6 @@ import TestServices
         let json = try await setup("--json").output
         let object = try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any]
         #expect((object?["plain_text"] as? [[String: Any]])?.count == 7)
-        #expect((object?["tools"] as? [[String: Any]])?.count == 8)
+        #expect((object?["tools"] as? [[String: Any]])?.count == 9)
     }
 }

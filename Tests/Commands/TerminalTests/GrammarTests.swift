@@ -95,7 +95,7 @@ internal import Testing
         #expect(problem("run", "a", "--")?.code == "usage.missing-operand")
         #expect(problem("run", "a", "--json", "ls")?.code == "usage.unknown-option")
         guard case .help(let help) = try parse("run", "--help") else { return #expect(Bool(false), "no help") }
-        #expect(help.text.contains("tool run [OPTIONS] SERVICE COMMAND..."))
+        #expect(help.text.contains("tool run [OPTIONS] SERVICE -- COMMAND..."))
     }
 
     @Test(arguments: [

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import LatchkeyCommandLine
 internal import LatchkeyLog
 internal import LatchkeyProcess
@@ -113,6 +114,12 @@ enum ConfigCommand {
         _ = try StoreConfiguration(
             parsing: line, path: context.configurationFile.path, home: context.environment.home, catalogue: catalogue)
         if catalogue.takesPath(name) { _ = try VaultLocation.checked(written) }
+        let path = written.hasPrefix("~/") ? context.environment.home + written.dropFirst() : written
+        if name.hasSuffix("-file"), unsafe access(path, F_OK) != 0 {
+            context.output.warn(
+                "no file at \(shown(path)) yet",
+                hint: "check the path, or create the key file with `latchkey vault init`")
+        }
         return written
     }
 

@@ -190,6 +190,7 @@ extension CommandContext {
             return "a secret for this host is stored as \(CredentialName.words(key))"
         }
         let accounts = try await keys(in: [store], of: name.service).map(\.account)
+        if let hint = try await hintForOneWord(name, in: store) { return hint }
         guard let account = name.account, !accounts.isEmpty else { return Self.listingHint }
         let sameLetters = accounts.first { $0.lowercased() == account.lowercased() }
         if let near = sameLetters ?? Suggestion.nearest(to: account, in: accounts) {
@@ -197,6 +198,18 @@ extension CommandContext {
         }
         let service = CredentialName.shown(name.service)
         return "\"\(service)\" has secrets for \(CredentialName.list(accounts.map { "\(CredentialName.word($0))" }))"
+    }
+
+    /// For `get example.org/ada`, where the secret's name is two words.
+    private func hintForOneWord(
+        _ name: CredentialName, in store: any CredentialStore
+    ) async throws(StoreError) -> LogMessage? {
+        guard let cut = name.service.lastIndex(of: "/") else { return nil }
+        let account = name.service[name.service.index(after: cut)...]
+        let keys = try await keys(in: [store], of: String(name.service[..<cut]))
+        return keys.first { $0.account == account }.map {
+            "SERVICE and ACCOUNT are two words: \(CredentialName.words($0))"
+        }
     }
 
     private static let listingHint: LogMessage = "run `latchkey list` to see the stored secrets"

@@ -19,14 +19,18 @@ struct KubectlSetup {
         }
         let options = context.storeArguments.dropLast()
         let program = try ToolSetup.Place.program(writtenWith: [provider] + options)
-        let named = context.environment["KUBECONFIG"].flatMap { $0.split(separator: ":").first }
         self.provider = provider
         self.context = context
-        file = ConfigurationFile(path: named.map(String.init) ?? context.environment.home + "/.kube/config")
+        file = Self.file(context.environment)
         let given = ["helper", "kubectl", provider] + (arguments.has(TokenCommand.id) ? ["--id"] : []) + options
         words =
             ["set-credentials", provider, "--exec-api-version=client.authentication.k8s.io/v1"]
             + ["--exec-command=" + program, "--exec-interactive-mode=Never"] + given.map { "--exec-arg=" + $0 }
+    }
+
+    static func file(_ environment: ProgramEnvironment) -> ConfigurationFile {
+        let named = environment["KUBECONFIG"].flatMap { $0.split(separator: ":").first }
+        return ConfigurationFile(path: named.map(String.init) ?? environment.home + "/.kube/config")
     }
 
     func run(_ arguments: ParsedArguments) throws -> ExitStatus {
@@ -51,6 +55,11 @@ struct KubectlSetup {
         }
         let words = isUndone ? ["delete-user", provider] : self.words
         try context.output.write("kubectl config \(shown(words.joined(separator: " ")))")
+        if !isUndone, try !context.providers.hasOne(named: provider) {
+            context.output.warn(
+                "unknown provider \(shown(provider))",
+                hint: "add the provider: latchkey sign-in \(shown(provider)) --issuer URL --client-id ID")
+        }
         if arguments.has(SetupCommand.printing) { return .success }
         try context.consent(arguments.has(.yes))
         try callKubectl(["config"] + words + ["--kubeconfig", file.path])
@@ -58,11 +67,6 @@ struct KubectlSetup {
             isUndone
                 ? "kubectl no longer uses Latchkey"
                 : "to use it in your context: kubectl config set-context --current --user=\(shown(provider))")
-        if !isUndone, try !context.providers.hasOne(named: provider) {
-            context.output.warn(
-                "unknown provider \(shown(provider))",
-                hint: "add the provider: latchkey sign-in \(shown(provider)) --issuer URL --client-id ID")
-        }
         return .success
     }
 

@@ -14,8 +14,10 @@ struct SetupOverview {
     }
 
     func write() throws {
-        let tools = ToolSetup.all.map { ($0, isDone($0)) }
-        let asking = tools.filter(\.1).map(\.0.tool)
+        let hasUser = (try? KubectlSetup.file(context.environment).read().withExposedBytes { $0.namesUs }) ?? false
+        let tools: [(tool: StaticString, asks: Bool)] =
+            ToolSetup.all.map { ($0.tool, isDone($0)) } + [("kubectl", hasUser)]
+        let asking = tools.filter(\.asks).map(\.tool)
         let files = PlainFile.all(context.environment).filter(\.holdsSecrets).map {
             (shown: $0.shown, command: $0.command(besides: asking))
         }
@@ -25,7 +27,9 @@ struct SetupOverview {
                     (
                         "tools",
                         .array(
-                            tools.map { .object([("tool", .message("\($0.0.tool)")), ("asks_latchkey", .bool($0.1))]) })
+                            tools.map {
+                                .object([("tool", .message("\($0.tool)")), ("asks_latchkey", .bool($0.asks))])
+                            })
                     ),
                     (
                         "plain_text",
@@ -34,7 +38,10 @@ struct SetupOverview {
                 ]))
         }
         var table = TextTable("TOOL", "USES LATCHKEY")
-        for (tool, isDone) in tools { table.append("\(tool.tool)", isDone ? "yes" : "no: latchkey setup \(tool.tool)") }
+        for (tool, asks) in tools {
+            let name: LogMessage = tool.description == "kubectl" ? " PROVIDER" : ""
+            table.append("\(tool)", asks ? "yes" : "no: latchkey setup \(tool)\(name)")
+        }
         try context.output.write(table)
         var plain = TextTable("SECRETS IN PLAIN TEXT", "TO MOVE THEM", wrapping: true)
         for file in files { plain.append("\(file.shown)", file.command) }
@@ -49,7 +56,7 @@ struct SetupOverview {
             environment: context.environment, program: ThisProgram.path ?? "", options: "", name: nil)
         guard let content = try? ConfigurationFile(path: setup.file(place)).read() else { return false }
         return content.withExposedBytes { text in
-            if !text.places(of: "latchkey").isEmpty { return true }
+            if text.namesUs { return true }
             // pip and uv name no helper.
             guard setup.link == "keyring" else { return false }
             if case .success(nil) = Result(catching: { () throws(CommandFailure) in try setup.change(text, place) }) {
@@ -189,6 +196,8 @@ struct PlainFile {
 }
 
 extension Span<UInt8> {
+    fileprivate var namesUs: Bool { !places(of: "latchkey").isEmpty }
+
     /// Whether an address has a password before its host.
     fileprivate var hasLogin: Bool {
         places(of: "://").contains { start in

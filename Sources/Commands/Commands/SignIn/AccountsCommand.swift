@@ -158,12 +158,12 @@ enum AccountsCommand {
 
     /// A session's members in JSON, here and after a sign-in.
     static func members(
-        _ provider: ProviderName, _ session: SessionSummary
+        _ provider: ProviderName, _ session: SessionSummary, refreshes: Bool
     ) -> [(name: StaticString, value: LatchkeyCommandLine.JSONValue)] {
         [
             ("provider", .message("\(provider)")), ("account", .text(text(session.account))),
             ("expires", session.expiry.map { .message("\(Moment($0))") } ?? .null),
-            ("refreshable", .bool(session.isRefreshable)),
+            ("refreshable", .bool(refreshes)),
             ("scopes", .array(session.scopes.scopes.map { .text(text($0)) })),
         ]
     }
@@ -174,7 +174,8 @@ enum AccountsCommand {
             ("state", .message("\(row.state)")),
         ]
         return .object(
-            members(row.provider, row.session) + fields + (namesStore ? [("store", .message("\(row.store)"))] : []))
+            members(row.provider, row.session, refreshes: row.renews) + fields
+                + (namesStore ? [("store", .message("\(row.store)"))] : []))
     }
 
     private static func text(_ text: String) -> LoggableText {

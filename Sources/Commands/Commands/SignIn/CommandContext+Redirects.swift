@@ -15,11 +15,7 @@ extension CommandContext {
             output.note("register this redirect URI at the server: \(redirect) (any port)")
             return
         }
-        output.note(
-            """
-            \(configuration.name) accepts any path of a loopback address, and names itself in its responses, so that its codes \
-            reach no other server
-            """)
+        output.note("no redirect URI has to be registered: \(configuration.name) accepts any loopback address")
     }
 
     /// The settings to compare with the server's if the server's page shows an error.

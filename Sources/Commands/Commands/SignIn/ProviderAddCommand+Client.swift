@@ -74,13 +74,15 @@ extension ProviderAddCommand {
         try await keep(secret, configuration, context)
     }
 
-    /// Deletes the client secret of a provider that is not, or no longer, there.
-    static func forgetSecret(_ configuration: ProviderConfiguration, _ context: CommandContext) async throws {
+    /// Deletes the client secret of a provider that is not, or no longer, there. Returns whether it had one.
+    static func forgetSecret(
+        _ configuration: ProviderConfiguration, _ context: CommandContext
+    ) async throws -> Bool {
         let (key, store) = (
             try SignInService.clientSecretKey(of: configuration.provider()), try await context.store(of: configuration)
         )
         // Also if the command was cancelled.
-        _ = try await Task { try await store.delete(key, condition: .none, deadline: context.deadline) }.value
+        return try await Task { try await store.delete(key, condition: .none, deadline: context.deadline) }.value
     }
 
     static func keep(

@@ -52,8 +52,8 @@ enum ProviderAddCommand {
             (also self-hosted), gmail, google, mastodon (at --host), microsoft, outlook and spotify. For any other server, add
             --issuer.
 
-            Register a client at the server with the redirect URI that provider add prints. No other provider shares that URI
-            (RFC 9700 section 4.4.2.2), and each sign-in adds a port. --redirect sets another URI, such as
+            Register a client at the server with the redirect URI that provider add prints. Each server has a URI
+            of its own (RFC 9700 section 4.4.2.2), and each sign-in adds a port. --redirect sets another URI, such as
             http://localhost:8080/callback if the client is registered with that one. github, gmail, google and mastodon give
             the client a secret.
 
@@ -108,13 +108,19 @@ enum ProviderAddCommand {
             let secret = try mapError(OAuthError.unwritable, of: key.encoded())
             try await keep(secret.repurposed(as: ClientSecret.self), configuration, context)
         }
-        // The former server's secret goes to no other one. Without a store there is none.
+        // The former server's secret goes to no other one.
         if let former,
             former.clientID != configuration.clientID
                 || former.server != configuration.server && publicKey == nil
                     && !arguments.has(SignInOptions.clientSecret)
         {
-            try? await forgetSecret(former, context.askingNobody)
+            do {
+                if try await forgetSecret(former, context) {
+                    context.output.note("deleted the former client's secret")
+                }
+            } catch let error as any RedactedError where error.codeName.description == "selection.no-store" {
+                // Without a store there is no secret.
+            }
         }
         try context.providers.write(configuration)
         let verb: StaticString = former == nil ? "added" : "replaced"
@@ -138,12 +144,18 @@ enum ProviderAddCommand {
     ) throws -> ProviderConfiguration? {
         let name = configuration.name
         guard let former = try context.providers.read(name) else { return nil }
-        if arguments.has(force) || !SecretInput.isTerminal() || !context.prompt.isPossible {
-            return former
+        var wanted = configuration
+        if wanted.clientID == unregisteredClientID {
+            (wanted.clientID, wanted.redirect, wanted.secretMethod) =
+                (former.clientID, former.redirect, former.secretMethod)
         }
-        guard try context.prompt.confirm("Replace the provider \(name) (\(former.serverName))?") else {
+        if arguments.has(force) || wanted.json.text == former.json.text { return former }
+        // Without a terminal the answer is no.
+        guard context.prompt.isPossible,
+            try context.prompt.confirm("Replace the provider \(name) (\(former.serverName))?")
+        else {
             throw CommandFailure(
-                .refused, "provider.kept", "the provider \(name) was not changed",
+                .refused, "provider.kept", "the provider \(name) exists, and was not changed",
                 hint: "choose another name, or add --force to replace the provider without a question")
         }
         return former

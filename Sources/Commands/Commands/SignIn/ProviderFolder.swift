@@ -46,7 +46,7 @@ struct ProviderFolder: Sendable {
         } catch {
             throw CommandFailure(
                 .configuration, "provider.malformed", "the file of the provider \(name) is malformed",
-                hint: "add the provider again, or remove \(shown(file(name)))")
+                hint: "remove \(shown(file(name))), and add the provider again")
         }
     }
 

@@ -123,7 +123,7 @@ enum SignInCommand {
         } catch {
             // Nothing names the secret of a provider that isn't added.
             if isNew, arguments.has(SignInOptions.clientSecret) {
-                try? await ProviderAddCommand.forgetSecret(configuration, context)
+                _ = try? await ProviderAddCommand.forgetSecret(configuration, context)
             }
             throw error
         }
@@ -139,7 +139,7 @@ enum SignInCommand {
         }
         try context.output.tell(
             "signed in at \(configuration.name) as \(Account(session.account))",
-            json: .object(AccountsCommand.members(configuration.name, session)))
+            json: .object(AccountsCommand.members(configuration.name, session, refreshes: session.isRefreshable)))
         try context.tellLimits(of: session, configuration)
         try await context.warnOfOtherPlaces(
             of: sessions.key(session.account), savedIn: sessions.store, StoreView([sessions.store]))

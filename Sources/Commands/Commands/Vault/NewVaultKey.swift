@@ -170,7 +170,7 @@ extension CommandContext {
         case .search:
             return try NewVaultKey(
                 asking: prompt, "New passphrase of the vault",
-                otherwise: "set LATCHKEY_PASSPHRASE_FILE to the path of a passphrase file")
+                otherwise: "add --key-file FILE")
         default: return try NewVaultKey(reading: settings.vaultKey)
         }
     }

@@ -173,7 +173,7 @@ struct VaultPath {
                 guard status.isPrivate else {
                     throw FileProblem.refuse(
                         "directory", path, "can be used by other users",
-                        hint: "move the vault to a separate directory with mode 700")
+                        hint: "keep the vault in a separate directory with mode 700")
                 }
             } else {
                 guard status.owner == geteuid() || status.owner == 0 else {

@@ -19,9 +19,13 @@ import urllib.parse
 
 
 def encoded(data, alphabet):
-    """In base64, after and before other bytes: the characters that hold bits of those alone, or of both, are counted."""
-    for before in (b"", b"u", b"us"):
-        for after in (b"", b"!", b"?!", b"and more"):
+    """In base64, after and before other bytes: the characters that hold bits of those alone, or of both, are counted.
+
+    Of a long secret, one neighbour for each alignment.
+    """
+    afters = (b"", b"!", b"?!", b"and more")
+    for number, before in enumerate((b"", b"u", b"us")):
+        for after in afters if len(data) < 4096 else afters[number:number + 1]:
             text = base64.b64encode(before + data + after, alphabet).decode()
             inner = (len(before) * 8 + 5) // 6, (len(before) + len(data)) * 8 // 6
             yield text, inner[0], len(text) - inner[1]

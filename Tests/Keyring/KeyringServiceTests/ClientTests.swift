@@ -38,7 +38,7 @@ struct ClientTests {
         let keyring = try await ServedKeyring(server)
         if server == .fullVault {
             // They are items like all others, under the attributes that our own keyring store writes.
-            let known = try await keyring.session.secretTool(["search", "service", "example.org", "username", "9999"])
+            let known = try await keyring.session.secretTool(["search", "service", "example.org", "username", "999"])
             // In bytes: a secret by chance may begin with what joins the character before it.
             #expect(known.output.contains(Array("secret = ".utf8)))
         }

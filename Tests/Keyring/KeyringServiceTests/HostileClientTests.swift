@@ -94,7 +94,7 @@ struct HostileClientTests {
     @Test func `a client that searches without end and never reads fills no memory, and others are served`()
         async throws
     {
-        let keyring = try await ServedKeyring(.fullVault)
+        let keyring = try await ServedKeyring(.fullVault, count: 10_000)
         let service = try #require(keyring.service)
         _ = try await keyring.python("hostile.py", ["deaf", "0.5"])
         let before = try Self.largestMemory(of: service.pid)
@@ -105,7 +105,7 @@ struct HostileClientTests {
 
     /// It held all others up for two seconds.
     @Test func `a client that wants ten thousand secrets at once lets others have their turns`() async throws {
-        let keyring = try await ServedKeyring(.fullVault)
+        let keyring = try await ServedKeyring(.fullVault, count: 10_000)
         let run = try await keyring.python("hostile.py", ["greedy"])
         #expect(run.outputText == "10000 10000 True\n", "\(run.errorText)")
     }

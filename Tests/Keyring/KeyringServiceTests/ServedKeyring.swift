@@ -9,7 +9,7 @@ final class ServedKeyring: Sendable {
         case ours
         /// The service on a vault, as people use it.
         case vault
-        /// A vault with ten thousand credentials.
+        /// A vault with a thousand credentials more, ten thousand in a long run.
         case fullVault = "full vault"
         case gnomeKeyring = "gnome-keyring"
 
@@ -20,8 +20,12 @@ final class ServedKeyring: Sendable {
     /// Our service; the session has gnome-keyring.
     let service: RunningProgram?
 
-    /// - Parameter mode: of the fixture; see Tests/Keyring/KeyringFixture.
-    init(_ server: Server = .ours, mode: String = "keyring") async throws {
+    /// - Parameters:
+    ///   - mode: of the fixture; see Tests/Keyring/KeyringFixture.
+    ///   - count: the credentials of a full vault.
+    init(
+        _ server: Server = .ours, mode: String = "keyring", count: Int = runsLong ? 10_000 : 1000
+    ) async throws {
         // As many calls may wait for their responses as on a desktop.
         let session = try await PrivateSession(
             server == .gnomeKeyring ? .unlocked : .none, pendingReplies: 50_000)
@@ -38,7 +42,7 @@ final class ServedKeyring: Sendable {
             if server == .fullVault {
                 let vault = session.directory / "data/latchkey/vault"
                 try await BuiltProducts.program("vault-writer").run(
-                    ["fill", vault, session.directory / "key", "40", "10000"], environment: session.environment
+                    ["fill", vault, session.directory / "key", "40", "\(count)"], environment: session.environment
                 ).successful("fill")
             }
             let running = try BuiltProducts.latchkey().start(

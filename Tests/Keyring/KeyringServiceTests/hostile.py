@@ -435,8 +435,18 @@ def methods():
     for interface in ("Service", "Collection", "Item", "Session", "Prompt"):
         for member, signature in MEMBERS["org.freedesktop.Secret." + interface].items():
             waiting, done = set(), {"answered": 0, "refused": 0}
+
+            def receive(limit):
+                while len(waiting) > limit:
+                    reply = client.bus.receive(timeout=60)
+                    about = reply.header.fields.get(HeaderFields.reply_serial)
+                    if about in waiting:
+                        waiting.remove(about)
+                        done["refused" if reply.header.message_type == MessageType.error else "answered"] += 1
+
             for number in range(count):
                 if number % 500 == 0:
+                    receive(0)
                     session = client.plain()
                     item = client.create(session, {"a": "1"}, replace=True)
                     known = [session, LOGIN] + ([item[0]] if isinstance(item, tuple) else [])
@@ -452,12 +462,8 @@ def methods():
                 serial = next(client.bus.outgoing_serial)
                 client.bus.send(client.message(target, "Secret." + interface, member, signature, body), serial=serial)
                 waiting.add(serial)
-                while len(waiting) > (40 if number + 1 < count else 0) or (number % 500 == 499 and waiting):
-                    reply = client.bus.receive(timeout=60)
-                    about = reply.header.fields.get(HeaderFields.reply_serial)
-                    if about in waiting:
-                        waiting.remove(about)
-                        done["refused" if reply.header.message_type == MessageType.error else "answered"] += 1
+                receive(40)
+            receive(0)
             outcomes[interface + "." + member] = done
     print(bytes(calm.secret(kept, calm.plain())[0][2]), all(sum(done.values()) > 0 for done in outcomes.values()))
     print(outcomes, file=sys.stderr)

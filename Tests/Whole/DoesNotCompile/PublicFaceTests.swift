@@ -179,7 +179,7 @@ import Testing
         ("README.md", []), ("Docs/HowTo/at-protocol.md", ["LatchkeyATProtocol"]),
         ("Docs/HowTo/authenticated-requests.md", ["Foundation", "FoundationNetworking", "LatchkeyFoundation"]),
         ("Docs/HowTo/secrets-in-swift.md", []), ("Docs/HowTo/sign-in-in-swift.md", []), ("Docs/HowTo/github.md", []),
-        ("Docs/Site/Latchkey.docc/Latchkey.md", []), ("Docs/Site/Latchkey.docc/ProductLog.md", []),
+        ("Sources/Latchkey/Latchkey.docc/Latchkey.md", []), ("Sources/Latchkey/Latchkey.docc/ProductLog.md", []),
     ]
 
     @Test(arguments: pages)

@@ -189,8 +189,8 @@ extension RealBrowser {
         }
 
         @Test(arguments: [
-            ("Docs/Site/Latchkey.docc/AtATerminal.md", "\n### New\n\n- <doc:Nowhere>\n", "Nowhere"),
-            ("Docs/Site/Latchkey.docc/Latchkey.md", "\n### New\n\n- ``NoSuchType``\n", "NoSuchType"),
+            ("Sources/Latchkey/Latchkey.docc/AtATerminal.md", "\n### New\n\n- <doc:Nowhere>\n", "Nowhere"),
+            ("Sources/Latchkey/Latchkey.docc/Latchkey.md", "\n### New\n\n- ``NoSuchType``\n", "NoSuchType"),
             ("Docs/Explanation/threats.md", "\n[Elsewhere](../HowTo/server.md#nowhere)\n", "no heading #nowhere"),
         ])
         func `a broken link ends the build, and the build names it`(
@@ -218,6 +218,10 @@ extension RealBrowser {
             // What `import Latchkey` shows of it; what only a trait makes.
             for product in products where !["LatchkeyLog", "LatchkeySwiftLog"].contains(product) {
                 #expect(script.contains("\nmodule \(product)"), "\(product)")
+                // `swift package generate-documentation` and the Swift Package Index look in the target's folder.
+                let place = try #require(manifest.firstMatch(of: try Regex("\"\(product)\", at: \"([A-Za-z/]+)\"")))
+                let page = "Sources/\(place[1].substring ?? "")/\(product).docc/\(product).md"
+                #expect(FileManager.default.fileExists(atPath: root.appendingPathComponent(page).path), "\(page)")
             }
         }
 

@@ -42,6 +42,17 @@ import TestServices
         #expect(FileManager.default.fileExists(atPath: cut))
     }
 
+    @Test func `a database that is far away gets each statement once`() async throws {
+        let vault = try await DatabaseVault()
+        try await vault.create(1)
+        let server = try await HostileServer("far", before: vault.server)
+        let uri = server.vault(vault.schema.name, user: PostgreSQLServer.superuser)
+        let store = try await VaultStore.open(at: uri, unlockedBy: .keyFile(vault.keyFile))
+        for _ in 0..<10 { #expect(try await store.text(key("0")) == "secret 0") }
+        let asked = server.shown.split(separator: "\n")
+        #expect(asked.count { $0 == "asked item" } == 10, "\(asked)")
+    }
+
     @Test(arguments: 0..<6) func `whatever a server in between changes, nothing crashes and nothing is lost`(
         seed: Int
     ) async throws {

@@ -194,6 +194,12 @@ def relay(client, chance):
                     raise EOFError
                 is_writing = is_writing and name != b"commit"
                 server.sendall(data)
+            while mode == "far":
+                head = exactly(client, 5)
+                data = head + exactly(client, struct.unpack("!i", head[1:])[0] - 4)
+                if head[:1] == b"B":
+                    print("asked", data[6:].split(b"\0")[0].decode(), flush=True)
+                server.sendall(data)
             while data := client.recv(65536):
                 server.sendall(data)
         except (OSError, EOFError):
@@ -229,6 +235,8 @@ def relay(client, chance):
                 open(argument, "w").close()
                 client.sendall(data + notice(b"E", b"terminating connection due to administrator command"))
                 raise EOFError
+            elif mode == "far" and head[:1] == b"Z":
+                time.sleep(0.03)
             elif mode == "change" and is_ready:
                 data = changed(data, chance)
             is_ready = is_ready or head[:1] == b"Z"

@@ -14,6 +14,8 @@ internal import LatchkeySystem
     /// Whether something between us and the server, such as pgbouncer, hands our transactions to changing connections:
     /// nothing that a session keeps can then be used (prepared statements, LISTEN).
     private(set) var isPooled = true
+    /// Whether the server's last answer came in the time that a caller's thread waits.
+    private(set) var isNear = false
     /// Whether the connection can no longer be used.
     private(set) var isLost = false
 
@@ -112,6 +114,8 @@ internal import LatchkeySystem
     func ask(
         _ query: PostgreSQLQuery, _ values: [PostgreSQLValue], _ cancellation: Cancellation, isQuick: Bool = false
     ) throws(StoreError) -> PostgreSQLResult {
+        let start = ContinuousClock.now
+        defer { isNear = ContinuousClock.now - start < .milliseconds(10) }
         try send(query, values, cancellation)
         guard let last = try settle(cancellation, isQuick: isQuick) else { throw lost() }
         return last

@@ -41,12 +41,13 @@ final class PostgreSQLRowTable: RowTable {
     }
 
     /// A lookup on the caller's thread, which others need: for ten milliseconds at most, in which a server nearby
-    /// answers.
+    /// answers. One that is further away gets no statement twice.
     private func readAtOnce<Result: ~Copyable & Sendable>(
         _ body: (any RowView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         guard let connection = pool.takeIdle() else { throw StoreError(.busy, "a connection is slow") }
         defer { pool.give(connection) }
+        guard connection.isNear else { throw StoreError(.busy, "the database is far away") }
         return try body(PostgreSQLSession(connection, Cancellation(.standard), isQuick: true))
     }
 

@@ -15,6 +15,9 @@ import TestServices
         case checker = "libc_malloc_debug.so.0"
         /// It ends the process when it gets back what isn't its own.
         case strict = "other_allocator.so"
+        /// Not an allocator, but the memory pages of some AArch64 machines, of which 64 KiB can be locked.
+        case pagesOf16KiB = "large_pages.so (16 KiB)"
+        case pagesOf64KiB = "large_pages.so (64 KiB)"
 
         var testDescription: String { rawValue }
 
@@ -22,9 +25,28 @@ import TestServices
             switch self {
             case .checker: return ["LD_PRELOAD": rawValue, "GLIBC_TUNABLES": "glibc.malloc.check=3"]
             case .strict: return ["LD_PRELOAD": try await SystemCallTests.library("other_allocator", in: directory)]
+            case .pagesOf16KiB: return try await Self.pages(16 << 10, in: directory)
+            case .pagesOf64KiB: return try await Self.pages(64 << 10, in: directory)
             default: return ["LD_PRELOAD": rawValue]
             }
         }
+
+        static func pages(_ byteCount: Int, in directory: TestDirectory) async throws -> [String: String] {
+            [
+                "LD_PRELOAD": try await SystemCallTests.library(
+                    "large_pages", in: directory, options: ["-DPAGE=\(byteCount)"])
+            ]
+        }
+    }
+
+    /// The guards around secrets, and what locks and wipes them.
+    @Test(arguments: [16 << 10, 64 << 10])
+    func `secrets are guarded with larger memory pages`(_ byteCount: Int) async throws {
+        let directory = try TestDirectory()
+        let run = try await BuiltProducts.program("latchkeyPackageTests.xctest").run(
+            ["--testing-library", "swift-testing", "--filter", "^SecretsTests\\."],
+            environment: try directory.environment().merging(Allocator.pages(byteCount, in: directory)) { $1 })
+        #expect(run.status == 0, "\(run.outputText)\(run.errorText)")
     }
 
     /// It was taken for a preloaded allocator without free(3), so that no benchmark started.
@@ -34,7 +56,7 @@ import TestServices
     }
 
     @Test(arguments: Allocator.allCases)
-    func `each program works with any allocator, and overwrites what it frees`(
+    func `each program works with any allocator and page size, and overwrites what it frees`(
         _ allocator: Allocator
     ) async throws {
         let session = try await CommandLineSession(.vault)

@@ -64,10 +64,12 @@ import TestServices
         }
     }
 
-    static func library(_ name: String, in directory: TestDirectory) async throws -> String {
+    static func library(
+        _ name: String, in directory: TestDirectory, options: [String] = []
+    ) async throws -> String {
         let path = directory / (name + ".so")
         let source = TestData.folder().appendingPathComponent("Fixtures/\(name).c").path
-        try await Program("gcc").run(["-shared", "-fPIC", "-O1", "-o", path, source]).successful("gcc")
+        try await Program("gcc").run(["-shared", "-fPIC", "-O1", "-o", path, source] + options).successful("gcc")
         return path
     }
 

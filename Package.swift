@@ -264,7 +264,7 @@ let package = Package(
             ]),
         .testTarget(
             name: "ImportingTests", dependencies: ["LatchkeyCommands", "TestServices"],
-            path: "Tests/Commands/ImportingTests"),
+            path: "Tests/Commands/ImportingTests", exclude: ["libsecret_files.py"]),
         .testTarget(
             name: "StoreSelectionTests",
             dependencies: [

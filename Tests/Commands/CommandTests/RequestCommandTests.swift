@@ -16,7 +16,7 @@ import TestServices
         api = try API()
         try await scene.run(
             "provider", "add", "work", "--issuer", scene.server.issuer, "--client-id", "latchkey", "--scope", "read",
-            "--origin", api.origin
+            "--origin", api.origin, "--force"
         ).successful("provider add")
     }
 

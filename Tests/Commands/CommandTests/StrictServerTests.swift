@@ -343,7 +343,7 @@ internal import TestServices
 
     private func signIn(_ settings: String) async throws -> ProgramRun {
         let server = try await StrictServer("{\(settings)}")
-        try await run("provider", "add", "work", "--issuer", server.issuer, "--client-id", "me")
+        try await run("provider", "add", "work", "--issuer", server.issuer, "--client-id", "me", "--force")
             .successful("provider add")
         return try await signIn()
     }

@@ -1,3 +1,4 @@
+import Foundation
 import LatchkeyCredentials
 import LatchkeyCommands
 import LatchkeySecrets
@@ -126,6 +127,25 @@ struct ImportingTests {
         #expect(await problem { try await GitCredentials.read(directory.path) } == .notAFile)
         let large = try directory.write("large", [UInt8](repeating: 0x41, count: (16 << 20) + 1))
         #expect(await problem { try await GitCredentials.read(large) } == .tooLarge)
+    }
+
+    /// What only who knows the passphrase can damage. The first file is sound.
+    @Test func `no damage inside a sealed file of libsecret's makes its reader crash`() async throws {
+        let seed = Int.random(in: 0..<1_000_000)
+        let script = TestData.folder().appendingPathComponent("libsecret_files.py").path
+        let count = runsLong ? 20_000 : 300
+        try await Program("/usr/bin/python3").run([script, directory.path, "\(count)", "\(seed)"]).successful("python3")
+        let passphrase = Secret<Passphrase>(copying: [0x61].span)
+        var readCount = 0
+        for number in 0..<count {
+            let read = try? await LibsecretFile.read(directory / "\(number)", passphrase: passphrase)
+            if number == 0 {
+                let key = try CredentialKey(service: "example.org", account: "ada")
+                #expect(try await read?.store.read(key, as: Password.self) != nil)
+            }
+            readCount += read == nil ? 0 : 1
+        }
+        #expect((1..<count).contains(readCount), "seed \(seed)")
     }
 
     /// Each reader on 3,000 files made of pieces of its own format: an error or some entries, and nothing worse.

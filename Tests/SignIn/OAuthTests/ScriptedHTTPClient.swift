@@ -28,10 +28,12 @@ final class ScriptedHTTPClient: HTTPTransport {
 
     private let always: Response?
 
-    init(_ script: Response...) {
+    init(_ script: [Response]) {
         self.script = Mutex(script)
         always = nil
     }
+
+    convenience init(_ script: Response...) { self.init(script) }
 
     /// Responds to everything the same.
     init(repeating response: Response) {

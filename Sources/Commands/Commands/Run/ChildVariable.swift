@@ -21,10 +21,7 @@ package struct ChildVariable: Sendable, Hashable {
     }
 
     /// Whether the store is needed for it.
-    var isSecret: Bool {
-        if case .text = value { return false }
-        return true
-    }
+    var isSecret: Bool { if case .text = value { false } else { true } }
 }
 
 /// The name of a stored secret as one word: `SERVICE/ACCOUNT` or `SERVICE`, or the same after `latchkey://`.

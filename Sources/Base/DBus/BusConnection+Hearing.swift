@@ -1,4 +1,5 @@
 internal import CLatchkeyGLib
+internal import Glibc
 internal import LatchkeySystem
 internal import Synchronization
 
@@ -45,6 +46,14 @@ extension BusConnection {
             if message.isSignal { receiver.receive(signal: message) }
             return false
         }
+    }
+
+    /// Whether more has come in than what was received. Only on GDBus's thread, which reads one message after another.
+    package var hasInput: Bool {
+        let stream = unsafe withPointer { unsafe g_dbus_connection_get_stream($0) }
+        let socket = unsafe g_socket_get_fd(g_socket_connection_get_socket(stream))
+        var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&entry, 1, 0) > 0
     }
 
     /// Calls `receive` on the GLib thread for each signal of a sender, until the returned value dies.

@@ -97,6 +97,7 @@ FUNCTION(gboolean, g_dbus_connection_close_sync,
 FUNCTION(gboolean, g_dbus_connection_flush_sync,
     (GDBusConnection *connection, GCancellable *cancellable, GError **error), (connection, cancellable, error))
 FUNCTION(const gchar *, g_dbus_connection_get_guid, (GDBusConnection *connection), (connection))
+FUNCTION(GIOStream *, g_dbus_connection_get_stream, (GDBusConnection *connection), (connection))
 FUNCTION(const gchar *, g_dbus_connection_get_unique_name, (GDBusConnection *connection), (connection))
 FUNCTION(gboolean, g_dbus_connection_is_closed, (GDBusConnection *connection), (connection))
 FUNCTION(void, g_dbus_connection_new_for_address,
@@ -147,6 +148,8 @@ FUNCTION(gboolean, g_hash_table_insert, (GHashTable *table, gpointer key, gpoint
 FUNCTION(GHashTable *, g_hash_table_new_full,
     (GHashFunc hash, GEqualFunc equal, GDestroyNotify destroy_key, GDestroyNotify destroy_value),
     (hash, equal, destroy_key, destroy_value))
+FUNCTION(GSocket *, g_socket_connection_get_socket, (GSocketConnection *connection), (connection))
+FUNCTION(int, g_socket_get_fd, (GSocket *socket), (socket))
 FUNCTION(gboolean, g_str_equal, (gconstpointer left, gconstpointer right), (left, right))
 FUNCTION(guint, g_str_hash, (gconstpointer text), (text))
 FUNCTION(gchar *, g_strdup, (const gchar *text), (text))

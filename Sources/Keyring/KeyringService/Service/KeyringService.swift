@@ -1,5 +1,6 @@
 internal import LatchkeyCredentials
 package import LatchkeyDBus
+internal import Glibc
 internal import LatchkeySystem
 internal import Synchronization
 
@@ -42,7 +43,7 @@ package final class KeyringService: Sendable {
     ) {
         self.connection = connection
         self.intake = intake
-        worker = Task {
+        worker = Task(executorPreference: intake.executor) {
             let keyring = Keyring(configuration, sessionItems: sessionItems, connection, intake.queue)
             while let work = await intake.queue.next() {
                 let start = ContinuousClock.now
@@ -105,9 +106,33 @@ enum Work: Sendable {
     }
 }
 
+/// Runs the worker: on the thread that hosts it, such as GDBus's while one call is all there is, which saves two changes
+/// of threads; otherwise on Swift's own threads.
+final class CallExecutor: TaskExecutor {
+    /// The thread that hosts the worker now, as a number.
+    private let host = Atomic<UInt>(0)
+
+    /// Runs what `body` resumes on this thread, up to its next wait.
+    func hosting<Result>(_ body: () -> Result) -> Result {
+        host.store(UInt(pthread_self()), ordering: .relaxed)
+        defer { host.store(0, ordering: .relaxed) }
+        return body()
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if host.load(ordering: .relaxed) == UInt(pthread_self()) {
+            unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+        } else {
+            globalConcurrentExecutor.enqueue(job)
+        }
+    }
+}
+
 /// Sorts what comes over the bus.
 final class Intake: BusReceiver {
     let queue = FairQueue<Work>()
+    let executor = CallExecutor()
     private struct State {
         var end: KeyringService.End?
         var names: Set<String> = []
@@ -152,7 +177,9 @@ final class Intake: BusReceiver {
             return true
         }
         let cost = byteCount + Self.callCost + descriptorCount * Self.descriptorCost
-        if !queue.offer(.call(call), of: call.sender, byteCount: cost),
+        let offer = { self.queue.offer(.call(call), of: call.sender, byteCount: cost) }
+        // What has come in besides must be read, because clients take turns.
+        if !(connection.hasInput ? offer() : executor.hosting(offer)),
             connection.sentByteCount <= 8 * Self.maximumUnsentByteCount
         {
             connection.reply(to: call, .failure(.tooManyCalls))

@@ -55,8 +55,9 @@ final class GuardedPool: Sendable {
         }
         return state.withLock { state in
             if let block = state.free[sizeClass].popLast() { return block }
-            state.free[sizeClass] = carve(sizeClass)
-            return state.free[sizeClass].removeLast()
+            var blocks = carve(sizeClass)
+            defer { state.free[sizeClass] = blocks }
+            return blocks.removeLast()
         }
     }
 

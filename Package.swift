@@ -254,8 +254,8 @@ let package = Package(
             name: "KeyringServiceTests",
             dependencies: [
                 "LatchkeyKeyringService", "LatchkeyCredentials", "LatchkeyCrypto", "LatchkeyDBus", "LatchkeyLog",
-                "LatchkeySecrets", "LatchkeyStoreContract", "TestServices", "keyring-fixture", "keyring-probe",
-                "LatchkeyMain", "vault-writer",
+                "LatchkeySecrets", "LatchkeySystem", "LatchkeyStoreContract", "TestServices", "keyring-fixture",
+                "keyring-probe", "LatchkeyMain", "vault-writer",
             ],
             path: "Tests/Keyring/KeyringServiceTests",
             exclude: [

@@ -1,7 +1,47 @@
+internal import Glibc
+internal import LatchkeySystem
+internal import Synchronization
 @testable import LatchkeyKeyringService
 internal import Testing
 
 struct FairQueueTests {
+    private final class Done: Sendable {
+        private let elements = Mutex<[(element: String, thread: UInt)]>([])
+        var all: [(element: String, thread: UInt)] { elements.withLock { $0 } }
+        func add(_ element: String) { elements.withLock { $0.append((element, UInt(pthread_self()))) } }
+    }
+
+    /// That saves two changes of threads for each call.
+    @Test func `what a thread hosts is done before it goes on, and what others offer is not done there`() async {
+        let queue = FairQueue<String>()
+        let executor = CallExecutor()
+        let done = Done()
+        let worker = Task(executorPreference: executor) {
+            while let element = await queue.next() {
+                done.add(element)
+            }
+        }
+        _ = queue.offer("other", of: "a")
+        while done.all.isEmpty { try? await Task.sleep(for: .milliseconds(1)) }
+        // On a thread of its own, because this one's is Swift's.
+        let host: UInt = await withCheckedContinuation { continuation in
+            _ = try? SystemThread.detach {
+                // Until the worker waits: before that it takes the element itself, on its own thread.
+                var count = 1
+                repeat {
+                    count += 1
+                    _ = executor.hosting { queue.offer("hosted", of: "a") }
+                    while done.all.count < count { usleep(1000) }
+                } while done.all.last?.thread != UInt(pthread_self()) && count < 1000
+                continuation.resume(returning: UInt(pthread_self()))
+            }
+        }
+        #expect(done.all.last?.element == "hosted" && done.all.last?.thread == host)
+        #expect(done.all.first?.thread != host)
+        queue.close()
+        await worker.value
+    }
+
     @Test func `clients take turns, however much one of them sends`() async {
         let queue = FairQueue<String>()
         for number in 0..<100 { #expect(queue.offer("flood \(number)", of: ":1.1")) }

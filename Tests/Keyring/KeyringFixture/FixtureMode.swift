@@ -1,6 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeyKeyringService
 internal import LatchkeySecrets
+internal import Synchronization
 
 /// What is there at first.
 enum FixtureMode: String {
@@ -11,13 +12,15 @@ enum FixtureMode: String {
     case onlyPlain = "only-plain"
     /// As `keyring`, with nothing but a passphrase to open it.
     case locked
+    /// As `keyring`, and who deletes it stops the service in the middle of the call.
+    case stopping
     /// As `keyring`, and nothing can be written.
     case readOnly = "read-only"
 
     func fixture() throws -> Fixture {
         let items = FixtureItems()
         switch self {
-        case .keyring, .locked, .readOnly: items.collection("login", "Login", aliases: ["default"])
+        case .keyring, .locked, .stopping, .readOnly: items.collection("login", "Login", aliases: ["default"])
         case .empty: break
         case .normal, .onlyPlain: try items.addStandard()
         case .lock:
@@ -43,7 +46,8 @@ enum FixtureMode: String {
         configuration.offersEncryption = self != .onlyPlain
         configuration.observer = FixtureObserver()
         configuration.isConfirmed = { action in
-            switch action {
+            if self == .stopping { Main.service.withLock { $0?.stop() } }
+            return switch action {
             case .lock(let name), .unlock(let name): name == "lockprompt"
             case .deleteCollection: false
             case .deleteItem(let id): id.element == "confirm"

@@ -4,6 +4,7 @@ internal import LatchkeyDBus
 internal import LatchkeyKeyringService
 internal import LatchkeySecrets
 internal import LatchkeySystem
+internal import Synchronization
 
 // keyring-fixture MODE [--own [--replace]]: serves items in memory on the bus of DBUS_SESSION_BUS_ADDRESS, prints the
 // unique name (with --own, once org.freedesktop.secrets is its own), and lives until it is ended. Lines on standard input
@@ -11,6 +12,8 @@ internal import LatchkeySystem
 //
 // keyring-fixture agent PASSPHRASE…: a terminal whose person types one after the other, and then nothing.
 @main struct Main {
+    static let service = Mutex<KeyringService?>(nil)
+
     static func main() async {
         let words = CommandLine.arguments
         guard words.count > 1,
@@ -21,6 +24,7 @@ internal import LatchkeySystem
             guard let mode = FixtureMode(rawValue: words[1]) else { exit(64) }
             let fixture = try mode.fixture()
             let service = try await KeyringService.start(fixture.configuration, at: address)
+            Self.service.withLock { $0 = service }
             if words.contains("--own"), let owner = try await service.own(replacing: words.contains("--replace")) {
                 say("owned by \(owner.processID ?? 0) \(owner.executable ?? "-")")
                 exit(1)

@@ -4,8 +4,25 @@ internal import TestServices
 
 /// Who owns org.freedesktop.secrets, and what each connection is told.
 struct NameTests {
-    private func fixture(_ session: PrivateSession, _ words: String...) throws -> RunningProgram {
-        try BuiltProducts.program("keyring-fixture").start(["keyring"] + words, environment: session.environment)
+    private func fixture(
+        _ session: PrivateSession, _ words: String..., mode: String = "keyring"
+    ) throws -> RunningProgram {
+        try BuiltProducts.program("keyring-fixture").start([mode] + words, environment: session.environment)
+    }
+
+    /// A call may be done on GDBus's own thread, which closing the connection waits for.
+    @Test func `a service that is stopped in the middle of a call responds, and ends in order`() async throws {
+        let session = try await PrivateSession(.none)
+        let service = try fixture(session, "--own", mode: "stopping")
+        try await service.wait(for: "the name") { service.outputSoFar.contains("\n") }
+        let call = try await Program("dbus-send").run(
+            [
+                "--session", "--print-reply", "--dest=org.freedesktop.secrets",
+                "/org/freedesktop/secrets/collection/login", "org.freedesktop.Secret.Collection.Delete",
+            ], environment: session.environment)
+        #expect(call.status == 0, "\(call.errorText)")
+        let end = try await service.finish(within: .seconds(60))
+        #expect(end.status == 0 && end.outputText.hasSuffix("\nstopped\n"), "\(end.outputText)")
     }
 
     @Test func `a name that another program owns is left alone, and the program named`() async throws {

@@ -79,7 +79,6 @@ final class Keyring {
 
     func end() {
         changes?.cancel()
-        bus.close()
     }
 
     /// A number for a path that no other object has had.

@@ -55,6 +55,8 @@ package final class KeyringService: Sendable {
                 intake.queue.charge(client, turns: Int((ContinuousClock.now - start) / .milliseconds(2)))
             }
             keyring.end()
+            // That waits for GDBus's thread, which this may be.
+            await Task.detached { connection.close() }.value
         }
     }
 

@@ -73,6 +73,21 @@ internal import TestServices
         try await expectInterrupted(running.finish())
     }
 
+    @Test func `a signal during the first sign-in at a server deletes the client's secret`() async throws {
+        let origin = try #require(servers.environment["SERVER"])
+        let running = try BuiltProducts.latchkey().start(
+            ["sign-in", "other", "--issuer", origin + "/good", "--client-id", "me", "--client-secret-stdin"],
+            environment: environment)
+        running.type("hunter22hunter22")
+        running.closeInput()
+        try await running.wait(for: "the browser") { FileManager.default.fileExists(atPath: directory / "seen") }
+        #expect(try await run("list", "--all").outputText.contains("client-secret"))
+        running.signal(SIGINT)
+        #expect(try await running.finish().status == 130)
+        #expect(try await run("list", "--all").output.isEmpty)
+        #expect(try await !run("provider", "list").outputText.contains("other"))
+    }
+
     @Test(arguments: ["\u{3}", "http://127.0.0.1:1/half\u{3}"])
     func `control-C at the paste prompt ends the sign-in with 130 and leaves nothing`(typed: String) async throws {
         let terminal = try PseudoTerminal()

@@ -78,11 +78,12 @@ extension ProviderAddCommand {
     static func forgetSecret(
         _ configuration: ProviderConfiguration, _ context: CommandContext
     ) async throws -> Bool {
-        let (key, store) = (
-            try SignInService.clientSecretKey(of: configuration.provider()), try await context.store(of: configuration)
-        )
+        let key = try SignInService.clientSecretKey(of: configuration.provider())
         // Also if the command was cancelled.
-        return try await Task { try await store.delete(key, condition: .none, deadline: context.deadline) }.value
+        return try await Task {
+            let store = try await context.store(of: configuration)
+            return try await store.delete(key, condition: .none, deadline: context.deadline)
+        }.value
     }
 
     static func keep(

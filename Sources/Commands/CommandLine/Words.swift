@@ -15,9 +15,15 @@ extension LogMessage {
     /// The message with the command line's own controls for what would help.
     package var worded: LogMessage { worded(provider: nil) }
 
-    /// - Parameter provider: the provider that the command is about, where it is about one.
-    package func worded(provider: LogMessage?) -> LogMessage {
-        recoveries.isEmpty ? self : wording { $0.controls(provider) }
+    /// - Parameters:
+    ///   - provider: the provider that the command is about, where it is about one.
+    ///   - diagnosis: what the doctor says in place of its own name.
+    package func worded(provider: LogMessage?, diagnosis: LogMessage? = nil) -> LogMessage {
+        if recoveries.isEmpty { return self }
+        return wording { recovery in
+            if recovery == .diagnose, let diagnosis { return diagnosis }
+            return recovery.controls(provider)
+        }
     }
 }
 

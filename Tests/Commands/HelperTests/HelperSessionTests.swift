@@ -146,30 +146,37 @@ import TestServices
         #expect(inClear.status == 1)
     }
 
+    /// Reads a path of a cluster, as a user whose tokens are our helper's.
+    private func kubectl(
+        _ path: String, at cluster: FixtureServer, _ authority: CertificateAuthority, _ options: [String] = [],
+        version: String = "v1"
+    ) async throws -> ProgramRun {
+        try scene.directory.write(
+            "kubeconfig",
+            """
+            apiVersion: v1
+            kind: Config
+            current-context: own
+            clusters: [{name: own, cluster: {server: "https://\(cluster.host)", certificate-authority: \(authority.certificate)}}]
+            contexts: [{name: own, context: {cluster: own, user: own}}]
+            users:
+            - name: own
+              user:
+                exec:
+                  apiVersion: client.authentication.k8s.io/\(version)
+                  command: latchkey
+                  args: [\((["helper", "kubectl", "work"] + options).joined(separator: ", "))]
+                  interactiveMode: Never
+            """)
+        return try await scene.shell("\"$1/kubectl\" --kubeconfig kubeconfig get --raw \(path)", Self.judges)
+    }
+
     @Test func `kubectl gets the token, in the version that it asks for`() async throws {
         let token = try await token()
         let authority = try await CertificateAuthority(in: scene.directory)
         let api = try await FixtureServer("tls_server.py", authority.serverChain, authority.serverKey)
         for version in ["v1", "v1beta1"] {
-            try scene.directory.write(
-                "kubeconfig",
-                """
-                apiVersion: v1
-                kind: Config
-                current-context: own
-                clusters: [{name: own, cluster: {server: "https://\(api.host)", certificate-authority: \(authority.certificate)}}]
-                contexts: [{name: own, context: {cluster: own, user: own}}]
-                users:
-                - name: own
-                  user:
-                    exec:
-                      apiVersion: client.authentication.k8s.io/\(version)
-                      command: latchkey
-                      args: [helper, kubectl, work]
-                      interactiveMode: Never
-                """)
-            let run = try await scene.shell(
-                "\"$1/kubectl\" --kubeconfig kubeconfig get --raw /healthz", Self.judges)
+            let run = try await kubectl("/healthz", at: api, authority, version: version)
             #expect(run.outputText == "Bearer \(token)", "\(run.errorText)")
         }
         let nobody = try await scene.helper("latchkey", "helper", "kubectl", "nowhere")
@@ -187,25 +194,7 @@ import TestServices
         let cluster = try await FixtureServer(
             "kubernetes_server.py", authority.serverChain, authority.serverKey, server.issuer, "latchkey")
         for (options, isLetIn) in [(["--id"], true), ([], false)] {
-            try scene.directory.write(
-                "cluster",
-                """
-                apiVersion: v1
-                kind: Config
-                current-context: own
-                clusters: [{name: own, cluster: {server: "https://\(cluster.host)", certificate-authority: \(authority.certificate)}}]
-                contexts: [{name: own, context: {cluster: own, user: own}}]
-                users:
-                - name: own
-                  user:
-                    exec:
-                      apiVersion: client.authentication.k8s.io/v1
-                      command: latchkey
-                      args: [\((["helper", "kubectl", "work"] + options).joined(separator: ", "))]
-                      interactiveMode: Never
-                """)
-            let run = try await scene.shell(
-                "\"$1/kubectl\" --kubeconfig cluster get --raw /api/v1/namespaces/default/pods", Self.judges)
+            let run = try await kubectl("/api/v1/namespaces/default/pods", at: cluster, authority, options)
             #expect((run.status == 0) == isLetIn, "\(run.errorText)")
         }
         #expect(

@@ -22,6 +22,8 @@ struct DoctorTests {
         // What is pasted into an issue names nobody.
         let home = try #require(environment["HOME"])
         #expect(!run.outputText.contains(home), sourceLocation: sourceLocation)
+        // Nor is anybody sent to where they are.
+        #expect(!run.outputText.contains("`latchkey doctor`"), sourceLocation: sourceLocation)
         return try JSONDecoder().decode([Finding].self, from: Data(run.output))
     }
 

@@ -37,7 +37,7 @@ struct Finding {
     /// An error of a store, as a problem or only worth knowing.
     static func refusal(_ topic: StaticString, _ error: some RedactedError, matters: Bool) -> Finding {
         let text: LogMessage = "\(error.cause) [\(error.codeName)]"
-        let remedy = error.hint?.worded ?? "read the manual page: man latchkey"
+        let remedy = error.hint?.remedy ?? "read the manual page: man latchkey"
         return matters
             ? .problem(topic, ExitStatus(error), text, remedy: remedy) : .note(topic, text, remedy: remedy)
     }
@@ -76,6 +76,11 @@ struct Finding {
     }
 }
 
+extension LogMessage {
+    /// A hint as the doctor gives it.
+    var remedy: LogMessage { worded(provider: nil, diagnosis: "the other lines may say more") }
+}
+
 extension [Finding] {
     /// The status of the first problem, or success.
     var status: ExitStatus {
@@ -102,6 +107,6 @@ extension Finding {
             case .problem(let code) where matters: .problem(ExitStatus(StoreError(code, finding.text)))
             case .note, .problem: .note
             }
-        self.init(topic: store, state: state, text: finding.text, remedy: finding.remedy?.worded)
+        self.init(topic: store, state: state, text: finding.text, remedy: finding.remedy?.remedy)
     }
 }

@@ -112,7 +112,7 @@ struct RoundTrip {
             if error.code == .cancelled { throw error }
             // The person may open it: this process must not ask.
             if error.code == .locked {
-                return .note("round trip", "skipped: \(error.cause)", remedy: error.hint?.worded)
+                return .note("round trip", "skipped: \(error.cause)", remedy: error.hint?.remedy)
             }
             return .refusal("round trip", error, matters: true)
         }

@@ -29,7 +29,7 @@ struct PlacesCheck {
                 findings.append(
                     .note(
                         "stores", "can't compare the credentials in \(name): \(error.cause) [\(error.codeName)]",
-                        remedy: error.hint?.worded))
+                        remedy: error.hint?.remedy))
             }
         }
         guard !duplicates.isEmpty else { return findings + [.good("stores", "every credential is in one store only")] }

@@ -116,9 +116,10 @@ enum ConfigCommand {
         if catalogue.takesPath(name) { _ = try VaultLocation.checked(written) }
         let path = written.hasPrefix("~/") ? context.environment.home + written.dropFirst() : written
         if name.hasSuffix("-file"), unsafe access(path, F_OK) != 0 {
+            let isKey = name == "key-file"
             context.output.warn(
                 "no file at \(shown(path)) yet",
-                hint: "check the path, or create the key file with `latchkey vault init`")
+                hint: isKey ? "check the path, or create the key file with `latchkey vault init`" : "check the path")
         }
         return written
     }

@@ -159,7 +159,11 @@ extension CommandContext {
     }
 
     /// The key of a new vault: a file, the key in the settings, or a passphrase from a question.
-    func keyOfNewVault(file: String?) throws -> NewVaultKey {
+    ///
+    /// - Parameter otherwise: the way to pass a key without a question, for the hint.
+    func keyOfNewVault(
+        file: String?, otherwise: LogMessage = "set LATCHKEY_PASSPHRASE_FILE to the path of a passphrase file"
+    ) throws -> NewVaultKey {
         if let file {
             // The usual place of a key file is a folder that nothing else may have made yet.
             if file.hasPrefix(configurationFolder + "/") { try? PrivateFile.makeFolder(configurationFolder) }
@@ -170,7 +174,7 @@ extension CommandContext {
         case .search:
             return try NewVaultKey(
                 asking: prompt, "New passphrase of the vault",
-                otherwise: "add --key-file FILE")
+                otherwise: otherwise)
         default: return try NewVaultKey(reading: settings.vaultKey)
         }
     }

@@ -50,7 +50,8 @@ enum VaultImportCommand {
             other = try await unlock(file, arguments, descriptor, context)
             let keyFile = arguments.value(newKeyFile).map(AbsolutePath.of)
             vault = try await context.createVault(
-                unlockedBy: try context.keyOfNewVault(file: keyFile), remembering: keyFile)
+                unlockedBy: try context.keyOfNewVault(file: keyFile, otherwise: "add \(newKeyFile.name) FILE"),
+                remembering: keyFile)
         } else {
             vault = try await context.openVault(itemCheck: .always)
             other = try await unlock(file, arguments, descriptor, context)

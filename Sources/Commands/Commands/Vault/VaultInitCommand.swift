@@ -47,7 +47,8 @@ enum VaultInitCommand {
             return try await NewVaultKey(
                 keptFor: try .ofNewVault(), ofVaultAt: context.settings.vaultPath, context.settings)
         }
-        return try context.keyOfNewVault(file: arguments.value(keyFile).map(AbsolutePath.of))
+        return try context.keyOfNewVault(
+            file: arguments.value(keyFile).map(AbsolutePath.of), otherwise: "add \(keyFile.name) FILE")
     }
 
     static func refuseExisting(

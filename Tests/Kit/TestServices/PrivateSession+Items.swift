@@ -77,9 +77,9 @@ extension PrivateSession {
 }
 
 extension PrivateSession {
-    private static let service = "org.freedesktop.secrets"
-    private static let servicePath = "/org/freedesktop/secrets"
-    private static let serviceInterface = "org.freedesktop.Secret.Service"
+    static let service = "org.freedesktop.secrets"
+    static let servicePath = "/org/freedesktop/secrets"
+    static let serviceInterface = "org.freedesktop.Secret.Service"
 
     /// Makes an open collection with this label, and returns its path.
     ///

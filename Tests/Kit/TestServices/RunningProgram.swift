@@ -39,7 +39,10 @@ public final class RunningProgram: Sendable {
         Leash.shared.hold(process: pid)
         Thread.detachNewThread { [pid, name, errorOutput, exit, leavesWorkers] in
             var status: Int32 = 0
-            while unsafe waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+            while unsafe waitpid(pid, &status, 0) < 0 {
+                // A status that was lost must not be read as a success.
+                guard errno == EINTR else { fatalError("\(name), \(pid): its status went to another waiter") }
+            }
             // What it started may outlive it in the same group; nothing of a test does.
             if !leavesWorkers.isSet { Foundation.kill(-pid, SIGKILL) }
             Leash.shared.free(process: pid)

@@ -21,7 +21,7 @@ enum KeyringServices {
 
     private static func compare(_ count: Int, _ latchkey: Program) async throws {
         let gnome = try await PrivateSession(
-            .unlocked, files: ["login.keyring": Array(SearchInMany.keyring(count).utf8)])
+            .unlocked, files: ["login.keyring": Array(SearchInMany.keyring(count).utf8)], isSteady: false)
         let ours = try await PrivateSession(.none)
         var environment = ours.environment
         environment["LATCHKEY_KEY_FILE"] = ours.directory / "key"

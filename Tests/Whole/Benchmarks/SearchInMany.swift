@@ -20,7 +20,8 @@ enum SearchInMany {
     private static func timeListing(_ latchkey: Program) async throws {
         // secret-tool asks about all items at once.
         let session = try await PrivateSession(
-            .unlocked, files: ["login.keyring": Array(keyring(listedCount).utf8)], pendingReplies: 50_000)
+            .unlocked, files: ["login.keyring": Array(keyring(listedCount).utf8)], pendingReplies: 50_000,
+            isSteady: false)
         try await ColdStart(latchkey: latchkey, session: session).compare(
             "Listing of \(listedCount) items of a keyring", limit: nil, runs: 10,
             [
@@ -31,7 +32,8 @@ enum SearchInMany {
 
     private static func timeReads() async throws {
         // gnome-keyring takes a quarter of a second for a save among so many, so the file is written for it.
-        let session = try await PrivateSession(.unlocked, files: ["login.keyring": Array(keyring(itemCount).utf8)])
+        let session = try await PrivateSession(
+            .unlocked, files: ["login.keyring": Array(keyring(itemCount).utf8)], isSteady: false)
         let program = try Program("/proc/self/exe")
         var environment = session.environment
         environment[mark] = "1"

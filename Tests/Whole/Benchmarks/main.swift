@@ -18,7 +18,7 @@ do {
         try await hosts.run()
         exit(0)
     }
-    let session = try await PrivateSession()
+    let session = try await PrivateSession(isSteady: false)
     let warm = try WarmStores(session: session)
     let latchkey = try BuiltProducts.latchkey()
     try await group("memory") { try await warm.inMemory() }

@@ -174,10 +174,10 @@ public final class PrivateSession: Sendable {
     /// What gnome-keyring-daemon is started with where this user may: its main thread runs before its other threads, all
     /// on one processor.
     ///
-    /// Up to version 42 the daemon forgets one in some 10,000 new callers on a busy machine, if its thread for D-Bus adds
-    /// a caller's registration and first call to the main loop while that looks for what to do next
-    /// (`g_idle_add_full` in `gkd-secret-service.c`). It ignores the call then, or ends itself (`assertion 'client'
-    /// failed`).
+    /// On a busy machine version 42 forgets one in some 10,000 new callers. Its thread for D-Bus adds a caller's
+    /// registration to the main loop, then the caller's first call (`g_idle_add_full` in `gkd-secret-service.c`). While
+    /// the loop looks for what to do next, the call can overtake the registration. The daemon then ignores the call or
+    /// crashes (`assertion 'client' failed`).
     private static var steadyStart: [String] {
         get async { await steadyStartTask.value }
     }

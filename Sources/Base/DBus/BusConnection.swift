@@ -113,7 +113,7 @@ package struct BusMethod: Sendable {
                     unsafe trigger.withPointer { cancellable in
                         unsafe g_dbus_connection_call_with_unix_fd_list(
                             connection, destination, path, method.interface.description, method.name.description,
-                            arguments, busType(method.reply), G_DBUS_CALL_FLAGS_NO_AUTO_START, Int32.max, list,
+                            arguments, busType(method.reply), G_DBUS_CALL_FLAGS_NONE, Int32.max, list,
                             cancellable, callback, data)
                     }
                 }

@@ -3,7 +3,7 @@ internal import LatchkeyLog
 package import LatchkeySecrets
 internal import LatchkeySystem
 
-/// An open session with the Secret Service: it encrypts secrets on their way over the bus.
+/// A session with the Secret Service, to be opened: it encrypts secrets on their way over the bus.
 @safe package final class SecretCodec: Sendable {
     private let service: ObjectReference
 
@@ -11,15 +11,28 @@ internal import LatchkeySystem
         unsafe service = ObjectReference(adopting: pointer)
     }
 
-    @GLibThread package static func open(_ trigger: Trigger) async throws(BusFault) -> SecretCodec {
+    /// Finds the program that offers the service, and calls none of its methods.
+    @GLibThread package static func make(_ trigger: Trigger) async throws(BusFault) -> SecretCodec {
         try mapError(BusFault.init, of: LibraryFailure.check(latchkey_libsecret_load()))
         let pending = withSignalsBlocked {
             unsafe begin { callback, data in
-                unsafe trigger.withPointer { unsafe latchkey_service_open($0, callback, data) }
+                unsafe trigger.withPointer { unsafe latchkey_service_make($0, callback, data) }
             }
         }
         let pointer = try unsafe await trigger.wait(pending).finish { unsafe secret_service_open_finish($0, $1) }
         return unsafe SecretCodec(adopting: UnsafeMutableRawPointer(pointer!))
+    }
+
+    /// Opens the session: agrees on a key with the service.
+    @GLibThread package func open(_ trigger: Trigger) async throws(BusFault) {
+        let pending = unsafe begin { callback, data in
+            unsafe withPointer { service in
+                unsafe trigger.withPointer { unsafe secret_service_ensure_session(service, $0, callback, data) }
+            }
+        }
+        _ = try unsafe await trigger.wait(pending).finish { result, error in
+            unsafe withPointer { unsafe secret_service_ensure_session_finish($0, result, error) }
+        }
     }
 
     /// Lends the pointer, which is a GDBusProxy's as well.

@@ -31,6 +31,6 @@ static GType service_type(void) {
     return type;
 }
 
-void latchkey_service_open(GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data) {
-    secret_service_open(service_type(), NULL, SECRET_SERVICE_OPEN_SESSION, cancellable, callback, data);
+void latchkey_service_make(GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data) {
+    secret_service_open(service_type(), NULL, SECRET_SERVICE_NONE, cancellable, callback, data);
 }

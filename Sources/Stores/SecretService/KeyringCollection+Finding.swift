@@ -145,6 +145,15 @@ struct FoundItems: Sendable {
     let paths: [String]
     /// The reply that is to come, where the only item's description was requested already.
     let look: EarlyLook?
+    /// Whether the search was sent before the session was open. The service may have changed since: only the description
+    /// shows whether this is the right item.
+    var isEarly = false
+}
+
+/// A search that was sent before the session was open and the service's program known.
+struct EarlySearch: Sendable {
+    let place: KeyringSession.Place
+    let reply: Pending<AsyncResult>
 }
 
 /// Questions about an item that are under way.
@@ -171,44 +180,40 @@ struct KnownItem: Sendable {
 }
 
 extension KeyringCollection {
-    /// Searches before the session is open and the service's program is known, during the key agreement. A collection
-    /// with a label has to be looked up first.
+    /// Searches during the key agreement. A collection with a label has to be looked up first.
     func searchEarly(
         _ attributes: [(String, String)], _ interruption: Interruption, _ connection: BusConnection
-    ) -> Pending<AsyncResult>? {
+    ) -> EarlySearch? {
         knownPath.map {
-            connection.start(
-                .searchItems, on: $0, of: BusName.wellKnown, .tuple([.dictionary(attributes)]),
-                trigger: interruption.trigger)
+            EarlySearch(
+                place: KeyringSession.Place(collection: $0, attributes),
+                reply: connection.start(
+                    .searchItems, on: $0, of: BusName.wellKnown, .tuple([.dictionary(attributes)]),
+                    trigger: interruption.trigger))
         }
-    }
-
-    /// The only item from an early search, with its description and its secret requested; otherwise `nil`, for a search
-    /// in the session. Only the description shows whether it is the right item, because the service may have changed.
-    func item(
-        of search: Pending<AsyncResult>, _ attributes: [(String, String)], _ session: KeyringSession,
-        _ interruption: Interruption
-    ) async -> FoundItems? {
-        guard let paths = try? await session.finish(search, interruption)[0].texts, paths.count == 1,
-            let path = knownPath
-        else { return nil }
-        session.remember(paths[0], at: KeyringSession.Place(collection: path, attributes))
-        return FoundItems(paths: paths, look: look(at: paths[0], true, session, interruption))
     }
 
     /// Searches for the items with these attributes, and requests the description of the only one, and if wanted its
     /// secret.
     ///
-    /// If the last search found only one item, its calls are sent together with the search: one round trip instead of
+    /// An early search counts if it found one item. If the last search found only one item, its calls are sent together with the search: one round trip instead of
     /// two. The replies only count if the search finds the same item and no other. For a recently read item only the
     /// secret is requested; see `read`.
     func find(
         _ attributes: [(String, String)], withSecret: Bool, _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> FoundItems {
         let path = try await path(session, interruption)
-        try interruption.check()
-        let searching = session.start(.searchItems, on: path, [.dictionary(attributes)], interruption)
         let place = KeyringSession.Place(collection: path, attributes)
+        let early = session.earlySearch.take()
+        try interruption.check()
+        if let early, early.place == place,
+            let paths = try? await session.finish(early.reply, interruption)[0].texts, paths.count == 1
+        {
+            session.remember(paths[0], at: place)
+            let look = look(at: paths[0], withSecret, session, interruption)
+            return FoundItems(paths: paths, look: look, isEarly: true)
+        }
+        let searching = session.start(.searchItems, on: path, [.dictionary(attributes)], interruption)
         let guess = session.lastFound[place].map { look(at: $0, withSecret, session, interruption) }
         let paths = try await onCollection { () async throws(KeyringFailure) in
             try await session.finish(searching, interruption)

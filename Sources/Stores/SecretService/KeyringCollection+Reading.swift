@@ -22,29 +22,22 @@ extension KeyringCollection {
         _ choose: ([KeyringItem]) -> KeyringItem?
     ) async throws(StoreError) -> CredentialRecord<Purpose>? {
         let interruption = try Interruption(deadline)
-        var early: Pending<AsyncResult>?
         var record: CredentialRecord<Purpose>?
         try await KeyringConnection.shared.perform(
-            interruption, meanwhile: { early = searchEarly(attributes, interruption, $0) }
+            interruption, searching: { searchEarly(attributes, interruption, $0) }
         ) { (session) async throws(KeyringFailure) in
-            record = try await read(attributes, early.take(), as: purpose, session, interruption, choose)
+            record = try await read(attributes, as: purpose, session, interruption, choose)
         }
         return record
     }
 
     private func read<Purpose: SecretPurpose>(
-        _ attributes: [(String, String)], _ early: Pending<AsyncResult>?, as purpose: Purpose.Type,
-        _ session: KeyringSession, _ interruption: Interruption, _ choose: ([KeyringItem]) -> KeyringItem?
+        _ attributes: [(String, String)], as purpose: Purpose.Type, _ session: KeyringSession,
+        _ interruption: Interruption, _ choose: ([KeyringItem]) -> KeyringItem?
     ) async throws(KeyringFailure) -> CredentialRecord<Purpose>? {
-        var foundEarly: FoundItems?
-        if let early { foundEarly = await item(of: early, attributes, session, interruption) }
         // Items may vanish or be locked between two steps; then it starts again.
         for _ in 0..<Self.attempts {
-            let isEarly = foundEarly != nil
-            let found =
-                if let early = foundEarly.take() { early } else {
-                    try await find(attributes, withSecret: true, session, interruption)
-                }
+            let found = try await find(attributes, withSecret: true, session, interruption)
             if found.paths.isEmpty {
                 if try await unlockIfLocked(session, interruption) { continue }
                 return nil
@@ -52,7 +45,7 @@ extension KeyringCollection {
             let items = try await describe(found, session, interruption)
             if try await unlock(items, session, interruption) { continue }
             guard let item = choose(items), let key = item.key else {
-                if isEarly { continue }
+                if found.isEarly { continue }
                 return nil
             }
             guard

@@ -142,7 +142,8 @@ extension KeyringCollection {
     ) async throws(StoreError) {
         let writing = StoreIdentity(backend: identity.backend + " write", location: "")
         let lock = try await configuration.coordination?.acquire(key, of: writing, deadline: interruption.deadline)
-        try await KeyringConnection.shared.perform(interruption, change)
+        try await KeyringConnection.shared.perform(
+            interruption, searching: { searchEarly(ItemAttributes.made(for: key), interruption, $0) }, change)
         withExtendedLifetime(lock) {}
     }
 
@@ -173,6 +174,7 @@ extension KeyringCollection {
             let items = try await describe(found, session, interruption)
             if try await unlock(items, session, interruption) { continue }
             let matching = Self.matches(items, key)
+            if matching.isEmpty, found.isEarly { continue }
             if matching.isEmpty, try await unlockIfLocked(session, interruption) { continue }
             return matching
         }

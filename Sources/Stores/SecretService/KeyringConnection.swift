@@ -12,6 +12,8 @@ internal import LatchkeySystem
     let owner: String
     let path: String
     private let window = CallWindow()
+    /// The search that was sent while the session was opened, until `find` takes it.
+    var earlySearch: EarlySearch?
     /// Where the only item was at the last search for the same attributes.
     var lastFound: [Place: String] = [:]
     /// Items that were read a moment ago, by path.
@@ -136,13 +138,13 @@ internal import LatchkeySystem
     /// Runs `body` with the open session. If the session may be the cause of a failure, and nothing can have changed
     /// yet, runs it once more with a new session.
     ///
-    /// - Parameter meanwhile: starts calls to run while a session is opened.
+    /// - Parameter search: starts the first search of `body`, if it can. It runs while a session is opened.
     func perform(
-        _ interruption: Interruption, meanwhile: (BusConnection) -> Void = { _ in },
+        _ interruption: Interruption, searching search: (BusConnection) -> EarlySearch? = { _ in nil },
         _ body: (KeyringSession) async throws(KeyringFailure) -> Void
     ) async throws(StoreError) {
         try await mappingError(\KeyringFailure.storeError) { () async throws(KeyringFailure) in
-            let session = try await openSession(interruption, meanwhile)
+            let session = try await openSession(interruption, search)
             if let error = await failure(KeyringFailure.self, awaiting: try await body(session)) {
                 if error.endsSession { forget(session) }
                 guard error.mayBeSessions else { throw error }
@@ -190,7 +192,7 @@ internal import LatchkeySystem
     // MARK: - Opening
 
     private func openSession(
-        _ interruption: Interruption, _ meanwhile: (BusConnection) -> Void = { _ in }
+        _ interruption: Interruption, _ search: (BusConnection) -> EarlySearch? = { _ in nil }
     ) async throws(KeyringFailure) -> KeyringSession {
         try interruption.check()
         if let session = usable { return session }
@@ -198,7 +200,7 @@ internal import LatchkeySystem
         defer { opening.leave() }
         if let session = usable { return session }
         session = nil
-        let opened = try await open(interruption, meanwhile)
+        let opened = try await open(interruption, search)
         session = opened
         return opened
     }
@@ -209,11 +211,11 @@ internal import LatchkeySystem
     }
 
     private func open(
-        _ interruption: Interruption, _ meanwhile: (BusConnection) -> Void
+        _ interruption: Interruption, _ search: (BusConnection) -> EarlySearch?
     ) async throws(KeyringFailure) -> KeyringSession {
         let connection = try await openBus(interruption)
-        meanwhile(connection)
-        let codec = try await openCodec(interruption)
+        let early = search(connection)
+        let codec = try await openCodec(after: early?.reply ?? greet(connection, interruption), interruption)
         guard let owner = codec.owner, let path = codec.sessionPath else { throw .store(.noKeyringService(nil)) }
         guard codec.isEncrypted else {
             throw .store(
@@ -222,16 +224,33 @@ internal import LatchkeySystem
                     "the keyring service could not agree on a key, so secrets would cross the bus unencrypted",
                     hint: "restart the keyring service; \(Recovery.diagnose)"))
         }
-        return KeyringSession(connection: connection, codec: codec, owner: owner, path: path)
+        let session = KeyringSession(connection: connection, codec: codec, owner: owner, path: path)
+        session.earlySearch = early
+        return session
+    }
+
+    /// Starts a call whose reply doesn't matter.
+    private func greet(_ connection: BusConnection, _ interruption: Interruption) -> Pending<AsyncResult> {
+        connection.start(
+            .readAlias, on: BusName.service, of: BusName.wellKnown, .tuple([.string("default")]),
+            trigger: interruption.trigger)
     }
 
     /// Agrees on a key, with another one when the first was refused: libsecret leaves out zeros that a public key
     /// begins with, one key in 256, and KWallet takes no shorter ones.
-    private func openCodec(_ interruption: Interruption) async throws(KeyringFailure) -> SecretCodec {
+    ///
+    /// - Parameter reply: the service's first reply to this connection. On a busy machine gnome-keyring (seen in 42) reads
+    ///   one caller's first call in some 10,000 before it knows the caller, and crashes if that call opens a session.
+    private func openCodec(
+        after reply: Pending<AsyncResult>, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> SecretCodec {
         var attempts = 1
         while true {
             do throws(BusFault) {
-                return try await SecretCodec.open(interruption.trigger)
+                let codec = try await SecretCodec.make(interruption.trigger)
+                _ = await interruption.trigger.wait(reply)
+                try await codec.open(interruption.trigger)
+                return codec
             } catch {
                 guard error.meaning == .badArguments, attempts < Self.attempts else { throw .bus(error) }
                 attempts += 1

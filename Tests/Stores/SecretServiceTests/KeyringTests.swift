@@ -44,6 +44,28 @@ struct KeyringTests {
         #expect(try await probe.read("example.org", "ada") == "kept")
     }
 
+    // gnome-keyring 42 reads one caller's first call in some 10,000 before it knows the caller: then OpenSession crashes it.
+    @Test(
+        arguments: [["read", "s", "u", "password"], ["save", "s", "u", "password", "00"], ["list"]], [true, false])
+    func `a session is opened after the service has replied`(_ operation: [String], isRunning: Bool) async throws {
+        let session = try await PrivateSession(.unlocked)
+        if !isRunning {
+            await session.killDaemon()
+            try await session.activateDaemonOnDemand()
+        }
+        let prompter = try await StandInPrompter(on: session, answering: .passwords([PrivateSession.password]))
+        let monitor = try Program("dbus-monitor").start(["--session"], environment: session.environment)
+        // It loses its name when it has become a monitor.
+        try await monitor.wait(for: "the bus") { monitor.outputSoFar.contains("NameLost") }
+        _ = try await KeyringProbe(session).ask(operation)
+        withExtendedLifetime(prompter) {}
+        let messages = monitor.outputSoFar.split(separator: "\n")
+        let opening = try #require(messages.firstIndex { $0.hasSuffix("member=OpenSession") })
+        let caller = try #require(messages[opening].firstMatch(of: /sender=(\S+)/)?.1)
+        let replies = messages[..<opening].filter { $0.contains(/sender=:\S+ -> destination=\S+ .*reply_serial/) }
+        #expect(replies.contains { $0.contains("destination=\(caller) ") })
+    }
+
     @Test func `a process uses one connection for everything`() async throws {
         let session = try await PrivateSession(.unlocked)
         _ = try await session.makeCollection("Work")

@@ -7,7 +7,7 @@
 
 typedef enum { G_BUS_TYPE_SESSION = 2 } GBusType;
 typedef enum { G_CONNECT_DEFAULT = 0 } GConnectFlags;
-typedef enum { G_DBUS_CALL_FLAGS_NO_AUTO_START = 1 << 0 } GDBusCallFlags;
+typedef enum { G_DBUS_CALL_FLAGS_NONE = 0 } GDBusCallFlags;
 typedef enum { G_DBUS_CAPABILITY_FLAGS_UNIX_FD_PASSING = 1 << 0 } GDBusCapabilityFlags;
 typedef enum {
     G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT = 1 << 0,
@@ -23,7 +23,7 @@ typedef enum {
 typedef enum { G_DBUS_SEND_MESSAGE_FLAGS_NONE = 0 } GDBusSendMessageFlags;
 typedef enum { G_DBUS_SIGNAL_FLAGS_NONE = 0 } GDBusSignalFlags;
 typedef enum { G_TYPE_FLAG_NONE = 0 } GTypeFlags;
-typedef enum { SECRET_SERVICE_OPEN_SESSION = 1 << 1 } SecretServiceFlags;
+typedef enum { SECRET_SERVICE_NONE = 0 } SecretServiceFlags;
 
 // Only pointed at; the structure there has no name.
 typedef struct latchkey_schema SecretSchema;

@@ -39,11 +39,11 @@ extern struct latchkey_libsecret latchkey_libsecret __attribute__((visibility("h
 
 // MARK: - The service
 
-// A SecretService that opens sessions and encrypts, and nothing else: it keeps no copy of the service's properties,
-// hears none of its signals, and doesn't ask the bus to start what the first call starts. Each is a round trip less,
-// and libsecret 0.20 crashes on the signal CollectionCreated of a service that has just been restarted (KeePassXC sends
-// it). To be opened on one thread. `secret_service_open_finish` ends it.
-void latchkey_service_open(GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data);
+// A SecretService for sessions and encryption, and nothing else: it keeps no copy of the service's properties, hears none
+// of its signals, and doesn't ask the bus to start what the first call starts. Each is a round trip less, and libsecret
+// 0.20 crashes on the signal CollectionCreated of a service that has just been restarted (KeePassXC sends it). Only for
+// one thread. `secret_service_open_finish` returns the service, without a session.
+void latchkey_service_make(GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data);
 
 // MARK: - The end of a connection
 

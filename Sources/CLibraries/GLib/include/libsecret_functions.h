@@ -2,6 +2,11 @@
 
 FUNCTION(SecretValue *, secret_service_decode_dbus_secret, (SecretService *service, GVariant *value), (service, value))
 FUNCTION(GVariant *, secret_service_encode_dbus_secret, (SecretService *service, SecretValue *value), (service, value))
+FUNCTION(void, secret_service_ensure_session,
+    (SecretService *service, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer data),
+    (service, cancellable, callback, data))
+FUNCTION(gboolean, secret_service_ensure_session_finish, (SecretService *service, GAsyncResult *result, GError **error),
+    (service, result, error))
 FUNCTION(const gchar *, secret_service_get_session_algorithms, (SecretService *service), (service))
 FUNCTION(const gchar *, secret_service_get_session_dbus_path, (SecretService *service), (service))
 FUNCTION(GType, secret_service_get_type, (void), ())

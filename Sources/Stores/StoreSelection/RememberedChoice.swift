@@ -59,7 +59,7 @@ package struct RememberedKeyFiles: Sendable {
     }
 
     /// Returns `nil` if no path is recorded, or if the file's content isn't a path.
-    func path(forVault identifier: String) -> String? {
+    package func path(forVault identifier: String) -> String? {
         guard let bytes = try? PrivateFile.read(place(identifier), limit: Int(PATH_MAX), followsLinks: false),
             let text = String(validating: bytes, as: UTF8.self), text.hasPrefix("/"), text.hasSuffix("\n")
         else { return nil }

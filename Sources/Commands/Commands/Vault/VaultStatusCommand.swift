@@ -9,15 +9,18 @@ enum VaultStatusCommand {
     static let command = Command(
         "vault", "status", summary: "show a vault's state and keys",
         details: """
-            status asks no question. If the vault opens without one, status also shows the names of the slots, the number of
-            credentials, and the generation, which counts changes. If a key that you specified doesn't fit, status reports that last
-            and fails.
+            status asks no question. The key file is the one that Latchkey remembers for the vault. If the vault opens without a
+            question, status also shows the names of the slots, the number of credentials, and the generation, which counts changes.
+            If a key that you specified doesn't fit, status reports that last and fails.
             """,
         examples: ["latchkey vault status"]
     ) { arguments, context in
         let path = context.settings.vaultPath
         let locked = try await context.settings.lockedVault()
         var status = VaultStatus(path: path, vault: locked)
+        if locked.slots.contains(where: { $0.kind == .keyFile }) {
+            status.keyFile = RememberedKeyFiles(context.environment).path(forVault: locked.identifier)
+        }
         do throws(StoreError) {
             status.unlocking = try locked.unlocking()
         } catch {
@@ -54,11 +57,13 @@ private struct VaultStatus {
     let path: String
     let vault: LockedVault
     var unlocking = VaultUnlocking.locked
+    /// The path that Latchkey remembers for the vault.
+    var keyFile: String?
     /// `nil` where nothing opens it without asking.
     var contents: Contents?
 
-    private var shownPath: LoggableText {
-        LoggableText(reviewed: "the path of a vault, which people name", unredacted: path)
+    private func shown(_ path: String) -> LoggableText {
+        LoggableText(reviewed: "the path of a vault or of its key file, which people name", unredacted: path)
     }
 
     /// Not in the order of the file, which is by chance.
@@ -74,10 +79,11 @@ private struct VaultStatus {
 
     var table: TextTable {
         var table = TextTable("ABOUT", "FOUND", wrapping: true)
-        table.append("vault", "\(shownPath)")
+        table.append("vault", "\(shown(path))")
         table.append("state", state)
         if let byteCount = vault.byteCount { table.append("size", "\(byteCount) bytes") }
         table.append("slots", LogMessage.joined(contents?.slots.map(\.kindAndName) ?? kinds))
+        if let keyFile { table.append("key file", "\(shown(keyFile))") }
         if let contents {
             table.append("credentials", "\(contents.itemCount)")
             table.append("generation", "\(contents.generation)")
@@ -95,7 +101,7 @@ private struct VaultStatus {
         let itemCount = contents.map { Int64($0.itemCount) }
         let generation = contents.map { Int64($0.generation) }
         let members: [(name: StaticString, value: JSONValue)] = [
-            ("vault", .text(shownPath)),
+            ("vault", .text(shown(path))),
             ("state", .message(state)),
             ("seconds", number(seconds)),
             ("bytes", number(byteCount)),
@@ -103,6 +109,7 @@ private struct VaultStatus {
             ("names", names ?? .null),
             ("credentials", number(itemCount)),
             ("generation", number(generation)),
+            ("key_file", keyFile.map { .text(shown($0)) } ?? .null),
         ]
         return .object(members)
     }

@@ -180,7 +180,7 @@ struct KnownItem: Sendable {
 }
 
 extension KeyringCollection {
-    /// Searches during the key agreement. A collection with a label has to be looked up first.
+    /// Searches before the session is opened. A collection with a label has to be looked up first.
     func searchEarly(
         _ attributes: [(String, String)], _ interruption: Interruption, _ connection: BusConnection
     ) -> EarlySearch? {
@@ -196,9 +196,9 @@ extension KeyringCollection {
     /// Searches for the items with these attributes, and requests the description of the only one, and if wanted its
     /// secret.
     ///
-    /// An early search counts if it found one item. If the last search found only one item, its calls are sent together with the search: one round trip instead of
-    /// two. The replies only count if the search finds the same item and no other. For a recently read item only the
-    /// secret is requested; see `read`.
+    /// An early search counts if it found one item. If the last search found only one item, its calls are sent together
+    /// with the search: one round trip instead of two. The replies only count if the search finds the same item and no
+    /// other. For a recently read item only the secret is requested; see `read`.
     func find(
         _ attributes: [(String, String)], withSecret: Bool, _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> FoundItems {

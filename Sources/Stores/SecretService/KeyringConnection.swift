@@ -12,7 +12,7 @@ internal import LatchkeySystem
     let owner: String
     let path: String
     private let window = CallWindow()
-    /// The search that was sent while the session was opened, until `find` takes it.
+    /// The search that was sent before the session was opened, until `find` takes it.
     var earlySearch: EarlySearch?
     /// Where the only item was at the last search for the same attributes.
     var lastFound: [Place: String] = [:]
@@ -138,7 +138,7 @@ internal import LatchkeySystem
     /// Runs `body` with the open session. If the session may be the cause of a failure, and nothing can have changed
     /// yet, runs it once more with a new session.
     ///
-    /// - Parameter search: starts the first search of `body`, if it can. It runs while a session is opened.
+    /// - Parameter search: starts the first search of `body`, if it can, before a session is opened.
     func perform(
         _ interruption: Interruption, searching search: (BusConnection) -> EarlySearch? = { _ in nil },
         _ body: (KeyringSession) async throws(KeyringFailure) -> Void

@@ -187,7 +187,10 @@ public final class PrivateSession: Sendable {
         let processor = allowed.split { !$0.isNumber }.first ?? "0"
         guard let chrt = try? Program("chrt"), let taskset = try? Program("taskset") else { return [] }
         let options = ["--reset-on-fork", "--fifo", "1", taskset.path, "--cpu-list", "\(processor)"]
-        return (try? await chrt.run(options + ["true"]))?.status == 0 ? [chrt.path] + options : []
+        if (try? await chrt.run(options + ["true"]))?.status == 0 { return [chrt.path] + options }
+        let note = "note: chrt isn't allowed here, so gnome-keyring may forget a caller on a busy machine\n"
+        FileHandle.standardError.write(Data(note.utf8))
+        return []
     }
 
     /// Lets the bus start a daemon when somebody calls the service, as on a desktop. Its collections are locked.

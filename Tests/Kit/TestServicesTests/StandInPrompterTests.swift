@@ -30,7 +30,8 @@ struct StandInPrompterTests {
         let session = try await lockedSession()
         let prompter = try await StandInPrompter(
             on: session, answering: .passwords(["wrong", PrivateSession.password]))
-        #expect(try await session.secretTool(["lookup"] + item).outputText == "s3cret")
+        let lookup = try await session.secretTool(["lookup"] + item)
+        #expect(lookup.outputText == "s3cret", "status \(lookup.status): \(lookup.errorText)")
         #expect(prompter.asked == 2)
     }
 

@@ -3,7 +3,7 @@ internal import LatchkeyLog
 package import LatchkeySecrets
 internal import LatchkeySystem
 
-/// A session with the Secret Service, to be opened: it encrypts secrets on their way over the bus.
+/// A session with the Secret Service. Once it is open, it encrypts secrets on their way over the bus.
 @safe package final class SecretCodec: Sendable {
     private let service: ObjectReference
 

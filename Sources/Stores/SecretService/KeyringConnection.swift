@@ -239,8 +239,8 @@ internal import LatchkeySystem
     /// Agrees on a key, with another one when the first was refused: libsecret leaves out zeros that a public key
     /// begins with, one key in 256, and KWallet takes no shorter ones.
     ///
-    /// - Parameter reply: the service's first reply to this connection. On a busy machine gnome-keyring (seen in 42) reads
-    ///   one caller's first call in some 10,000 before it knows the caller, and crashes if that call opens a session.
+    /// - Parameter reply: the service's first reply to this connection. On a busy machine gnome-keyring (seen in 42) may
+    ///   read a caller's first call before it knows the caller, and crashes if that call opens a session.
     private func openCodec(
         after reply: Pending<AsyncResult>, _ interruption: Interruption
     ) async throws(KeyringFailure) -> SecretCodec {

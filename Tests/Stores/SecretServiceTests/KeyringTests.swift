@@ -44,6 +44,18 @@ struct KeyringTests {
         #expect(try await probe.read("example.org", "ada") == "kept")
     }
 
+    @Test func `a service that the bus can't start is unavailable`() async throws {
+        let session = try await PrivateSession(.none)
+        try session.directory.write(
+            "services/org.freedesktop.secrets.service",
+            "[D-BUS Service]\nName=org.freedesktop.secrets\nExec=/bin/false\n")
+        try await session.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus.ReloadConfig")
+        let probe = try KeyringProbe(session)
+        for operation in [["read", "s", "u", "password"], ["save", "s", "u", "password", "00"], ["list"]] {
+            #expect(try await probe.ask(operation)[1] == "store.unavailable")
+        }
+    }
+
     // On a busy machine gnome-keyring 42 may read a caller's first call before it knows the caller. OpenSession crashes it then.
     @Test(
         arguments: [["read", "s", "u", "password"], ["save", "s", "u", "password", "00"], ["list"]], [true, false])

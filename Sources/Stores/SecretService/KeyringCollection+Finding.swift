@@ -204,14 +204,12 @@ extension KeyringCollection {
     ) async throws(KeyringFailure) -> FoundItems {
         let path = try await path(session, interruption)
         let place = KeyringSession.Place(collection: path, attributes)
-        let early = session.earlySearch.take()
+        let early = session.earlyItem.take()
         try interruption.check()
-        if let early, early.place == place,
-            let paths = try? await session.finish(early.reply, interruption)[0].texts, paths.count == 1
-        {
-            session.remember(paths[0], at: place)
-            let look = look(at: paths[0], withSecret, session, interruption)
-            return FoundItems(paths: paths, look: look, isEarly: true)
+        if let early, early.place == place {
+            session.remember(early.path, at: place)
+            let look = look(at: early.path, withSecret, session, interruption)
+            return FoundItems(paths: [early.path], look: look, isEarly: true)
         }
         let searching = session.start(.searchItems, on: path, [.dictionary(attributes)], interruption)
         let guess = session.lastFound[place].map { look(at: $0, withSecret, session, interruption) }

@@ -12,8 +12,8 @@ internal import LatchkeySystem
     let owner: String
     let path: String
     private let window = CallWindow()
-    /// The search that was sent before the session was opened, until `find` takes it.
-    var earlySearch: EarlySearch?
+    /// The only item that an early search found, until `find` takes it.
+    var earlyItem: (place: Place, path: String)?
     /// Where the only item was at the last search for the same attributes.
     var lastFound: [Place: String] = [:]
     /// Items that were read a moment ago, by path.
@@ -215,7 +215,15 @@ internal import LatchkeySystem
     ) async throws(KeyringFailure) -> KeyringSession {
         let connection = try await openBus(interruption)
         let early = search(connection)
-        let codec = try await openCodec(after: early?.reply ?? greet(connection, interruption), interruption)
+        var codec = try await makeCodec(interruption)
+        let reply = try await firstReply(early?.reply ?? greet(connection, interruption), connection, interruption)
+        var attempts = 1
+        while let error = await failure(BusFault.self, awaiting: try await codec.open(interruption.trigger)) {
+            // libsecret leaves out zeros that a public key begins with, one key in 256, and KWallet takes no shorter ones.
+            guard error.meaning == .badArguments, attempts < Self.attempts else { throw .bus(error) }
+            attempts += 1
+            codec = try await makeCodec(interruption)
+        }
         guard let owner = codec.owner, let path = codec.sessionPath else { throw .store(.noKeyringService(nil)) }
         guard codec.isEncrypted else {
             throw .store(
@@ -225,37 +233,34 @@ internal import LatchkeySystem
                     hint: "restart the keyring service; \(Recovery.diagnose)"))
         }
         let session = KeyringSession(connection: connection, codec: codec, owner: owner, path: path)
-        session.earlySearch = early
+        if let early, let paths = reply?[0].texts, paths.count == 1 { session.earlyItem = (early.place, paths[0]) }
         return session
     }
 
-    /// Starts a call whose reply doesn't matter.
+    /// Starts a call for the sake of a first reply.
     private func greet(_ connection: BusConnection, _ interruption: Interruption) -> Pending<AsyncResult> {
         connection.start(
             .readAlias, on: BusName.service, of: BusName.wellKnown, .tuple([.string("default")]),
             trigger: interruption.trigger)
     }
 
-    /// Agrees on a key, with another one when the first was refused: libsecret leaves out zeros that a public key
-    /// begins with, one key in 256, and KWallet takes no shorter ones.
+    /// Waits for the service's first reply to this connection; `nil` for an error of the service.
     ///
-    /// - Parameter reply: the service's first reply to this connection. On a busy machine gnome-keyring (seen in 42) may
-    ///   read a caller's first call before it knows the caller, and crashes if that call opens a session.
-    private func openCodec(
-        after reply: Pending<AsyncResult>, _ interruption: Interruption
-    ) async throws(KeyringFailure) -> SecretCodec {
-        var attempts = 1
-        while true {
-            do throws(BusFault) {
-                let codec = try await SecretCodec.make(interruption.trigger)
-                _ = await interruption.trigger.wait(reply)
-                try await codec.open(interruption.trigger)
-                return codec
-            } catch {
-                guard error.meaning == .badArguments, attempts < Self.attempts else { throw .bus(error) }
-                attempts += 1
-            }
+    /// On a busy machine gnome-keyring (seen in 42) may read a caller's first call before it knows the caller, and
+    /// crashes if that call opens a session.
+    private func firstReply(
+        _ pending: Pending<AsyncResult>, _ connection: BusConnection, _ interruption: Interruption
+    ) async throws(KeyringFailure) -> BusValue? {
+        do throws(BusFault) {
+            return try connection.reply(await interruption.trigger.wait(pending))
+        } catch {
+            if error.meaning == .noService { throw .bus(error) }
+            return nil
         }
+    }
+
+    private func makeCodec(_ interruption: Interruption) async throws(KeyringFailure) -> SecretCodec {
+        try await mapError(KeyringFailure.bus, awaiting: await SecretCodec.make(interruption.trigger))
     }
 
     private static let attempts = 3

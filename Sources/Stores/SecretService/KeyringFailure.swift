@@ -50,8 +50,8 @@ extension BusFault {
         switch (domain, number) {
         // gioenums.h
         case ("g-dbus-error-quark", 2), ("g-dbus-error-quark", 3), ("g-dbus-error-quark", 18): return .noService
-        // The bus could not start it: the errors Spawn.* of D-Bus.
-        case ("g-dbus-error-quark", 23...34): return .noService
+        // The bus could not start it, or not in time: the errors Spawn.* and TimedOut of D-Bus.
+        case ("g-dbus-error-quark", 20), ("g-dbus-error-quark", 23...34): return .noService
         case ("g-dbus-error-quark", 4), ("g-dbus-error-quark", 15): return .lost
         case ("g-dbus-error-quark", 9): return .accessDenied
         case ("g-dbus-error-quark", 16): return .badArguments

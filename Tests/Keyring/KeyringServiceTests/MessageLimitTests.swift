@@ -15,7 +15,8 @@ struct MessageLimitTests {
 
     /// In memory the list is 5% smaller than in a message.
     @Test func `a response is measured as the bus measures it`() async throws {
-        let session = try await PrivateSession(.none, messageByteCount: BusConnection.maximumMessageByteCount)
+        let session = try await PrivateSession(
+            .none, limits: ["max_message_size": BusConnection.maximumMessageByteCount])
         let server = try await BusConnection.open(session.busAddress, ListReceiver())
         let client = try await BusConnection.open(session.busAddress)
         let count = BusConnection.maximumMessageByteCount / ListReceiver.elementByteCount
@@ -31,7 +32,8 @@ struct MessageLimitTests {
     }
 
     @Test func `a signal above the limit isn't sent, and the connection stays`() async throws {
-        let session = try await PrivateSession(.none, messageByteCount: BusConnection.maximumMessageByteCount)
+        let session = try await PrivateSession(
+            .none, limits: ["max_message_size": BusConnection.maximumMessageByteCount])
         let sender = try await BusConnection.open(session.busAddress)
         let bytes = [UInt8](repeating: 0, count: BusConnection.maximumMessageByteCount - 8)
         sender.emit("Large", of: "org.latchkey.Test", from: "/", [.bytes(bytes)])

@@ -28,7 +28,7 @@ final class ServedKeyring: Sendable {
     ) async throws {
         // As many calls may wait for their responses as on a desktop.
         let session = try await PrivateSession(
-            server == .gnomeKeyring ? .unlocked : .none, pendingReplies: 50_000)
+            server == .gnomeKeyring ? .unlocked : .none, limits: ["max_replies_per_connection": 50_000])
         self.session = session
         switch server {
         case .gnomeKeyring: service = nil

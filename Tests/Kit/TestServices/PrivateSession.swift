@@ -27,8 +27,7 @@ public final class PrivateSession: Sendable {
     /// The value of DBUS_SESSION_BUS_ADDRESS.
     public let busAddress: String
 
-    private let pendingReplies: Int
-    private let messageByteCount: Int
+    private let limits: [String: Int]
     private let isSteady: Bool
     private struct Running {
         var bus: RunningProgram?
@@ -40,18 +39,14 @@ public final class PrivateSession: Sendable {
     ///
     /// - Parameters:
     ///   - files: prepared keyring files by name, such as `login.keyring`, which the daemon will find.
-    ///   - pendingReplies: how many answers the bus lets a connection wait for: 128 where dbus-daemon isn't told
-    ///     otherwise, 50,000 on a desktop.
-    ///   - messageByteCount: the limit of a message: 32 MiB by dbus-daemon's default, a gigabyte on a desktop. The bus closes the
-    ///     connection that sends a larger one.
+    ///   - limits: the bus's limits, by their names in dbus-daemon(1), where `busLimits` isn't meant.
     ///   - isSteady: whether the daemon is scheduled so that it forgets no caller; `false` to measure it as it is.
     public init(
-        _ keyring: Keyring = .unlocked, files: [String: [UInt8]] = [:], pendingReplies: Int = 128,
-        messageByteCount: Int = 256 << 20, isSteady: Bool = true
+        _ keyring: Keyring = .unlocked, files: [String: [UInt8]] = [:], limits: [String: Int] = [:],
+        isSteady: Bool = true
     ) async throws {
         self.isSteady = isSteady
-        self.pendingReplies = pendingReplies
-        self.messageByteCount = messageByteCount
+        self.limits = limits
         directory = try TestDirectory()
         var variables = try directory.environment()
         busAddress = "unix:path=" + directory / "run/bus"
@@ -82,6 +77,13 @@ public final class PrivateSession: Sendable {
 
     // MARK: - The bus
 
+    /// The replies that a connection may wait for, as dbus-daemon has them by default, where desktops allow 50,000; and
+    /// message sizes between its default of 32 MiB and a desktop's gigabyte.
+    private static let busLimits = [
+        "max_replies_per_connection": 128, "max_message_size": 256 << 20, "max_incoming_bytes": 256 << 20,
+        "max_outgoing_bytes": 256 << 20,
+    ]
+
     /// A bus that activates only what a test puts into `services`: nothing starts behind its back.
     private var busConfiguration: String {
         """
@@ -97,10 +99,7 @@ public final class PrivateSession: Sendable {
             <allow receive_sender="*"/>
             <allow own="*"/>
           </policy>
-          <limit name="max_replies_per_connection">\(pendingReplies)</limit>
-          <limit name="max_message_size">\(messageByteCount)</limit>
-          <limit name="max_incoming_bytes">268435456</limit>
-          <limit name="max_outgoing_bytes">268435456</limit>
+          \(Self.busLimits.merging(limits) { $1 }.map { "<limit name=\"\($0)\">\($1)</limit>" }.joined())
         </busconfig>
 
         """
@@ -196,14 +195,14 @@ public final class PrivateSession: Sendable {
     /// Lets the bus start a daemon when somebody calls the service, as on a desktop. Its collections are locked.
     public func activateDaemonOnDemand() async throws {
         let daemon = await (Self.steadyStart + [try Program("gnome-keyring-daemon").path]).joined(separator: " ")
+        try await activateOnDemand(daemon + " --foreground --components=secrets")
+    }
+
+    /// Lets the bus run a command when somebody calls the service.
+    public func activateOnDemand(_ command: String) async throws {
         try directory.write(
             "services/org.freedesktop.secrets.service",
-            """
-            [D-BUS Service]
-            Name=org.freedesktop.secrets
-            Exec=\(daemon) --foreground --components=secrets
-
-            """)
+            "[D-BUS Service]\nName=org.freedesktop.secrets\nExec=\(command)\n")
         try await call("org.freedesktop.DBus", "/", "org.freedesktop.DBus.ReloadConfig")
     }
 

@@ -46,19 +46,24 @@ struct KeyringTests {
 
     @Test func `a service that the bus can't start is unavailable`() async throws {
         let session = try await PrivateSession(.none)
-        try session.directory.write(
-            "services/org.freedesktop.secrets.service",
-            "[D-BUS Service]\nName=org.freedesktop.secrets\nExec=/bin/false\n")
-        try await session.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus.ReloadConfig")
+        try await session.activateOnDemand("/bin/false")
         let probe = try KeyringProbe(session)
-        for operation in [["read", "s", "u", "password"], ["save", "s", "u", "password", "00"], ["list"]] {
-            #expect(try await probe.ask(operation)[1] == "store.unavailable")
+        for operation in Self.operations { #expect(try await probe.ask(operation)[1] == "store.unavailable") }
+    }
+
+    @Test func `a service that never comes is waited for once`() async throws {
+        let session = try await PrivateSession(.none, limits: ["service_start_timeout": 300])
+        try await session.activateOnDemand("/bin/sh -c 'echo >> \"\(session.directory / "starts")\"; exec sleep 5'")
+        for (count, operation) in zip(1..., Self.operations) {
+            #expect(try await KeyringProbe(session).ask(operation)[1] == "store.unavailable")
+            #expect(try session.directory.read("starts").count == count)
         }
     }
 
+    private static let operations = [["read", "s", "u", "password"], ["save", "s", "u", "password", "00"], ["list"]]
+
     // On a busy machine gnome-keyring 42 may read a caller's first call before it knows the caller. OpenSession crashes it then.
-    @Test(
-        arguments: [["read", "s", "u", "password"], ["save", "s", "u", "password", "00"], ["list"]], [true, false])
+    @Test(arguments: operations, [true, false])
     func `a session is opened after the service has replied`(_ operation: [String], isRunning: Bool) async throws {
         let session = try await PrivateSession(.unlocked)
         if !isRunning {

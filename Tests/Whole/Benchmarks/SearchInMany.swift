@@ -20,7 +20,8 @@ enum SearchInMany {
     private static func timeListing(_ latchkey: Program) async throws {
         // secret-tool asks about all items at once.
         let session = try await PrivateSession(
-            .unlocked, files: ["login.keyring": Array(keyring(listedCount).utf8)], pendingReplies: 50_000,
+            .unlocked, files: ["login.keyring": Array(keyring(listedCount).utf8)],
+            limits: ["max_replies_per_connection": 50_000],
             isSteady: false)
         try await ColdStart(latchkey: latchkey, session: session).compare(
             "Listing of \(listedCount) items of a keyring", limit: nil, runs: 10,

@@ -67,8 +67,8 @@ package struct ChildProcess: Sendable {
         if !settings.isDetached { signal(SIGCHLD, SIG_DFL) }
         let texts = unsafe arguments.map { unsafe strdup($0) }
         defer { unsafe texts.forEach { unsafe free($0) } }
-        let count = Int(CommandLine.argc)
-        let own = unsafe (min(index ?? count, count)..<count).map { unsafe CommandLine.unsafeArgv[$0] }
+        let all = unsafe ProgramArguments.pointers
+        let own = unsafe (min(index ?? all.count, all.count)..<all.count).map { unsafe all[$0] }
         var actions = unsafe posix_spawn_file_actions_t()
         try Self.check(unsafe posix_spawn_file_actions_init(&actions))
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -159,5 +159,37 @@ package struct ChildProcess: Sendable {
             _ = kill(getpid(), number)
         }
         exit(exitStatus(status))
+    }
+}
+
+/// The arguments of this process as the kernel handed them over, the program's name first.
+///
+/// `CommandLine` repairs invalid UTF-8, and it has none without /proc, or after a preloaded library has set a variable
+/// before Swift looked for them, as an allocator of gperftools does.
+package enum ProgramArguments {
+    /// A null pointer follows the last one.
+    package static var pointers: UnsafeBufferPointer<UnsafeMutablePointer<CChar>?> {
+        var count: Int32 = 0
+        let start = unsafe latchkey_arguments(&count)
+        return unsafe UnsafeBufferPointer(start: start, count: Int(count))
+    }
+
+    /// The bytes of an argument, or `nil` where there are fewer.
+    package static func bytes(_ index: Int) -> [UInt8]? {
+        let all = unsafe pointers
+        guard index < all.count, let text = unsafe all[index] else { return nil }
+        return unsafe Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
+    }
+
+    /// The bytes of each argument, the program's name left out.
+    package static func current() -> [[UInt8]] {
+        let count = unsafe pointers.count
+        return count > 1 ? (1..<count).compactMap(bytes) : []
+    }
+
+    /// The last part of the path that the program was started by; empty where it was started without a name.
+    package static var programName: [UInt8] {
+        let path = bytes(0) ?? []
+        return Array(path[((path.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)...])
     }
 }

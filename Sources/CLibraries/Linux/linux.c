@@ -25,6 +25,20 @@
 
 const char *latchkey_error_words(int number) { return strerrordesc_np(number); }
 
+static int argument_count;
+static char **arguments;
+
+// glibc hands constructors what it hands main.
+__attribute__((constructor)) static void keep_arguments(int count, char **words) {
+    argument_count = count;
+    arguments = words;
+}
+
+char **latchkey_arguments(int *count) {
+    *count = argument_count;
+    return arguments;
+}
+
 int latchkey_prctl(int option, unsigned long argument) { return prctl(option, argument, 0, 0, 0); }
 
 int latchkey_pidfd_open(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }

@@ -35,6 +35,9 @@ struct latchkey_birth {
 // The system's English words for an errno, whatever the locale, or NULL for a number without any (strerrordesc_np(3)).
 const char *latchkey_error_words(int number);
 
+// This process's arguments, a null pointer last.
+char **latchkey_arguments(int *count);
+
 int latchkey_prctl(int option, unsigned long argument);
 
 // A process's descriptor (pidfd_open(2)), or -1 with errno.

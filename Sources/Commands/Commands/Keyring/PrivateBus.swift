@@ -74,7 +74,10 @@ struct PrivateBus: ~Copyable {
     ///
     /// It waits beside dbus-daemon: when the service ends, however it ends, dbus-daemon and the bus's folder go.
     static func keep(starter parent: pid_t) -> Never {
-        guard CommandLine.argc > 2 else { exit(ExitStatus.usage.rawValue) }
+        let arguments = unsafe ProgramArguments.pointers
+        guard arguments.count > 2, let path = unsafe arguments[1], let argument = unsafe arguments[2] else {
+            exit(ExitStatus.usage.rawValue)
+        }
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         for number in [SIGTERM, SIGCHLD] { unsafe sigaddset(&signals, number) }
@@ -88,9 +91,7 @@ struct PrivateBus: ~Copyable {
             unsafe sigprocmask(SIG_UNBLOCK, &signals, nil)
             // Standard input is the pipe for its address; dbus-daemon has /dev/null for it.
             dup2(0, 3)
-            if getppid() == keeper, let path = unsafe CommandLine.unsafeArgv[1] {
-                unsafe execv(path, CommandLine.unsafeArgv + 1)
-            }
+            if getppid() == keeper { unsafe execv(path, arguments.baseAddress! + 1) }
             exit(ExitStatus.unavailable.rawValue)
         }
         close(0)
@@ -102,8 +103,8 @@ struct PrivateBus: ~Copyable {
             unsafe sigdelset(&signals, SIGTERM)
             unsafe _ = sigtimedwait(&signals, nil, &patience)
         }
-        if let argument = unsafe CommandLine.unsafeArgv[2], let option = unsafe String(validatingCString: argument),
-            option.hasPrefix(configurationOption), option.hasSuffix(configurationName)
+        if let option = unsafe String(validatingCString: argument), option.hasPrefix(configurationOption),
+            option.hasSuffix(configurationName)
         {
             let folder = option.dropFirst(configurationOption.utf8.count).dropLast(configurationName.utf8.count)
             unsafe unlink(folder + configurationName)

@@ -32,7 +32,6 @@ package struct CommandProgram: Sendable {
         var output = TerminalOutput(
             program: LatchkeyGrammar.program, environment: environment, withholding: live)
         do {
-            try ThisProgram.checkArguments()
             try ProcessLimits.prepare()
             let given = arguments
             if let words = CompletionCall.words(given) {

@@ -23,7 +23,7 @@ enum ProcessRole: String {
 
     /// This process's role, with its numbers; `nil` where it runs the command of a person or of another program.
     static let current: (role: ProcessRole, numbers: [Int32])? = {
-        guard let own = unsafe CommandLine.unsafeArgv.pointee, let name = unsafe String(validatingCString: own) else {
+        guard let name = ProgramArguments.bytes(0).flatMap({ String(validating: $0, as: UTF8.self) }) else {
             return nil
         }
         let words = name.split(separator: " ")
@@ -75,13 +75,6 @@ enum ThisProgram {
         let count = unsafe readlink(file, &buffer, buffer.count)
         guard count > 0, count < buffer.count else { return nil }
         return String(decoding: buffer.prefix(count), as: UTF8.self)
-    }
-
-    /// Throws where the arguments can't be read: Swift takes them from /proc.
-    static func checkArguments() throws(CommandFailure) {
-        if CommandLine.argc > 0 { return }
-        throw CommandFailure(
-            .unavailable, "program.no-arguments", "the command line can't be read", hint: Self.mountingProc)
     }
 
     /// The hint for a system without /proc.

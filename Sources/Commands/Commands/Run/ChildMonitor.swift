@@ -26,7 +26,7 @@ enum ChildMonitor {
 
     /// In a process that was started as a monitor.
     static func run(report: Int32) -> Never {
-        guard CommandLine.argc > 3 else { exit(ExitStatus.usage.rawValue) }
+        guard unsafe ProgramArguments.pointers.count > 3 else { exit(ExitStatus.usage.rawValue) }
         _ = fcntl(report, F_SETFD, FD_CLOEXEC)
         for file in argument(1).split(separator: " ") {
             let parts = file.split(separator: "=")
@@ -38,7 +38,7 @@ enum ChildMonitor {
     }
 
     private static func argument(_ index: Int) -> String {
-        unsafe CommandLine.unsafeArgv[index].map { unsafe String(cString: $0) } ?? ""
+        String(decoding: ProgramArguments.bytes(index) ?? [], as: UTF8.self)
     }
 
     private static func run(_ path: String, _ report: Int32) -> Never {

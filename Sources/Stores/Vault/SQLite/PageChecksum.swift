@@ -49,12 +49,12 @@ enum PageChecksum {
             hash = unsafe rotate(hash ^ UInt64(bytes[offset]) &* prime5, 11) &* prime1
             offset += 1
         }
-        hash = (hash ^ hash >> 33) &* prime2
-        hash = (hash ^ hash >> 29) &* prime3
-        return hash ^ hash >> 32
+        hash = (hash ^ hash &>> 33) &* prime2
+        hash = (hash ^ hash &>> 29) &* prime3
+        return hash ^ hash &>> 32
     }
 
-    private static func rotate(_ value: UInt64, _ count: UInt64) -> UInt64 { value << count | value >> (64 &- count) }
+    private static func rotate(_ value: UInt64, _ count: UInt64) -> UInt64 { value &<< count | value &>> (64 &- count) }
 
     private static func round(_ lane: UInt64, _ word: UInt64) -> UInt64 {
         rotate(lane &+ word &* prime2, 31) &* prime1

@@ -61,7 +61,7 @@ import TestServices
             #expect(refused.status == 69 && refused.output.isEmpty, "\(refused.errorText)")
             #expect(refused.errorText.contains("[program.not-started]") && refused.errorText.contains("mount the proc"))
         }
-        try await run("list").successful("list")
+        try await run("provider", "list", "--available").successful("list")
     }
 
     @Test func `a worker that starts no program may get no new privileges, and has its starter's name`() async throws {

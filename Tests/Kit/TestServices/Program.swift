@@ -70,7 +70,8 @@ public struct ProgramRun: Sendable {
     }
 }
 
-/// The executables that were built together with the tests.
+/// The executables that were built together with the tests, or those of the same name in the folder LATCHKEY_PROGRAMS: the
+/// release build, which users have.
 public enum BuiltProducts {
     /// The folder that holds the test bundle, and so the executables: found from the loaded image, because the
     /// running program is the bundle itself or the toolchain's test helper that loaded it.
@@ -90,11 +91,11 @@ public enum BuiltProducts {
     }
 
     public static func program(_ name: String) throws -> Program {
-        let path = try folder() + "/" + name
-        guard unsafe access(path, X_OK) == 0 else {
-            throw ServiceFailure("`\(name)` is not built beside the tests: run `swift build` first (\(path))")
+        let beside = try folder()
+        for folder in [ProcessInfo.processInfo.environment["LATCHKEY_PROGRAMS"], beside] {
+            if let folder, unsafe access("\(folder)/\(name)", X_OK) == 0 { return try Program("\(folder)/\(name)") }
         }
-        return try Program(path)
+        throw ServiceFailure("`\(name)` is not built beside the tests: run `swift build` first (\(beside))")
     }
 
     public static func latchkey() throws -> Program { try program("latchkey") }

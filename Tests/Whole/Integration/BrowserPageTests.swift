@@ -8,7 +8,7 @@ extension RealBrowser {
     /// without anything from elsewhere.
     ///
     /// `LATCHKEY_SCREENSHOTS=/some/folder` leaves a picture of each there.
-    struct PageTests {
+    @Suite(.serialized, .inChromium) struct PageTests {
         /// What a page is, as the browser lays it out.
         private struct Look: Decodable, Sendable {
             /// Of text on its background, the least on the page (WCAG 2.2 section 1.4.3).

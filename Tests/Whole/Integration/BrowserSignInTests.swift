@@ -5,7 +5,7 @@ import TestServices
 
 extension RealBrowser {
     /// From `latchkey sign-in` through a real browser and back.
-    struct SignInTests {
+    @Suite(.serialized, .inChromium) struct SignInTests {
         private static let consent = "Let latchkey sign you in as octocat?"
         private let browser: HeadlessBrowser
         private let session: FlowSession

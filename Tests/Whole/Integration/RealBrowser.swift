@@ -2,13 +2,12 @@ import Foundation
 import Testing
 import TestServices
 
-/// What a person sees and does in a real browser: Debian's Chromium, one for all suites in here, one test after the
+/// What a person sees and does in a real browser: Debian's Chromium, one for each suite in here, one test after the
 /// other.
-@Suite(.serialized, .inChromium)
 enum RealBrowser {
     @TaskLocal static var current: HeadlessBrowser?
 
-    /// The browser of the suites in here.
+    /// The browser of a suite in here.
     static func browser() throws -> HeadlessBrowser {
         try #require(current, "a test outside of RealBrowser has no browser")
     }

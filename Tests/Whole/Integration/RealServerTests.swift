@@ -248,7 +248,7 @@ struct RealServerTests {
 
 extension RealBrowser {
     /// A real browser at a real server's own pages, which are scripts.
-    struct RealServerTests {
+    @Suite(.serialized, .inChromium) struct RealServerTests {
         @Test func `on glewlwyd's own pages a person signs in, grants one scope of two, and the session says which`()
             async throws
         {

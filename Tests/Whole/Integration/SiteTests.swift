@@ -6,7 +6,7 @@ extension RealBrowser {
     /// The documentation site, built by its one command from the modules of this build, and served below a path.
     ///
     /// `LATCHKEY_SCREENSHOTS=/some/folder` leaves a picture of some pages there.
-    struct SiteTests {
+    @Suite(.serialized, .inChromium) struct SiteTests {
         /// Built once: it takes some twenty seconds.
         private static let site = Task { try await Site() }
 

@@ -409,8 +409,6 @@ for target in package.targets where target.type != .system {
         .strictMemorySafety(),
         .treatAllWarnings(as: .error),
     ]
-    // Nobody imports a test's module, so it is written along the way: an eighth less time to build.
-    if target.type == .test { target.swiftSettings?.append(.unsafeFlags(["-no-emit-module-separately"])) }
 }
 
 // For working on one part: LATCHKEY_ONLY=VaultTests leaves out every target that it doesn't need.

@@ -183,8 +183,7 @@ package enum ProgramArguments {
 
     /// The bytes of each argument, the program's name left out.
     package static func current() -> [[UInt8]] {
-        let count = unsafe pointers.count
-        return count > 1 ? (1..<count).compactMap(bytes) : []
+        unsafe pointers.indices.dropFirst().compactMap(bytes)
     }
 
     /// The last part of the path that the program was started by; empty where it was started without a name.

@@ -215,8 +215,9 @@ internal import LatchkeySystem
     ) async throws(KeyringFailure) -> KeyringSession {
         let connection = try await openBus(interruption)
         let early = search(connection)
+        let first = early?.reply ?? greet(connection, interruption)
         var codec = try await makeCodec(interruption)
-        let reply = try await firstReply(early?.reply ?? greet(connection, interruption), connection, interruption)
+        let reply = try await firstReply(first, connection, interruption)
         var attempts = 1
         while let error = await failure(BusFault.self, awaiting: try await codec.open(interruption.trigger)) {
             // libsecret leaves out zeros that a public key begins with, one key in 256, and KWallet takes no shorter ones.
@@ -244,7 +245,8 @@ internal import LatchkeySystem
             trigger: interruption.trigger)
     }
 
-    /// Waits for the service's first reply to this connection; `nil` for an error of the service.
+    /// Waits for the service's first reply to this connection. Throws if there is no service, and returns `nil` for any
+    /// other error: OpenSession will meet it too.
     ///
     /// On a busy machine gnome-keyring (seen in 42) may read a caller's first call before it knows the caller, and
     /// crashes if that call opens a session.
@@ -254,7 +256,7 @@ internal import LatchkeySystem
         do throws(BusFault) {
             return try connection.reply(await interruption.trigger.wait(pending))
         } catch {
-            if error.meaning == .noService { throw .bus(error) }
+            if [.noService, .notStarted].contains(error.meaning) { throw .bus(error) }
             return nil
         }
     }

@@ -25,6 +25,8 @@ extension BusFault {
         case noBus
         /// Nobody offers the Secret Service; the call was not delivered.
         case noService
+        /// The bus could not start the service, or not in time.
+        case notStarted
         /// The service doesn't know our session: it is another process than the one that opened it.
         case noSession
         /// The connection or the service died while it held the call: it may have been carried out.
@@ -49,9 +51,9 @@ extension BusFault {
         }
         switch (domain, number) {
         // gioenums.h
-        case ("g-dbus-error-quark", 2), ("g-dbus-error-quark", 3), ("g-dbus-error-quark", 18): return .noService
-        // The bus could not start it, or not in time: the errors Spawn.* and TimedOut of D-Bus.
-        case ("g-dbus-error-quark", 20), ("g-dbus-error-quark", 23...34): return .noService
+        case ("g-dbus-error-quark", 2), ("g-dbus-error-quark", 3): return .noService
+        // TimedOut and Spawn.* of D-Bus.
+        case ("g-dbus-error-quark", 20), ("g-dbus-error-quark", 23...34): return .notStarted
         case ("g-dbus-error-quark", 4), ("g-dbus-error-quark", 15): return .lost
         case ("g-dbus-error-quark", 9): return .accessDenied
         case ("g-dbus-error-quark", 16): return .badArguments
@@ -176,7 +178,7 @@ extension KeyringFailure {
             switch failure.meaning {
             case .cancelled: return Task.isCancelled ? .cancelled : .keyringTimedOut
             case .noBus: return .noSessionBus(failure)
-            case .noService: return .noKeyringService(failure)
+            case .noService, .notStarted: return .noKeyringService(failure)
             case .noSession, .lost: return .keyringWentAway(failure)
             case .isLocked:
                 return StoreError(

@@ -52,8 +52,8 @@ struct KeyringTests {
     }
 
     @Test func `a service that never comes is waited for once`() async throws {
-        let session = try await PrivateSession(.none, limits: ["service_start_timeout": 300])
-        try await session.activateOnDemand("/bin/sh -c 'echo >> \"\(session.directory / "starts")\"; exec sleep 5'")
+        let session = try await PrivateSession(.none, limits: ["service_start_timeout": 2000])
+        try await session.activateOnDemand("/bin/sh -c 'echo >> \"\(session.directory / "starts")\"; exec sleep 30'")
         for (count, operation) in zip(1..., Self.operations) {
             #expect(try await KeyringProbe(session).ask(operation)[1] == "store.unavailable")
             #expect(try session.directory.read("starts").count == count)

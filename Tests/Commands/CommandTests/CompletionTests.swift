@@ -10,7 +10,7 @@ import TestServices
     init() async throws {
         directory = try TestDirectory()
         var environment = try directory.environment()
-        environment["PATH"] = try BuiltProducts.folder() + ":" + Program.searchPath
+        environment["PATH"] = try BuiltProducts.searchPath()
         environment["LATCHKEY_STORE"] = "vault"
         environment["LATCHKEY_KEY_FILE"] = directory / "key"
         environment["TERM"] = "dumb"

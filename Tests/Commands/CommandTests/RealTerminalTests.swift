@@ -33,7 +33,7 @@ internal import TestServices
             directory = try TestDirectory()
             server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(offersDeviceGrant: true))
             var environment = try directory.environment()
-            environment["PATH"] = try BuiltProducts.folder() + ":" + Program.searchPath
+            environment["PATH"] = try BuiltProducts.searchPath()
             environment["LATCHKEY_STORE"] = "vault"
             environment["EDITOR"] = "sed -i s/2$/3/"
             tmux = try await Tmux(columns: size.columns, rows: size.rows, in: directory, environment: environment)

@@ -9,7 +9,7 @@ internal import TestServices
     func `the programs respond as the transcript says`(_ transcript: Transcript) async throws {
         let directory = try TestDirectory()
         var environment = try directory.environment()
-        environment["PATH"] = try BuiltProducts.folder() + ":" + Program.searchPath
+        environment["PATH"] = try BuiltProducts.searchPath()
         var servers: MetadataServer?
         if transcript.needsServers {
             let certificates = try await CertificateAuthority(in: directory)

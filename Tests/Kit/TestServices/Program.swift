@@ -70,8 +70,7 @@ public struct ProgramRun: Sendable {
     }
 }
 
-/// The executables that were built together with the tests, or those of the same name in the folder LATCHKEY_PROGRAMS: the
-/// release build, which users have.
+/// The executables that were built together with the tests, and `latchkey`.
 public enum BuiltProducts {
     /// The folder that holds the test bundle, and so the executables: found from the loaded image, because the
     /// running program is the bundle itself or the toolchain's test helper that loaded it.
@@ -91,14 +90,25 @@ public enum BuiltProducts {
     }
 
     public static func program(_ name: String) throws -> Program {
-        let beside = try folder()
-        for folder in [ProcessInfo.processInfo.environment["LATCHKEY_PROGRAMS"], beside] {
-            if let folder, unsafe access("\(folder)/\(name)", X_OK) == 0 { return try Program("\(folder)/\(name)") }
-        }
-        throw ServiceFailure("`\(name)` is not built beside the tests: run `swift build` first (\(beside))")
+        try program(name, in: folder())
     }
 
-    public static func latchkey() throws -> Program { try program("latchkey") }
+    private static func program(_ name: String, in folder: String) throws -> Program {
+        guard unsafe access("\(folder)/\(name)", X_OK) == 0 else {
+            throw ServiceFailure("`\(name)` is not built: run `swift build` first (\(folder))")
+        }
+        return try Program("\(folder)/\(name)")
+    }
+
+    /// The folder that holds `latchkey`: LATCHKEY_TEST_PROGRAMS, for the release build that users have, or `folder()`.
+    public static func programFolder() throws -> String {
+        try ProcessInfo.processInfo.environment["LATCHKEY_TEST_PROGRAMS"] ?? folder()
+    }
+
+    public static func latchkey() throws -> Program { try program("latchkey", in: programFolder()) }
+
+    /// A PATH with `latchkey`, and the system's programs.
+    public static func searchPath() throws -> String { try "\(programFolder()):\(Program.searchPath)" }
 }
 
 extension ProgramRun {

@@ -49,7 +49,7 @@ struct FleetPageTests {
             isDurable: false, access: ["host secrets orders 127.0.0.1/32 scram-sha-256"])
         let directory = try TestDirectory()
         var environment = try directory.environment()
-        environment["PATH"] = try BuiltProducts.folder() + ":" + Program.searchPath
+        environment["PATH"] = try BuiltProducts.searchPath()
         try directory.makeFolder("unit")
         try directory.write("unit/latchkey", (0..<32).map { UInt8($0) }, mode: 0o400)
         try directory.write("unit/pgpass", "127.0.0.1:*:secrets:orders:p4ssw0rd\n", mode: 0o400)

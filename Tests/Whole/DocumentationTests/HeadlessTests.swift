@@ -32,7 +32,7 @@ struct HeadlessTests {
     @Test func `the page's commands make a vault that opens with a credential that systemd sealed`() async throws {
         let directory = try TestDirectory()
         var environment = try directory.environment()
-        environment["PATH"] = try BuiltProducts.folder() + ":" + Program.searchPath
+        environment["PATH"] = try BuiltProducts.searchPath()
         // Or else systemd-creds takes, and makes, the machine's own.
         environment["SYSTEMD_CREDENTIAL_SECRET"] = directory / "host-secret"
         let shell = try Program("/bin/sh")

@@ -52,7 +52,7 @@ struct ManualTests {
 
     @Test func `the pages of commands are what Scripts/manual now makes from the help`() async throws {
         let directory = try TestDirectory()
-        _ = try await Self.written(of: BuiltProducts.folder() + "/latchkey", in: directory).successful("Scripts/manual")
+        _ = try await Self.written(of: BuiltProducts.latchkey().path, in: directory).successful("Scripts/manual")
         for page in try Self.pages() where page.hasSuffix(".1") {
             let written = String(decoding: try directory.read("man/\(page)"), as: UTF8.self)
             let isFresh = try text(page) == written

@@ -26,7 +26,7 @@ struct ImportTests {
 
     private func shell(_ script: String, _ extra: [String: String] = [:]) async throws -> ProgramRun {
         var environment = environment.merging(extra) { _, new in new }
-        environment["PATH"] = try BuiltProducts.folder() + ":" + Program.searchPath
+        environment["PATH"] = try BuiltProducts.searchPath()
         return try await Program("/bin/sh").run(
             ["-c", script], environment: environment, folder: session.directory.path)
     }

@@ -190,13 +190,14 @@ final class PageSession: Sendable {
             let files = FileManager.default
             try files.createDirectory(at: checkout.appendingPathComponent(".build"), withIntermediateDirectories: true)
             for (link, target) in [
-                (".build/release", try BuiltProducts.folder()), ("Docs", root.appendingPathComponent("Docs").path),
+                (".build/release", try BuiltProducts.programFolder()),
+                ("Docs", root.appendingPathComponent("Docs").path),
             ] {
                 try files.createSymbolicLink(
                     atPath: checkout.appendingPathComponent(link).path, withDestinationPath: target)
             }
         }
-        environment["PATH"] = try BuiltProducts.folder() + ":" + Program.searchPath
+        environment["PATH"] = try BuiltProducts.searchPath()
         environment["NO_COLOR"] = "1"
         environment["TERM"] = "xterm"
         environment["SHELL"] = "/bin/bash"

@@ -107,8 +107,8 @@ public enum BuiltProducts {
 
     public static func latchkey() throws -> Program { try program("latchkey", in: programFolder()) }
 
-    /// A PATH with `latchkey`, and the system's programs.
-    public static func searchPath() throws -> String { try "\(programFolder()):\(Program.searchPath)" }
+    /// A PATH with `latchkey`, the other built programs, and the system's.
+    public static func searchPath() throws -> String { try "\(programFolder()):\(folder()):\(Program.searchPath)" }
 }
 
 extension ProgramRun {

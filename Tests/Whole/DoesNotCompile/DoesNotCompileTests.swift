@@ -2,30 +2,19 @@ import Foundation
 import Testing
 
 /// What must not compile, one file a case, in folders by the way out. See `CompileCase` for the form of a case.
-@Suite(.serialized) struct DoesNotCompileTests {
+struct DoesNotCompileTests {
     @Test(arguments: try CompileCase.ways())
     func `no secret leaves by`(way: String) async throws {
         let cases = try CompileCase.all(of: way)
         #expect(cases.contains { $0.isControl }, "\(way) has no control that must compile")
         #expect(cases.contains { !$0.isControl }, "\(way) has no case")
         let compiler = try Compiler()
-        try await withThrowingTaskGroup(of: [String].self) { group in
-            var waiting = cases[...]
-            // Two at a time: each compiler takes a processor and some hundred megabytes.
-            for _ in 0..<2 { Self.next(&waiting, &group, compiler) }
-            while let complaints = try await group.next() {
-                for complaint in complaints { Issue.record(Comment(rawValue: complaint)) }
-                Self.next(&waiting, &group, compiler)
+        // One after the other: a compiler takes a processor and some hundred megabytes.
+        for one in cases {
+            for complaint in one.complaints(about: try await compiler.compile(one.path)) {
+                Issue.record(Comment(rawValue: complaint))
             }
         }
-    }
-
-    private static func next(
-        _ waiting: inout ArraySlice<CompileCase>, _ group: inout ThrowingTaskGroup<[String], any Error>,
-        _ compiler: Compiler
-    ) {
-        guard let next = waiting.popFirst() else { return }
-        group.addTask { next.complaints(about: try await compiler.compile(next.path)) }
     }
 
     @Test func `there are cases for every way out, a hundred and fifty or more`() throws {

@@ -164,8 +164,8 @@ package struct ChildProcess: Sendable {
 
 /// The arguments of this process as the kernel handed them over, the program's name first.
 ///
-/// `CommandLine` repairs invalid UTF-8, and it has none without /proc, or after a preloaded library has set a variable
-/// before Swift looked for them, as an allocator of gperftools does.
+/// `CommandLine.arguments` repairs invalid UTF-8. `CommandLine` is empty without /proc, and if a preloaded library sets a
+/// variable before Swift looks for the arguments; gperftools' allocator does.
 package enum ProgramArguments {
     /// A null pointer follows the last one.
     package static var pointers: UnsafeBufferPointer<UnsafeMutablePointer<CChar>?> {

@@ -39,7 +39,7 @@ public final class PrivateSession: Sendable {
     ///
     /// - Parameters:
     ///   - files: prepared keyring files by name, such as `login.keyring`, which the daemon will find.
-    ///   - limits: the bus's limits, by their names in dbus-daemon(1), where `busLimits` isn't meant.
+    ///   - limits: the bus's limits, by their names in dbus-daemon(1); they replace those of `busLimits`.
     ///   - isSteady: whether the daemon is scheduled so that it forgets no caller; `false` to measure it as it is.
     public init(
         _ keyring: Keyring = .unlocked, files: [String: [UInt8]] = [:], limits: [String: Int] = [:],

@@ -171,6 +171,7 @@ public final class PostgreSQLServer: Sendable {
         try write("data/server.crt", [String(contentsOfFile: authority.serverChain, encoding: .utf8)])
         try write("data/server.key", [String(contentsOfFile: authority.serverKey, encoding: .utf8)])
         try await sql("ALTER SYSTEM SET ssl = on; SELECT pg_reload_conf()")
+        while try await sql("SHOW ssl") != "on\n" { try await Task.sleep(for: .milliseconds(20)) }
     }
 
     /// The URI of a vault in a schema of the server's database.

@@ -30,6 +30,20 @@ internal import TestServices
     @Test(arguments: Tampering.allCases)
     func `a provider's file that others can write is refused`(tampering: Tampering) async throws {
         try await run("provider", "add", "spotify", "--client-id", "me").successful("provider add")
+        guard try tamper(file, tampering) else { return }
+        for arguments in [
+            ["provider", "list"], ["sign-in", "spotify", "--browser"], ["provider", "remove", "spotify"],
+        ] {
+            let run = try await BuiltProducts.latchkey().run(arguments, environment: environment)
+            #expect(run.status == 77, "\(arguments): \(run.errorText)")
+            #expect(run.errorText.contains("[provider.not-own]"))
+            #expect(run.errorText.contains("latchkey: hint: check \(file), then run chmod go-w"))
+        }
+        _ = unsafe chown((file as NSString).deletingLastPathComponent, geteuid(), getegid())
+    }
+
+    /// Returns `false` if this user can't do that.
+    private func tamper(_ file: String, _ tampering: Tampering) throws -> Bool {
         let folder = (file as NSString).deletingLastPathComponent
         switch tampering {
         case .writableByGroup: #expect(unsafe chmod(file, 0o620) == 0)
@@ -43,18 +57,32 @@ internal import TestServices
             #expect(unsafe mkfifo(file, 0o600) == 0)
         case .anotherOwner, .folderOfAnotherOwner:
             // Only root can give a file away.
-            guard geteuid() == 0 else { return }
+            guard geteuid() == 0 else { return false }
             #expect(unsafe chown(tampering == .anotherOwner ? file : folder, 1234, 1234) == 0)
         }
-        for arguments in [
-            ["provider", "list"], ["sign-in", "spotify", "--browser"], ["provider", "remove", "spotify"],
-        ] {
-            let run = try await BuiltProducts.latchkey().run(arguments, environment: environment)
-            #expect(run.status == 77, "\(arguments): \(run.errorText)")
-            #expect(run.errorText.contains("[provider.not-own]"))
-            #expect(run.errorText.contains("latchkey: hint: check \(file), then run chmod go-w"))
+        return true
+    }
+
+    /// Whoever may write the configuration can name a vault of theirs. Of its owner and its folder nothing was asked.
+    @Test(arguments: Tampering.allCases.filter { $0 != .fifo })
+    func `a configuration that others can write is refused, and one behind a link is read`(
+        tampering: Tampering
+    ) async throws {
+        let file = directory / "config/latchkey/config"
+        try await run("config", "set", "store", "vault").successful("config set")
+        guard try tamper(file, tampering) else { return }
+        let list = try await run("config", "list")
+        guard tampering != .link else {
+            #expect(list.outputText.contains("store  vault"), "\(list.errorText)")
+            guard try tamper(file + ".real", .anotherOwner) else { return }
+            #expect(try await run("config", "list").status == 78)
+            return
         }
-        _ = unsafe chown(folder, geteuid(), getegid())
+        #expect(list.status == 78)
+        #expect(list.errorText.contains("[configuration.invalid]\nlatchkey: hint: check what it says, then "))
+        let isOthers = tampering == .anotherOwner || tampering == .folderOfAnotherOwner
+        #expect(list.errorText.contains(isOthers ? "belongs to another user" : "chmod go-w "), "\(list.errorText)")
+        _ = unsafe chown((file as NSString).deletingLastPathComponent, geteuid(), getegid())
     }
 
     // MARK: - mimeapps.list

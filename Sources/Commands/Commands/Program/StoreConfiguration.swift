@@ -31,15 +31,7 @@ struct StoreConfiguration: Sendable, Equatable {
 
     static func text(ofFileAt path: String, isNamed: Bool) throws -> String {
         let bytes: [UInt8]
-        var status = stat()
-        // Another user could name a vault of theirs, and every secret would go there.
-        if unsafe stat(path, &status) == 0, status.st_mode & 0o022 != 0, status.st_mode & S_IFMT == S_IFREG {
-            throw unreadable(
-                path, "can be changed by other users",
-                hint:
-                    "check what it says, then run: chmod go-w \(LoggableText(reviewed: "the path of the configuration", unredacted: path))"
-            )
-        }
+        try checkOwner(path)
         do throws(PrivateFile.Failure) {
             bytes = try PrivateFile.read(path, limit: maximumByteCount)
         } catch {
@@ -55,7 +47,7 @@ struct StoreConfiguration: Sendable, Equatable {
             default:
                 throw unreadable(
                     path, "can't be read: \(SystemErrorNumber(error.number))",
-                    hint: "make the file readable for you: chmod u+r")
+                    hint: "make the file readable for you (chmod u+r), and its folder (chmod u+rx)")
             }
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -64,10 +56,30 @@ struct StoreConfiguration: Sendable, Equatable {
         return text
     }
 
+    /// Another user could name a vault of theirs, and every secret would go there.
+    private static func checkOwner(_ path: String) throws {
+        var (file, folder) = (stat(), stat())
+        guard unsafe stat(path, &file) == 0, file.st_mode & S_IFMT == S_IFREG else { return }
+        let folderPath = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        guard unsafe stat(folderPath.isEmpty ? "/" : folderPath, &folder) == 0 else { return }
+        let others = [file, folder].contains { $0.st_uid != geteuid() && $0.st_uid != 0 }
+        // In a folder like /tmp nobody can replace another user's file.
+        let isShared = folder.st_mode & 0o022 != 0 && folder.st_mode & S_ISVTX == 0
+        guard others || isShared || file.st_mode & 0o022 != 0 else { return }
+        let changed = LoggableText(
+            reviewed: "the path of the configuration", unredacted: !others && isShared ? folderPath : path)
+        throw unreadable(
+            path, others ? "belongs to another user, or its folder does" : "can be changed by other users",
+            hint: others
+                ? "check what it says, then copy it to a folder of yours and set LATCHKEY_CONFIG to that"
+                : "check what it says, then run: chmod go-w \(changed)")
+    }
+
     /// - Parameters:
     ///   - path: the file's path, for messages.
     ///   - home: the replacement of `~` at the start of a path.
     init(parsing text: String, path: String, home: String, catalogue: StoreCatalogue) throws {
+        var known: Set<String> = []
         for (name, value, line) in try Self.assignments(in: text, path: path) {
             func file(_ value: String) throws -> String {
                 guard value.hasPrefix("~") else { return value }
@@ -75,6 +87,11 @@ struct StoreConfiguration: Sendable, Equatable {
                     throw Self.unreadable(path, "has a ~ without a slash after it in line \(line)")
                 }
                 return home + value.dropFirst()
+            }
+            if !known.insert(name).inserted {
+                // One that is unknown was refused in its first line.
+                let shown = CommandFailure.name(name).map { "`\($0)`" as LogMessage } ?? "a name"
+                throw Self.unreadable(path, "sets \(shown) again in line \(line)", hint: "remove one of the two lines")
             }
             if let backend = catalogue.backends.first(where: {
                 $0.place.map { $0.word.description == name } ?? false
@@ -96,7 +113,7 @@ struct StoreConfiguration: Sendable, Equatable {
 
     /// The settings of the lines, in order. Lines are counted from 1.
     static func assignments(in text: String, path: String) throws -> [(name: String, value: String, line: Int)] {
-        try text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
+        try lines(of: text).enumerated().compactMap { index, line in
             let line = trim(line)
             if line.isEmpty || line.hasPrefix("#") { return nil }
             let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -105,6 +122,11 @@ struct StoreConfiguration: Sendable, Equatable {
             guard !value.isEmpty else { throw unreadable(path, "has no value in line \(index + 1)") }
             return (String(trim(parts[0])), value, index + 1)
         }
+    }
+
+    /// An editor may have written CR LF.
+    static func lines(of text: String) -> [Substring] {
+        text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
     }
 
     /// The names that lines may have.
@@ -158,7 +180,7 @@ struct StoreConfigurationFile {
 
     /// Replaces or adds the line of a name; without a value, removes it. Other lines stay.
     func set(_ name: String, to value: String?) throws {
-        var lines = try text().split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        var lines = try StoreConfiguration.lines(of: text()).map(String.init)
         if lines.last == "" { lines.removeLast() }
         let old = try StoreConfiguration.assignments(in: text(), path: path).filter { $0.name == name }.map(\.line)
         let new = value.map { "\(name) = \($0)" }

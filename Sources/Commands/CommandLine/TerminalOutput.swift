@@ -236,10 +236,11 @@ package struct TerminalOutput: Sendable {
 
 extension CommandFailure {
     /// - Parameter number: the errno of write(2).
-    static func cannotWriteOutput(_ number: Int32) -> CommandFailure {
-        CommandFailure(
-            .cannotWrite, "output.cannot-write", "can't write to standard output: \(SystemErrorNumber(number))",
-            hint: "make sure that standard output is open and that its disk has room")
+    package static func cannotWriteOutput(_ number: Int32, to descriptor: Int32 = 1) -> CommandFailure {
+        let output: LogMessage = descriptor == 1 ? "standard output" : "standard error"
+        return CommandFailure(
+            .cannotWrite, "output.cannot-write", "can't write to \(output): \(SystemErrorNumber(number))",
+            hint: "make sure that \(output) is open and that its disk has room")
     }
 }
 

@@ -16,7 +16,7 @@ import TestServices
         "verbatim", "base64", "base64 with line breaks", "hexadecimal", "hexadecimal with separators",
         "percent-encoding", "JSON",
     ]
-    private static let parts = ["whole", "without its last line break", "each line"]
+    private static let parts = ["whole", "each line"]
 
     private static let secrets = [
         "it(\"s!p&ss+wo\\rd/1 \u{FC}=%41~\u{1F600}\u{20AC}\t1\n",
@@ -109,6 +109,37 @@ import TestServices
         }
         #expect(count >= 30 * Self.rounds)
         if Self.rounds > 5 { print("\(count) texts") }
+    }
+
+    /// Each place of such a text was compared with each line of the secret: half a megabyte took longer than any job has.
+    @Test(.timeLimit(.minutes(5)))
+    func `a text that nearly is each line of a secret again and again takes no longer`() throws {
+        let lines = (0..<4000).map { "        \"a name that they share \($0)\": \($0 * 7919 % 9973)" }
+        var mask = SecretMask()
+        let isTaken = mask.add(Secret<Password>(copying: lines.joined(separator: "\n").utf8.span))
+        #expect(isTaken)
+        let near =
+            String(repeating: "        \"a name that they share", count: 4000) + String(repeating: " ", count: 100_000)
+        var text = MaskedText()
+        var shown: [UInt8] = []
+        for piece in [near, lines[17], near] {
+            shown += text.take(Secret<MessageBody>(copying: piece.utf8.span), mask)
+        }
+        shown += text.finish(mask)
+        #expect(String(decoding: shown, as: UTF8.self) == near + "        ***" + near)
+    }
+
+    /// Each backslash may be one, or the start of an escape: as many ways to read them as there are subsets.
+    @Test(.timeLimit(.minutes(5))) func `a text of nothing but escapes takes no longer`() throws {
+        for (secret, piece) in [("\\", "\\"), ("%", "%25"), ("+ ", "+")] {
+            var mask = SecretMask()
+            let isTaken = mask.add(Secret<Password>(copying: (String(repeating: secret, count: 100) + "end").utf8.span))
+            #expect(isTaken)
+            let near = String(repeating: piece, count: 200)
+            var text = MaskedText()
+            let shown = text.take(Secret<MessageBody>(copying: near.utf8.span), mask) + text.finish(mask)
+            #expect(String(decoding: shown, as: UTF8.self) == near)
+        }
     }
 
     /// Text that has nothing to do with a secret comes out as it is, and at once.

@@ -319,6 +319,28 @@ import TestServices
         #expect(try await running.finish().outputText == "*** on\n")
     }
 
+    /// Short output was lost with status 0, and the end of long output looked like that of its reader. A program may do
+    /// without its output, so it isn't ended; it doesn't miss a closed standard error.
+    @Test(arguments: [("> /dev/full", 73), (">&-", 73), ("2> /dev/full", 73), ("2>&-", 0), ("| true", 0)])
+    func `output that can't be written is an error, and the program goes on`(
+        _ redirection: String, _ status: Int32
+    ) async throws {
+        let file = directory / "done"
+        for count in [1, 40_000] where redirection != "| true" || count == 1 {
+            let program = "seq 1 \(count); seq 1 \(count) >&2; echo done > \(file)"
+            let run = try await Program("sh").run(
+                [
+                    "-c",
+                    "\(BuiltProducts.latchkey().path) \(Self.masked.joined(separator: " ")) sh -c '\(program)' \(redirection)",
+                ], environment: environment.merging(["PATH": Program.searchPath]) { $1 })
+            #expect(run.status == status, "\(run.errorText.suffix(300))")
+            let isTold = run.errorText.contains("error: can't write to standard output: ")
+            #expect(isTold == (status != 0 && !redirection.hasPrefix("2")), "\(run.errorText.suffix(300))")
+            #expect(String(decoding: try directory.read("done"), as: UTF8.self) == "done\n")
+            try FileManager.default.removeItem(atPath: file)
+        }
+    }
+
     /// A second after the program's end the rest was left in the pipe: a slow reader, or a busy machine, lost output.
     @Test func `all that a program wrote is shown, however late it is read`() async throws {
         let latchkey = try BuiltProducts.latchkey().path

@@ -47,6 +47,13 @@ def escaped(text):
     return "".join("\\u%02X%02X" % (units[index], units[index + 1]) for index in range(0, len(units), 2))
 
 
+def some(text, chosen, space):
+    """Percent-encodes the chosen characters alone."""
+    return "".join(
+        space if one == " " and chosen(number, one) else urllib.parse.quote(one, safe="") if chosen(number, one) else one
+        for number, one in enumerate(text))
+
+
 FORMS = {
     "verbatim": lambda data: [(data.decode(), 0, 0)],
     "base64": lambda data: [*encoded(data, b"+/"), *encoded(data, b"-_")],
@@ -55,42 +62,57 @@ FORMS = {
     "hexadecimal with separators": lambda data: [
         (data.hex(" "), 0, 0), (data.hex(":").upper(), 0, 0), ("\n".join(textwrap.wrap(data.hex(), 60)), 0, 0),
         (data.hex(" ", 2), 0, 0),
+        # As openssl writes a key, and as a program does that ends each byte with a space.
+        *((end.join(textwrap.wrap(data.hex(mark), 45)), 0, 0) for mark, end in ((":", "\n    "), (" ", " \r\n"))),
     ],
     "percent-encoding": lambda data: [
         (urllib.parse.quote(data, safe=""), 0, 0), (urllib.parse.quote(data), 0, 0),
         (urllib.parse.quote(data, safe="!'()*"), 0, 0), (urllib.parse.quote_plus(data), 0, 0),
         ("".join("%%%02x" % byte for byte in data), 0, 0),
+        # Nothing but the spaces and line breaks, and every second character.
+        *((some(data.decode(), lambda _, one: one in " \n", space), 0, 0) for space in ("%20", "+")),
+        (some(data.decode(), lambda number, one: number % 2 or one == "\n", "%20"), 0, 0),
     ],
     "JSON": lambda data: [
         (text[1:-1], 0, 0) for value in [data.decode()] for text in (
             json.dumps(value), json.dumps(value, ensure_ascii=False), json.dumps(value).replace("/", "\\/"),
             json.dumps(value).replace("<", "\\u003c").replace(">", "\\u003E").replace("&", "\\u0026"),
             f'"{escaped(value)}"',
+            # Nothing but the quotes and line breaks.
+            '"' + value.replace('"', '\\"').replace("\n", "\\n") + '"',
         )
     ],
 }
 
 
 def lines(data):
-    return [line for line in (one[:-1] if one[-1:] == b"\r" else one for one in data.split(b"\n")) if len(line) >= 4]
+    return [line for line in data.split(b"\n") if len(line.strip(BLANKS)) >= 4]
 
 
 def bare(data):
     return data[:-2] if data.endswith(b"\r\n") else data[:-1] if data.endswith(b"\n") else data
 
 
-PARTS = {"whole": lambda data: [data], "without its last line break": lambda data: [bare(data)], "each line": lines}
+PARTS = {"whole": lambda data: [data, bare(data)], "each line": lines}
+BLANKS = b" \t\r\n"
+# How many characters a form has for a blank at most, with a line break before it.
+WIDTHS = {"verbatim": 1, "base64": 2, "base64 with line breaks": 7, "hexadecimal": 2, "hexadecimal with separators": 8,
+          "percent-encoding": 3, "JSON": 6}
 
 
 def texts(data, form, part):
     # A text of several lines is replaced line by line.
     if form == "verbatim" and part != "each line":
         return []
-    return [sample for one in PARTS[part](data) for sample in FORMS[form](one)]
+    for one in PARTS[part](data):
+        # Blanks at the ends may stay.
+        before, after = (WIDTHS[form] * (len(one) - len(strip(BLANKS))) for strip in (one.lstrip, one.rstrip))
+        for text, first, last in FORMS[form](one):
+            yield text, first + before, last + after
 
 
 def secret(choice):
-    pieces = ["a", "Zz", "0", "09", "ü", "€", "😀", " ", "+", "/", "\\", '"', "%", "%41", "=", "<", "&", "\t", "~", "'", "(", "\x7f"]
+    pieces = ["a", "Zz", "  ", "0", "09", "ü", "€", "😀", " ", "+", "/", "\\", '"', "%", "%41", "=", "<", "&", "\t", "~", "'", "(", "\x7f"]
     kind = choice.randrange(4)
     size = choice.choice([4, 5, 6, 7, 12, 40, 300]) if kind else choice.choice([5000, 9000])
     text = ""
@@ -111,7 +133,7 @@ elif sys.argv[1] == "hunt":
             data = secret(choice)
         for form in FORMS:
             for part in PARTS:
-                samples = texts(data, form, part)
+                samples = list(texts(data, form, part))
                 for text, before, after in choice.sample(samples, min(3, len(samples))):
                     print(json.dumps({
                         "secret": base64.b64encode(data).decode(), "form": form, "part": part, "text": text,

@@ -19,7 +19,8 @@ struct MaskedProgram: ~Copyable {
     /// How the program ended (wait(2)), once it has.
     private var status: Int32?
 
-    /// Runs a program, and ends this process as it does. Returns only when it can't be started.
+    /// Runs a program, and ends this process as it does. Returns when it can't be started, or its output isn't all where
+    /// it should be.
     static func run(
         _ path: String, _ arguments: [String], _ environment: borrowing ChildEnvironmentSink, _ files: [String: Int32],
         _ mask: consuming SecretMask
@@ -37,7 +38,9 @@ struct MaskedProgram: ~Copyable {
         // If the reader of the output ends, the program learns of it by its own pipe.
         signal(SIGPIPE, SIG_IGN)
         var running = MaskedProgram(mask: mask, start: start, signals: signals)
-        return RunRequest.notStarted(arguments[0], running.relay())
+        if let number = running.relay() { return RunRequest.notStarted(arguments[0], number) }
+        if let failure = running.start.streams.compactMap(\.failure).first { return failure }
+        ChildProcess.end(like: running.status ?? 0)
     }
 
     private init(mask: consuming SecretMask, start: consuming MaskedStart, signals: Int32) {
@@ -52,8 +55,8 @@ struct MaskedProgram: ~Copyable {
     /// How long one is waited for that others go on to write to.
     private static let longestEnd: Duration = .seconds(1)
 
-    /// Returns an errno if the monitor can't start the program.
-    private mutating func relay() -> Int32 {
+    /// Returns an errno if the monitor can't start the program, and `nil` after the program's end.
+    private mutating func relay() -> Int32? {
         keyboard?.enter()
         var end: ContinuousClock.Instant?
         while true {
@@ -81,7 +84,7 @@ struct MaskedProgram: ~Copyable {
         }
         for stream in start.streams { stream.finish(mask) }
         keyboard?.leave()
-        ChildProcess.end(like: status ?? 0)
+        return nil
     }
 
     private func wantedDescriptors() -> [pollfd] {

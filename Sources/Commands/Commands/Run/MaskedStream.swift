@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LatchkeyCommandLine
 package import LatchkeySecrets
 internal import LatchkeySystem
 
@@ -17,6 +18,8 @@ final class MaskedStream {
     private(set) var isWaiting = false
     /// How many bytes the program had written at its end that aren't read yet.
     private var owed = 0
+    /// Why some of it isn't where ours goes; `nil` if its reader has ended, or a terminal is gone.
+    private(set) var failure: CommandFailure?
 
     /// - Parameter isPipe: whether the source is a pipe's end, which is this value's from now on, or a terminal.
     init(from source: Int32, isPipe: Bool, to target: Int32) {
@@ -41,12 +44,10 @@ final class MaskedStream {
             let piece = try Secret<MessageBody>(readingFrom: source, atMost: 1 << 14)
             if piece.isEmpty { return finish(mask) }
             owed -= piece.byteCount
-            let isTaken = show(text.take(piece, mask))
-            isWaiting = text.isWaiting
+            show(text.take(piece, mask))
+            isWaiting = isOpen && text.isWaiting
             // The time counts from here and not from the reading, which took time itself.
             changed = .now
-            // By its own pipe, the program learns that the reader has ended.
-            if !isTaken && isPipe { close() }
         } catch {
             // EIO: no program has the terminal open.
             if error.number != EAGAIN { finish(mask) }
@@ -56,25 +57,26 @@ final class MaskedStream {
     /// Shows what has waited long enough.
     func showWaiting(_ mask: borrowing SecretMask) {
         guard isWaiting, changed.duration(to: .now) >= Self.patience else { return }
-        _ = show(text.showWaiting(mask))
         isWaiting = false
+        show(text.showWaiting(mask))
     }
 
     /// Shows what is left.
     func finish(_ mask: borrowing SecretMask) {
         guard isOpen else { return }
-        _ = show(text.finish(mask))
+        show(text.finish(mask))
         close()
     }
 
     private func close() {
-        if isPipe { Glibc.close(source) }
+        if isPipe && isOpen { Glibc.close(source) }
         source = -1
         isWaiting = false
     }
 
-    /// Returns `false` if the reader has ended.
-    private func show(_ bytes: [UInt8]) -> Bool {
+    /// If the reader has ended, the program learns of it by its own pipe. On a full disk it goes on, as it might without
+    /// us.
+    private func show(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe write(target, $0.baseAddress, $0.count) }
@@ -85,10 +87,15 @@ final class MaskedStream {
                 var wanted = pollfd(fd: target, events: Int16(POLLOUT), revents: 0)
                 _ = unsafe poll(&wanted, 1, -1)
             } else if count == 0 || errno != EINTR {
-                return false
+                let number = errno
+                if isPipe && number == EPIPE { close() }
+                // A program doesn't miss a standard error that is closed.
+                if isPipe, number != EPIPE, target == 1 || number != EBADF {
+                    failure = .cannotWriteOutput(number, to: target)
+                }
+                return
             }
         }
-        return true
     }
 }
 

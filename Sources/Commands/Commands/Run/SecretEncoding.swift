@@ -5,27 +5,25 @@ internal import LatchkeySystem
 /// The search decodes the text and compares the result, so it finds every spelling of an encoding, such as `%2f` and
 /// `%2F`, or `/`, `\/` and `\u002f`.
 enum SecretEncoding: UInt8, CaseIterable {
-    /// Each byte means itself.
-    case verbatim
-    /// A JSON string (RFC 8259 section 7).
+    /// A JSON string (RFC 8259 section 7). With no escape in it, the secret as it is.
     case json
     /// Percent-encoding (RFC 3986 section 2.1), of whichever bytes, with `%20` or `+` for a space.
     case percent
-    /// Two digits for each byte. Between two bytes there may be a space, a colon or a line break.
+    /// Two digits for each byte. Between two bytes there may be a space or a colon, and a line break.
     case hexadecimal
+    /// Characters of six bits in either alphabet of RFC 4648. Between two of them there may be a line break.
+    case base64
 
     /// A unit of a text.
-    private struct Unit {
-        /// Up to four bytes, the first one lowest.
+    struct Unit {
+        /// Up to four bytes, the first one lowest; in base64 the six bits of a character.
         var bytes: UInt32
         var count = 1
         /// The length in the text in bytes.
         var length = 1
-        /// Whether the unit can also mean a space.
-        var isPlus = false
     }
 
-    private enum Reading {
+    enum Reading {
         case unit(Unit)
         /// The text ends within a unit, or before it.
         case cut
@@ -33,110 +31,103 @@ enum SecretEncoding: UInt8, CaseIterable {
         case none
     }
 
-    // MARK: - Comparing
-
-    func match(_ part: SecretPart, in text: Span<UInt8>, at index: Int, of bytes: Span<UInt8>) -> SecretMatch {
-        // The lines of a whole text are replaced one by one; the text between them stays.
-        if self == .verbatim && !part.isLine { return .none }
-        let count = part.range.count
-        var (place, done) = (index, 0)
-        while done < count {
-            switch unit(at: place, of: bytes, isFirst: done == 0) {
-            case .cut: return .open(done: done, count: count)
-            case .none: return .none
-            case .unit(let unit):
-                guard unit.count <= count - done else { return .none }
-                for offset in 0..<unit.count {
-                    let wanted = text[part.range.lowerBound + done + offset]
-                    guard
-                        UInt8(truncatingIfNeeded: unit.bytes >> (8 * offset)) == wanted
-                            || (unit.isPlus && wanted == 0x20)
-                    else { return .none }
-                }
-                done += unit.count
-                place += unit.length
-            }
-        }
-        return .whole(length: place - index)
-    }
-
-    /// The bytes that a text may begin with.
-    func firstBytes(of part: SecretPart, in text: Span<UInt8>) -> [UInt8] {
-        let byte = text[part.range.lowerBound]
-        switch self {
-        case .verbatim: return [byte]
-        case .json: return [byte, UInt8(ascii: "\\")]
-        case .percent: return [byte, UInt8(ascii: "%")] + (byte == 0x20 ? [UInt8(ascii: "+")] : [])
-        case .hexadecimal:
-            let digit = byte >> 4
-            return digit < 10 ? [0x30 + digit] : [0x37 + digit, 0x57 + digit]
-        }
-    }
-
-    /// A plus sign, which may mean a space elsewhere, is literal here.
-    private static func key(_ bytes: UInt32) -> UInt32 {
-        var key = bytes
-        for shift in stride(from: 0, to: 32, by: 8) where UInt8(truncatingIfNeeded: bytes >> shift) == UInt8(ascii: "+")
-        {
-            key = key & ~(0xFF << shift) | 0x20 << shift
-        }
-        return key
-    }
-
-    static func key(of part: SecretPart, in text: Span<UInt8>) -> UInt32 {
-        var bytes: UInt32 = 0
-        for offset in 0..<4 { bytes |= UInt32(text[part.range.lowerBound + offset]) << (8 * offset) }
-        return key(bytes)
-    }
-
     /// The encodings in which four bytes without an escape are those of a secret.
-    static let plainBits: UInt8 = [verbatim, json, percent].reduce(0) { $0 | 1 << $1.rawValue }
+    static let plainBits: UInt8 = [json, percent].reduce(0) { $0 | 1 << $1.rawValue }
 
-    /// The key of four bytes as they are; `nil` if there are fewer, or an escape is among them.
+    /// The key of four bytes as they are; `nil` if there are fewer, or one that may mean something else is among them.
     static func plainKey(at index: Int, of bytes: Span<UInt8>) -> UInt32? {
         guard index + 4 <= bytes.count else { return nil }
         var key: UInt32 = 0
-        for offset in 0..<4 {
-            let byte = bytes[index + offset]
-            if byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "%") { return nil }
-            key |= UInt32(byte == UInt8(ascii: "+") ? 0x20 : byte) << (8 * offset)
+        for number in 0..<4 {
+            let byte = bytes[index + number]
+            if byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "%") || byte == UInt8(ascii: "+") { return nil }
+            key |= UInt32(byte) << UInt32(8 * number)
         }
         return key
     }
 
-    func key(at index: Int, of bytes: Span<UInt8>) -> PartKey {
-        var (key, count, place) = (UInt32(0), 0, index)
-        while count < 4 {
-            switch unit(at: place, of: bytes, isFirst: count == 0) {
-            case .cut: return .cut
+    /// The bytes that a text may begin with whose first byte, or character of base64, is this one.
+    func firstBytes(of symbol: UInt8) -> [UInt8] {
+        switch self {
+        case .json: return [symbol, UInt8(ascii: "\\")]
+        case .percent: return [symbol, UInt8(ascii: "%")] + (symbol == 0x20 ? [UInt8(ascii: "+")] : [])
+        case .hexadecimal:
+            let digit = symbol >> 4
+            return digit < 10 ? [0x30 + digit] : [0x37 + digit, 0x57 + digit]
+        case .base64: return (0...255).filter { Self.sixBits(of: $0) == UInt32(symbol) }
+        }
+    }
+
+    /// The first four bytes or characters at a place of a text.
+    enum Key {
+        /// They begin no secret in this encoding.
+        case none
+        /// The text ends before, or has an escape there.
+        case unknown
+        case known(UInt32)
+    }
+
+    func key(at index: Int, of bytes: Span<UInt8>) -> Key {
+        var (key, place) = (UInt32(0), index)
+        for number in 0..<4 {
+            if place < bytes.count, otherMeaning(of: bytes[place]) != nil { return .unknown }
+            switch unit(at: place, of: bytes, isFirst: number == 0) {
+            case .cut: return .unknown
             case .none: return .none
             case .unit(let unit):
-                key |= unit.bytes << (8 * count)
-                count += unit.count
+                key |= unit.bytes << UInt32(8 * number)
                 place += unit.length
             }
         }
-        return .key(Self.key(key))
+        return .known(key)
     }
 
     // MARK: - Reading
 
-    private func unit(at index: Int, of bytes: Span<UInt8>, isFirst: Bool) -> Reading {
+    /// What a byte of a text may mean instead of the unit that it begins: a plus sign is a space in a form, and some
+    /// writers escape the space or the quote alone.
+    func otherMeaning(of byte: UInt8) -> UInt8? {
+        switch (self, byte) {
+        case (.percent, UInt8(ascii: "+")): 0x20
+        case (.percent, UInt8(ascii: "%")), (.json, UInt8(ascii: "\\")): byte
+        default: nil
+        }
+    }
+
+    func unit(at index: Int, of bytes: Span<UInt8>, isFirst: Bool) -> Reading {
         guard index < bytes.count else { return .cut }
         let byte = bytes[index]
         switch self {
-        case .verbatim: return .unit(Unit(bytes: UInt32(byte)))
         case .json:
             if byte == UInt8(ascii: "\\") { return Self.escape(at: index, of: bytes) }
-            return byte < 0x20 || byte == UInt8(ascii: "\"") ? .none : .unit(Unit(bytes: UInt32(byte)))
+            return Self.literal(byte)
         case .percent:
             if byte == UInt8(ascii: "%") { return Self.digits(2, at: index + 1, of: bytes, after: 1) }
-            let isPlain = byte > 0x20 && byte < 0x7F
-            return isPlain ? .unit(Unit(bytes: UInt32(byte), isPlus: byte == UInt8(ascii: "+"))) : .none
+            return Self.literal(byte)
         case .hexadecimal:
             let skipped = isFirst ? 0 : Self.separator(at: index, of: bytes)
             guard let skipped else { return .cut }
             return Self.digits(2, at: index + skipped, of: bytes, after: skipped)
+        case .base64:
+            let skipped = isFirst || byte >= 0x20 ? 0 : Self.lineBreak(at: index, of: bytes)
+            guard let skipped, index + skipped < bytes.count else { return .cut }
+            guard let bits = Self.sixBits(of: bytes[index + skipped]) else { return .none }
+            return .unit(Unit(bytes: bits, length: skipped + 1))
+        }
+    }
+
+    /// A character that means itself, whether the encoding requires an escape or not. The lines of a text are replaced one
+    /// by one, so a line break means nothing.
+    private static func literal(_ byte: UInt8) -> Reading { byte == 0x0A ? .none : .unit(Unit(bytes: UInt32(byte))) }
+
+    private static func sixBits(of character: UInt8) -> UInt32? {
+        switch character {
+        case 0x41...0x5A: UInt32(character - 0x41)
+        case 0x61...0x7A: UInt32(character - 0x61 + 26)
+        case 0x30...0x39: UInt32(character - 0x30 + 52)
+        case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
+        case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
+        default: nil
         }
     }
 
@@ -190,11 +181,12 @@ enum SecretEncoding: UInt8, CaseIterable {
 
     /// How long what separates two bytes in hexadecimal is, or 0; `nil` where the text ends before that is known.
     private static func separator(at index: Int, of bytes: Span<UInt8>) -> Int? {
-        bytes[index] == 0x20 || bytes[index] == UInt8(ascii: ":") ? 1 : lineBreak(at: index, of: bytes)
+        let mark = bytes[index] == 0x20 || bytes[index] == UInt8(ascii: ":") ? 1 : 0
+        return lineBreak(at: index + mark, of: bytes).map { mark + $0 }
     }
 
     /// How long a line break is, with what the next line is indented by, or 0; `nil` where the text ends within it.
-    static func lineBreak(at index: Int, of bytes: Span<UInt8>) -> Int? {
+    private static func lineBreak(at index: Int, of bytes: Span<UInt8>) -> Int? {
         var place = index
         if place < bytes.count, bytes[place] == 0x0D { place += 1 }
         if place == bytes.count { return nil }
@@ -202,80 +194,5 @@ enum SecretEncoding: UInt8, CaseIterable {
         place += 1
         while place < bytes.count, bytes[place] == 0x20 || bytes[place] == 0x09 { place += 1 }
         return place - index
-    }
-}
-
-/// How a part of a secret looks in base64 (RFC 4648), in one of three ways, by where it begins in what was encoded. Both
-/// alphabets count, and line breaks between two characters don't.
-struct Base64Form {
-    private let part: SecretPart
-    /// How many bytes come before the part in a group of three.
-    private let shift: Int
-    /// The characters that hold bits of the part alone, counted from the group's first.
-    private let characters: Range<Int>
-
-    init(_ part: SecretPart, _ shift: Int) {
-        self.part = part
-        self.shift = shift
-        characters = (shift * 8 + 5) / 6..<(shift + part.range.count) * 8 / 6
-    }
-
-    /// The six bits of a character.
-    private func value(_ number: Int, in text: Span<UInt8>) -> UInt32 {
-        let first = number * 6 / 8 - shift
-        let start = part.range.lowerBound + first
-        let low = first + 1 < part.range.count ? UInt32(text[start + 1]) : 0
-        return (UInt32(text[start]) << 8 | low) >> (10 - number * 6 % 8) & 63
-    }
-
-    /// The bytes that a text may begin with.
-    func firstBytes(in text: Span<UInt8>) -> [UInt8] {
-        let first = value(characters.lowerBound, in: text)
-        return (0...255).filter { Self.value(of: $0) == first }
-    }
-
-    func key(in text: Span<UInt8>) -> UInt32 {
-        (0..<4).reduce(0) { key, offset in key << 6 | value(characters.lowerBound + offset, in: text) }
-    }
-
-    static func key(at index: Int, of bytes: Span<UInt8>) -> PartKey {
-        var (key, place) = (UInt32(0), index)
-        for number in 0..<4 {
-            if number > 0, place < bytes.count, bytes[place] < 0x20 {
-                guard let skipped = SecretEncoding.lineBreak(at: place, of: bytes) else { return .cut }
-                place += skipped
-            }
-            guard place < bytes.count else { return .cut }
-            guard let value = value(of: bytes[place]) else { return .none }
-            key = key << 6 | value
-            place += 1
-        }
-        return .key(key)
-    }
-
-    func match(in text: Span<UInt8>, at index: Int, of bytes: Span<UInt8>) -> SecretMatch {
-        var place = index
-        for number in characters {
-            let open = SecretMatch.open(done: number - characters.lowerBound, count: characters.count)
-            if number > characters.lowerBound, place < bytes.count, bytes[place] < 0x20 {
-                guard let skipped = SecretEncoding.lineBreak(at: place, of: bytes) else { return open }
-                place += skipped
-            }
-            guard place < bytes.count else { return open }
-            guard Self.value(of: bytes[place]) == value(number, in: text) else { return .none }
-            place += 1
-        }
-        return .whole(length: place - index)
-    }
-
-    private static func value(of character: UInt8) -> UInt32? {
-        switch character {
-        case 0x41...0x5A: UInt32(character - 0x41)
-        case 0x61...0x7A: UInt32(character - 0x61 + 26)
-        case 0x30...0x39: UInt32(character - 0x30 + 52)
-        case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
-        case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
-        default: nil
-        }
     }
 }

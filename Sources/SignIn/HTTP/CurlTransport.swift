@@ -22,15 +22,19 @@ public final class CurlTransport: ReachLimitingTransport {
         /// The addresses that the transport connects to. If a proxy is set, the proxy connects to every host but this
         /// machine; only `anywhere` allows exceptions.
         package var reach: AddressReach
+        /// The time for each request, in place of its own limit. A request that may change something at the server is
+        /// given its own limit at least: its response may hold the only valid token of a session.
+        package var timeout: Duration?
 
         package init(
             trust: CertificateTrust = .system, proxies: HTTPProxies = .none, userAgent: String = "Latchkey",
-            reach: AddressReach = .anywhere
+            reach: AddressReach = .anywhere, timeout: Duration? = nil
         ) {
             self.trust = trust
             self.proxies = proxies
             self.userAgent = userAgent
             self.reach = reach
+            self.timeout = timeout
         }
     }
 
@@ -91,6 +95,11 @@ public final class CurlTransport: ReachLimitingTransport {
         let origin = request.url.shownOrigin
         guard request.url.isConfidential else { throw TransportError(.notConfidential, origin: origin) }
         if Task.isCancelled { throw TransportError(.cancelled, origin: origin) }
+        var limits = limits
+        if let timeout = configuration.timeout {
+            let isRead = request.method == .get || request.method == .head
+            limits.timeout = isRead ? timeout : max(limits.timeout, timeout)
+        }
         guard limits.timeout > .zero else { throw TransportError(.timedOut, origin: origin) }
         return try CurlTransfer(request, limits: limits, configuration: configuration, origin: origin)
     }

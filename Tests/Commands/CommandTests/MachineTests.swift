@@ -32,6 +32,8 @@ internal import TestServices
             "client-credentials", "--scope", "read", input: "a secret"
         ).successful("provider add")
         let refused = try await run("token", "ci")
+        // Nobody can sign in for it.
+        #expect(!refused.errorText.contains("sign-in"), "\(refused.errorText)")
         #expect(
             refused.status == 77 && server.events == ["missing: resource in a request to /token client_credentials"])
         let other = try await StrictServer(
@@ -62,6 +64,30 @@ internal import TestServices
         #expect(try await run("token", "ci").successful("token").outputText != first)
         let signIn = try await run("sign-in", "ci")
         #expect(signIn.status == 64 && signIn.errorText.contains("run `latchkey token ci`"), "\(signIn.errorText)")
+    }
+
+    /// The response may hold the only token that is valid. Everything else is given up in time.
+    @Test func `a token that was requested is waited for beyond a short time limit`() async throws {
+        let server = try await StrictServer(
+            #"{"methods": ["client_secret_basic"], "secret": "a secret", "delay": 7, "userinfo": null}"#)
+        let options = [
+            "provider", "add", "ci", "--issuer", server.issuer, "--client-id", "me", "--client-secret-stdin", "--grant",
+            "client-credentials", "--scope", "read",
+        ]
+        try await BuiltProducts.latchkey().run(options, environment: environment, input: Array("a secret".utf8))
+            .successful("provider add")
+        try await run("token", "ci", "--timeout", "5").successful("token")
+        #expect(server.events == ["issued tokens"])
+        // None of these hints is to sign in.
+        let forbidden = try await run("request", "ci", server.issuer + "/userinfo")
+        #expect(forbidden.status == 77 && forbidden.errorText.contains("hint: the server doesn't let this machine's"))
+        let withoutID = try await run("token", "ci", "--id")
+        #expect(withoutID.status != 0 && withoutID.errorText.contains("ci gives this machine no ID token"))
+        #expect(!(forbidden.errorText + withoutID.errorText).contains("latchkey sign-in"), "\(withoutID.errorText)")
+        let silent = try ScriptedServer([.readHeader, .waitForEnd])
+        let late = try await run(
+            "provider", "add", "late", "--issuer", silent.origin, "--client-id", "me", "--timeout", "1")
+        #expect(late.status == 75 && late.errorText.contains("[http.timed-out]"), "\(late.errorText)")
     }
 
     // MARK: - A client's key

@@ -37,6 +37,7 @@ settings = {
     "named": True,  # whether the key set says what the key is for
     "times": {},  # of ID tokens, in seconds from now
     "lifetime": 3600,  # of access tokens
+    "delay": 0,  # of responses with tokens, in seconds
     "userinfo": {"sub": "1", "preferred_username": "ada"},  # None: the endpoint refuses
     "resource": None,  # the path of a resource (RFC 9728), which each request for tokens must name (RFC 8707)
     "metadata": {},  # of the resource: what is another than it should be; "at": where its challenge points
@@ -423,6 +424,7 @@ class Server(http.server.BaseHTTPRequestHandler):
             text = ".".join(encoded(json.dumps(part).encode()) for part in (header, claims))
             response["id_token"] = text + "." + encoded(signer.sign(text.encode()))
         say("issued tokens")
+        time.sleep(settings["delay"])
         self.respond(200, response)
 
     def userinfo(self):

@@ -7,6 +7,7 @@ public final class ScriptedServer: Sendable {
         /// Reads until an empty line.
         case readHeader
         case say(String)
+        case pause(milliseconds: UInt32)
         /// Waits until the other side closes.
         case waitForEnd
     }
@@ -105,6 +106,7 @@ public final class ScriptedServer: Sendable {
                 _ = unsafe bytes.withUnsafeBytes {
                     unsafe send(connection, $0.baseAddress!, $0.count, Int32(MSG_NOSIGNAL))
                 }
+            case .pause(let milliseconds): usleep(milliseconds * 1000)
             case .waitForEnd:
                 var byte: UInt8 = 0
                 while unsafe recv(connection, &byte, 1, 0) == 1 {}

@@ -38,6 +38,34 @@ struct RefusedResponseTests {
         #expect(try await failure(of: [.readHeader, .say(start), .waitForEnd], limits: limits)?.code == .timedOut)
     }
 
+    /// A response to a request that changes something may hold the only valid token of a session.
+    @Test func `a transport's own time limit goes for every request, and is never shorter for one with effects`()
+        async throws
+    {
+        let response = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+        func send(_ method: GuardedRequest.Method, own: Duration, of request: Duration, _ steps: [ScriptedServer.Step])
+            async throws -> TransportError.Code?
+        {
+            let server = try ScriptedServer(steps)
+            let http = CurlTransport(configuration: .init(timeout: own))
+            let url = try HTTPURL(server.origin + "/")
+            do throws(TransportError) {
+                _ = try await http.send(
+                    GuardedRequest(method, url), limits: TransferLimits(timeout: request))
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        let (short, long) = (Duration.milliseconds(100), Duration.seconds(300))
+        let late: [ScriptedServer.Step] = [.readHeader, .pause(milliseconds: 400), .say(response)]
+        #expect(try await send(.get, own: short, of: long, [.readHeader, .waitForEnd]) == .timedOut)
+        #expect(try await send(.get, own: long, of: short, late) == nil)
+        #expect(try await send(.post, own: short, of: long, late) == nil)
+        #expect(try await send(.post, own: long, of: short, late) == nil)
+        #expect(try await send(.post, own: short, of: short, [.readHeader, .waitForEnd]) == .timedOut)
+    }
+
     @Test func `a timeout of zero is a timeout, not an unlimited request`() async throws {
         #expect(try await failure(of: [], limits: TransferLimits(timeout: .zero))?.code == .timedOut)
     }

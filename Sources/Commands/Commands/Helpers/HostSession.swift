@@ -16,12 +16,12 @@ struct HostSession: ~Copyable {
     let expiry: UnixTime?
 
     fileprivate init(
-        _ session: borrowing StoredSession, at provider: ProviderName, _ kind: StoredSession.Token
+        _ session: borrowing StoredSession, at configuration: ProviderConfiguration, _ kind: StoredSession.Token
     ) throws {
         guard let token = session.bearer(kind) else {
-            throw CommandFailure(noIDTokenAt: provider, SignInError(.noIDToken))
+            throw CommandFailure(noIDTokenAt: configuration, SignInError(.noIDToken))
         }
-        self.provider = provider
+        provider = configuration.name
         account = session.account
         self.token = token
         expiry = session.end(of: kind)
@@ -86,19 +86,19 @@ extension CommandContext {
             guard isMachine else { return nil }
             try refresh(configuration.name, account, token)
             guard let made = try await bearerSession(of: account, at: configuration, sessions) else { return nil }
-            return try HostSession(made, at: configuration.name, token)
+            return try HostSession(made, at: configuration, token)
         }
         if token == .id, kept.idToken == nil {
-            throw CommandFailure(noIDTokenAt: configuration.name, SignInError(.noIDToken))
+            throw CommandFailure(noIDTokenAt: configuration, SignInError(.noIDToken))
         }
-        if kept.isFresh(at: .now(), token) { return try HostSession(kept, at: configuration.name, token) }
+        if kept.isFresh(at: .now(), token) { return try HostSession(kept, at: configuration, token) }
         guard kept.isRefreshable || isMachine else { throw Self.ended(configuration.name) }
         try refresh(configuration.name, account, token)
         // The session that the worker or another process has stored.
         guard let renewed = try await bearerSession(of: account, at: configuration, sessions),
             renewed.isFresh(at: .now(), token)
         else { throw Self.ended(configuration.name) }
-        return try HostSession(renewed, at: configuration.name, token)
+        return try HostSession(renewed, at: configuration, token)
     }
 
     /// The account of that name, else the current account, else the only one.

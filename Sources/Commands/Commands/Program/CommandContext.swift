@@ -24,6 +24,8 @@ package struct CommandContext: Sendable {
     package let configurationFolder: String
     /// The options that choose the store, for processes that this one starts.
     package let storeArguments: [String]
+    /// `--timeout`, if it was given.
+    let requestTimeout: Duration?
     /// The problem with the configuration, if the command works without it.
     let configurationProblem: CommandFailure?
     /// The measures that protect this process.
@@ -121,6 +123,7 @@ extension CommandContext {
         configurationFolder = folder
         storeArguments = GlobalOptions.storeArguments(arguments, catalogue)
         configurationProblem = problem
+        requestTimeout = arguments.seconds(GlobalOptions.timeout)
         self.hardening = hardening
         let namings = StoreNaming.all(arguments, environment, configuration, catalogue)
         var settings = StoreSettings(
@@ -130,7 +133,7 @@ extension CommandContext {
                 hint: arguments.command.isHelper ? nil : UnlockHint(environment, command: arguments.command.name)),
             vaultMemory: RollbackMemory(directory: environment.stateDirectory + "/vaults", logger: logger),
             mayPrompt: mayPrompt,
-            timeout: arguments.seconds(GlobalOptions.timeout) ?? .seconds(30),
+            timeout: requestTimeout ?? .seconds(30),
             leases: .standard,
             hasDisplay: environment.hasDisplay,
             collection: try namings.collection(),

@@ -36,13 +36,14 @@ extension CommandContext {
             return CommandFailure(
                 ended: configuration, account, error,
                 ": an earlier refresh was interrupted before it could store its tokens")
-        case .oauth(let cause) where cause.code == .exchangeFailed(statusCode: 400) && cause.saysNoMore:
+        case .oauth(let cause)
+        where configuration.grant == nil && cause.code == .exchangeFailed(statusCode: 400) && cause.saysNoMore:
             // Some servers respond with nothing more to an unknown refresh token.
             return CommandFailure(
                 error,
                 "your session at \(name) has probably ended: the server refused to refresh it (status 400)",
                 hint: "run `latchkey sign-in \(name)`")
-        case .noIDToken: return CommandFailure(noIDTokenAt: name, error)
+        case .noIDToken: return CommandFailure(noIDTokenAt: configuration, error)
         case .notSignedIn: return await absence(error, configuration, account)
         case .noCurrentAccount:
             return CommandFailure(
@@ -98,7 +99,14 @@ extension SignInError {
 }
 
 extension CommandFailure {
-    init(noIDTokenAt provider: ProviderName, _ error: SignInError) {
+    init(noIDTokenAt configuration: ProviderConfiguration, _ error: SignInError) {
+        let provider = configuration.name
+        guard configuration.grant == nil else {
+            self.init(
+                error, "\(provider) gives this machine no ID token",
+                hint: "use a provider that a person signs in at, or the access token")
+            return
+        }
         self.init(
             error, "your session at \(provider) has no valid ID token",
             hint: "sign in with the scope openid: latchkey sign-in \(provider) --scope openid --scope …")

@@ -18,7 +18,7 @@ extension CommandContext {
         CurlTransport(
             configuration: CurlTransport.Configuration(
                 trust: certificateFile.map { .only(file: $0) } ?? .system,
-                proxies: HTTPProxies(environment: environment.variables)))
+                proxies: HTTPProxies(environment: environment.variables), timeout: requestTimeout))
     }
 
     func signInContext(http: any HTTPTransport) -> SignInContext {

@@ -181,6 +181,8 @@ enum RequestCommand {
         var exitStatus: ExitStatus?
         switch status {
         case 200...299: return .success
+        case 401 where configuration.grant != nil, 403 where configuration.grant != nil:
+            hint = "the server doesn't let this machine's client do that; check the client's rights and scopes there"
         case 401: hint = "the session may have ended; run `latchkey sign-in \(configuration.name)`"
         case 403 where missing?.scopes.isEmpty == false:
             hint = """

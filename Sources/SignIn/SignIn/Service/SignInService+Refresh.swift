@@ -15,7 +15,7 @@ extension SignInService {
     ///
     /// - Parameters:
     ///   - account: the account (default: the current one).
-    ///   - deadline: the time limit for the store and the server.
+    ///   - deadline: the time limit for the store, until a request is sent. Its response is waited for and stored.
     public func accessToken(
         for account: String? = nil, deadline: Deadline = .standard
     ) async throws(SignInError) -> Secret<AccessToken> {
@@ -28,7 +28,11 @@ extension SignInService {
     package func freshSession(
         _ name: String, with token: StoredSession.Token = .access, deadline: Deadline = .standard
     ) async throws(SignInError) -> StoredSession {
-        if let machine = provider.machine { return try await machineSession(name, machine, deadline: deadline) }
+        if let machine = provider.machine {
+            let session = try await machineSession(name, machine, deadline: deadline)
+            guard token == .access || session.idToken != nil else { throw SignInError(.noIDToken) }
+            return session
+        }
         let session = try await sessionOrMemory(of: name, deadline: deadline)
         let now = context.now()
         if session.isFresh(at: now, token) { return session }
@@ -45,7 +49,8 @@ extension SignInService {
             log.info("can't refresh the session yet; its token is still valid: \(error)")
             return session
         }
-        let refreshed = try await sessionOrMemory(of: name, deadline: deadline)
+        // The server may have taken longer than the caller had.
+        let refreshed = try await sessionOrMemory(of: name, deadline: .standard)
         // A refresh may bring no ID token, and then the last one is all there is.
         guard token == .access || refreshed.isUsable(at: context.now(), token) else { throw SignInError(.noIDToken) }
         return refreshed

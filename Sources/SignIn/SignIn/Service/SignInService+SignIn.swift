@@ -355,7 +355,8 @@ extension SignInService {
             log.info("can't get another token yet; the last one is still valid: \(error)")
             return kept.value.marked(nil)
         }
-        return try await session(of: name, deadline: deadline)
+        // The server may have taken longer than the caller had.
+        return try await session(of: name, deadline: .standard)
     }
 
     /// The stored session, unless it is another server's or client's.

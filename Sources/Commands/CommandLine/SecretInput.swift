@@ -1,5 +1,5 @@
 internal import Glibc
-internal import LatchkeyLog
+package import LatchkeyLog
 package import LatchkeySecrets
 internal import LatchkeySystem
 
@@ -9,10 +9,11 @@ package enum SecretInput {
     ///
     /// Throws `input.too-long` when there are more than `limit` bytes.
     ///
-    /// - Parameter isWhole: whether what was read so far is all that will be of use, for a peer that keeps its end
-    ///   open.
+    /// - Parameters:
+    ///   - name: of the descriptor, for errors.
+    ///   - isWhole: whether what was read so far is all that will be of use, for a peer that keeps its end open.
     package static func readAll<Purpose: SecretPurpose>(
-        from descriptor: Int32 = 0, as purpose: Purpose.Type, limit: Int,
+        from descriptor: Int32 = 0, _ name: LogMessage = "standard input", as purpose: Purpose.Type, limit: Int,
         until isWhole: (Span<UInt8>) -> Bool = { _ in false }
     ) throws(CommandFailure) -> Secret<Purpose> {
         var builder = SecretBuilder(limit: limit)
@@ -21,7 +22,7 @@ package enum SecretInput {
             let chunk = try mapError(
                 { (error: SystemErrorNumber) in
                     CommandFailure(
-                        .badData, "input.unreadable", "can't read standard input: \(error)",
+                        .badData, "input.unreadable", "can't read \(name): \(error)",
                         hint: "pipe the secret in, or run the command in a terminal")
                 },
                 of: Secret<MessageBody>(readingFrom: descriptor, atMost: 16 * 1024))
@@ -29,8 +30,8 @@ package enum SecretInput {
             try mapError(
                 { (_: SecretBuilder.LimitExceeded) in
                     CommandFailure(
-                        .badData, "input.too-long", "standard input has more than \(limit) bytes",
-                        hint: "pass a shorter secret")
+                        .badData, "input.too-long", "\(name) has more than \(limit) bytes",
+                        hint: "pass at most \(limit) bytes")
                 },
                 of: builder.append(chunk))
         }

@@ -21,7 +21,12 @@ package final class ServedItems: Sendable {
     /// Throws where nothing may be changed, or not to this.
     private func checkWriting(_ attributes: ItemAttributes? = nil) throws(StoreError) {
         guard let scope else { return }
-        guard scope.isWritable, attributes.map(scope.contains) ?? true else { throw .outOfScope }
+        guard scope.isWritable else { throw .outOfScope }
+        guard attributes.map(scope.contains) ?? true else {
+            throw StoreError(
+                .permissionDenied, "this program may only change its own items",
+                hint: "start the keyring with this item's service, too")
+        }
     }
 
     private func checkIsWhole() throws(StoreError) {

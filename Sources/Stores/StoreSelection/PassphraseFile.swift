@@ -82,7 +82,8 @@ package enum PassphraseFile {
     private static func unusable(_ path: String, _ what: StaticString, _ number: Int32) -> StoreError {
         StoreError(
             number == EACCES ? .permissionDenied : .locked, "the passphrase file \(shown(path)) \(what)",
-            hint: "check LATCHKEY_PASSPHRASE_FILE", platform: .errno(number))
+            hint: "LATCHKEY_PASSPHRASE_FILE (or passphrase-file in the configuration) must be its path",
+            platform: .errno(number))
     }
 
     private static func refused(_ path: String, _ what: StaticString) -> StoreError {

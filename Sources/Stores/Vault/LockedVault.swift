@@ -216,7 +216,7 @@ extension StoreError {
 
     private static func hint(_ kind: KeySlotKind) -> LogMessage {
         switch kind {
-        case .passphrase: "type the passphrase again"
+        case .passphrase: "check the passphrase, and try again"
         case .secretService: "open the vault with another key, and replace that slot"
         case .systemCredential: "pass the unit the credential that the slot was created with"
         default: "\(Recovery.chooseKeyFile)"

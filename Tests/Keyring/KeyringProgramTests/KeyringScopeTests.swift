@@ -137,7 +137,7 @@ struct KeyringScopeTests {
         #expect(try await scene.latchkey("get", "mine.example", "ada").outputText == "new")
         let outside = try await search(
             "--only mine.example --writable", store.replacing("$1", "other.example", "$2", "ada"))
-        #expect(outside.contains("may only read its own items"), "\(outside)")
+        #expect(outside.contains("may only change its own items"), "\(outside)")
         #expect(try await scene.latchkey("get", "other.example", "ada").outputText == "other.example/ada")
         // An item can't be led out of what is named either.
         let moved = try await scene.shell(

@@ -24,8 +24,8 @@ enum KeyringHelper {
         options: [mode, output],
         details: """
             Implements the parts of Python keyring's command that other programs run. get looks for the address, then for each path above
-            it, then for the host. It answers an http address only for this machine. set reads the secret from standard input, without
-            a final newline.
+            it, then for the host. An http address gets only what is stored for an http address, unless its host is this machine. set
+            reads the secret from standard input, without a final newline.
 
             The Debian package installs a link for pip, uv and twine at /usr/lib/latchkey/helpers/keyring. Exits with 1, without a
             message, if nothing is found.

@@ -102,7 +102,7 @@ package struct ChildProgram: ~Copyable {
         let absence = CommandFailure(
             .notFound, "credential.not-found", "the value of \(shown(variable)) isn't the name of a stored secret",
             hint: "write NAME=SERVICE/ACCOUNT; run `latchkey list` to see the stored secrets")
-        let (key, store) = try await context.find(name, in: view, absence: absence)
+        let (key, store) = try await context.find(name, in: view, isReference: true, absence: absence)
         guard let record = try await store.read(key, as: Password.self, deadline: context.deadline) else {
             throw try await context.absence(of: key, in: store, view)
         }

@@ -57,10 +57,11 @@ extension CommandContext {
     ///   - includesHosts: whether a service without a secret may be the host of another service's address, such as
     ///     `git:https://github.com`.
     ///   - otherwise: the account for a service without one. `nil` throws `credential.not-found`.
+    ///   - isReference: whether the name was written as SERVICE/ACCOUNT.
     ///   - absence: an error that doesn't show the service, which may be a secret in the wrong place.
     package func find(
         _ name: CredentialName, in view: StoreView, includesHosts: Bool = false, otherwise: String? = nil,
-        absence: CommandFailure? = nil
+        isReference: Bool = false, absence: CommandFailure? = nil
     ) async throws -> (key: CredentialKey, store: any CredentialStore) {
         if let key = name.key { return (key, try await view.store(for: key, deadline: deadline)) }
         var keys = try await keys(in: view.stores, of: name.service)
@@ -73,7 +74,9 @@ extension CommandContext {
                 "no secret for \"\(CredentialName.shown(name.service))\" in \(view.stores[0].identity)",
                 hint: try await hint(for: name, in: view.stores[0]))
         }
-        guard keys.count == 1 else { throw CommandFailure(several: keys, of: name) }
+        guard keys.count == 1 else {
+            throw CommandFailure(several: keys, of: name, isReference: isReference)
+        }
         return (key, try await view.store(for: key, deadline: deadline))
     }
 
@@ -120,6 +123,11 @@ extension CommandContext {
 extension CredentialName {
     fileprivate static func shown(_ text: String) -> LoggableText {
         LoggableText(reviewed: "services and accounts are what a listing shows", unredacted: text)
+    }
+
+    /// An account as in SERVICE/ACCOUNT.
+    fileprivate static func escaped(_ account: String) -> LoggableText {
+        word(account.replacing("%", with: "%25").replacing("/", with: "%2F"))
     }
 
     /// The first ten, and how many more.
@@ -234,7 +242,7 @@ extension CommandFailure {
         self.init(.notFound, "credential.not-found", "no secret for \"\(key)\" in \(store.identity)", hint: hint)
     }
 
-    fileprivate init(several keys: [CredentialKey], of name: CredentialName) {
+    fileprivate init(several keys: [CredentialKey], of name: CredentialName, isReference: Bool = false) {
         let isOneService = keys.allSatisfy { $0.service.utf8.elementsEqual(name.service.utf8) }
         let names = keys.map {
             (isOneService ? "\(CredentialName.word($0.account))" : CredentialName.words($0)) as LogMessage
@@ -242,8 +250,10 @@ extension CommandFailure {
         self.init(
             .usage, "credential.several-accounts",
             "\"\(CredentialName.shown(name.service))\" has \(keys.count) accounts: \(CredentialName.list(names))",
-            hint: isOneService
-                ? "add the account after SERVICE, such as \(names[0])"
-                : "write the one that you mean in place of SERVICE")
+            hint: isOneService && isReference
+                ? "add the account after SERVICE and a slash, such as /\(CredentialName.escaped(keys[0].account))"
+                : isOneService
+                    ? "add the account after SERVICE, such as \(names[0])"
+                    : "write the one that you mean in place of SERVICE")
     }
 }

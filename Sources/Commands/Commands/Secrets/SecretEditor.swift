@@ -52,7 +52,7 @@ struct SecretEditor {
         let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw unusable(errno) }
         defer { close(descriptor) }
-        return try SecretInput.readAll(from: descriptor, as: Password.self, limit: limit)
+        return try SecretInput.readAll(from: descriptor, "the edited file", as: Password.self, limit: limit)
     }
 
     // MARK: - Surroundings

@@ -58,7 +58,7 @@ struct ProviderFolder: Sendable {
         }
         defer { close(descriptor) }
         guard Self.isOwn(descriptor, S_IFREG), isOwn else { throw notOwn(name) }
-        return try SecretInput.readAll(from: descriptor, as: MessageBody.self, limit: 64 << 10)
+        return try SecretInput.readAll(from: descriptor, "the provider's file", as: MessageBody.self, limit: 64 << 10)
     }
 
     /// Makes the folder where there is none, and throws when nothing can be written there.

@@ -70,6 +70,6 @@ final class RequestBody: Sendable {
                 hint: "check the path after --data @")
         }
         defer { close(descriptor) }
-        return try SecretInput.readAll(from: descriptor, as: MessageBody.self, limit: limit)
+        return try SecretInput.readAll(from: descriptor, "the file after --data @", as: MessageBody.self, limit: limit)
     }
 }

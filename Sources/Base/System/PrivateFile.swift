@@ -43,6 +43,13 @@ package enum PrivateFile {
     ///
     /// - Parameter followsLinks: whether the path's last part may be a symbolic link; else that fails with ELOOP.
     package static func read(_ path: String, limit: Int, followsLinks: Bool = true) throws(Failure) -> [UInt8] {
+        try readOwned(path, limit: limit, followsLinks: followsLinks).bytes
+    }
+
+    /// The same, with whose the file is, and its mode.
+    package static func readOwned(
+        _ path: String, limit: Int, followsLinks: Bool = true
+    ) throws(Failure) -> (bytes: [UInt8], owner: UInt32, mode: UInt32) {
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW)
         let descriptor = unsafe open(path, flags)
         guard descriptor >= 0 else { throw Failure(number: errno) }
@@ -50,7 +57,8 @@ package enum PrivateFile {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw Failure(number: errno) }
         guard [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else { throw Failure(number: EINVAL) }
-        return try mapError(Failure.init, of: DescriptorBytes.all(of: descriptor, limit: limit))
+        let bytes = try mapError(Failure.init, of: DescriptorBytes.all(of: descriptor, limit: limit))
+        return (bytes, status.st_uid, status.st_mode)
     }
 
     /// Writes a file (0600) under a name of its own, then gives it its name, durably: a reader sees the old file or the

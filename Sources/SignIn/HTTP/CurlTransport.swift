@@ -22,8 +22,8 @@ public final class CurlTransport: ReachLimitingTransport {
         /// The addresses that the transport connects to. If a proxy is set, the proxy connects to every host but this
         /// machine; only `anywhere` allows exceptions.
         package var reach: AddressReach
-        /// The time for each request, in place of its own limit. A request that may change something at the server is
-        /// given its own limit at least: its response may hold the only valid token of a session.
+        /// The time for each request, in place of the standard limit. A request that may change something at the server
+        /// is given its own limit at least: its response may hold the only valid token of a session.
         package var timeout: Duration?
 
         package init(
@@ -35,6 +35,21 @@ public final class CurlTransport: ReachLimitingTransport {
             self.userAgent = userAgent
             self.reach = reach
             self.timeout = timeout
+        }
+
+        /// A request's own limits with this time limit. One that is shorter than the standard has its reasons, and is
+        /// never longer.
+        package func limits(_ own: TransferLimits, for method: GuardedRequest.Method) -> TransferLimits {
+            guard let timeout else { return own }
+            var limits = own
+            let isRead = method == .get || method == .head
+            let isShort = own.timeout < TransferLimits().timeout
+            if isRead {
+                limits.timeout = isShort ? min(own.timeout, timeout) : timeout
+            } else if !isShort {
+                limits.timeout = max(own.timeout, timeout)
+            }
+            return limits
         }
     }
 
@@ -95,11 +110,7 @@ public final class CurlTransport: ReachLimitingTransport {
         let origin = request.url.shownOrigin
         guard request.url.isConfidential else { throw TransportError(.notConfidential, origin: origin) }
         if Task.isCancelled { throw TransportError(.cancelled, origin: origin) }
-        var limits = limits
-        if let timeout = configuration.timeout {
-            let isRead = request.method == .get || request.method == .head
-            limits.timeout = isRead ? timeout : max(limits.timeout, timeout)
-        }
+        let limits = configuration.limits(limits, for: request.method)
         guard limits.timeout > .zero else { throw TransportError(.timedOut, origin: origin) }
         return try CurlTransfer(request, limits: limits, configuration: configuration, origin: origin)
     }

@@ -69,14 +69,14 @@ internal import TestServices
     /// The response may hold the only token that is valid. Everything else is given up in time.
     @Test func `a token that was requested is waited for beyond a short time limit`() async throws {
         let server = try await StrictServer(
-            #"{"methods": ["client_secret_basic"], "secret": "a secret", "delay": 7, "userinfo": null}"#)
+            #"{"methods": ["client_secret_basic"], "secret": "a secret", "delay": 12, "userinfo": null}"#)
         let options = [
             "provider", "add", "ci", "--issuer", server.issuer, "--client-id", "me", "--client-secret-stdin", "--grant",
             "client-credentials", "--scope", "read",
         ]
         try await BuiltProducts.latchkey().run(options, environment: environment, input: Array("a secret".utf8))
             .successful("provider add")
-        try await run("token", "ci", "--timeout", "5").successful("token")
+        try await run("token", "ci", "--timeout", "10").successful("token")
         #expect(server.events == ["issued tokens"])
         // None of these hints is to sign in.
         let forbidden = try await run("request", "ci", server.issuer + "/userinfo")
@@ -86,7 +86,7 @@ internal import TestServices
         #expect(!(forbidden.errorText + withoutID.errorText).contains("latchkey sign-in"), "\(withoutID.errorText)")
         let silent = try ScriptedServer([.readHeader, .waitForEnd])
         let late = try await run(
-            "provider", "add", "late", "--issuer", silent.origin, "--client-id", "me", "--timeout", "1")
+            "provider", "add", "late", "--issuer", silent.origin, "--client-id", "me", "--timeout", "3")
         #expect(late.status == 75 && late.errorText.contains("[http.timed-out]"), "\(late.errorText)")
     }
 

@@ -119,7 +119,8 @@ import TestServices
         let isTaken = mask.add(Secret<Password>(copying: lines.joined(separator: "\n").utf8.span))
         #expect(isTaken)
         let near =
-            String(repeating: "        \"a name that they share", count: 4000) + String(repeating: " ", count: 100_000)
+            String(repeating: "        \"a name that they share", count: 10_000)
+            + String(repeating: " ", count: 100_000)
         var text = MaskedText()
         var shown: [UInt8] = []
         for piece in [near, lines[17], near] {

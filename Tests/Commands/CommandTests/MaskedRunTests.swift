@@ -328,9 +328,9 @@ import TestServices
         let file = directory / "done"
         for count in [1, 40_000] where redirection != "| true" || count == 1 {
             let program = "seq 1 \(count); seq 1 \(count) >&2; echo done > \(file)"
-            let run = try await Program("sh").run(
+            let run = try await Program("bash").run(
                 [
-                    "-c",
+                    "-o", "pipefail", "-c",
                     "\(BuiltProducts.latchkey().path) \(Self.masked.joined(separator: " ")) sh -c '\(program)' \(redirection)",
                 ], environment: environment.merging(["PATH": Program.searchPath]) { $1 })
             #expect(run.status == status, "\(run.errorText.suffix(300))")

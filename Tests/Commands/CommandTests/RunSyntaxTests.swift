@@ -149,6 +149,9 @@ import Testing
         var mask = SecretMask()
         hide("abc", &mask, isLongEnough: false)
         hide("a\nb\nc\n", &mask, isLongEnough: false)
+        // With its blanks it is long enough, and they are a part of it.
+        #expect(shown(["| ab  |"], hiding: [" ab  "]).joined() == "|***|")
+        #expect(shown(["|  }|    abcd|"], hiding: ["    abcd\n  }\n"]).joined() == "|  }|    ***|")
         hide("", &mask)
     }
 

@@ -105,8 +105,9 @@ def texts(data, form, part):
     if form == "verbatim" and part != "each line":
         return []
     for one in PARTS[part](data):
-        # Blanks at the ends may stay.
+        # Blanks at the ends may stay, but for those after the whole secret.
         before, after = (WIDTHS[form] * (len(one) - len(strip(BLANKS))) for strip in (one.lstrip, one.rstrip))
+        after *= one is not data
         for text, first, last in FORMS[form](one):
             yield text, first + before, last + after
 

@@ -39,31 +39,34 @@ struct RefusedResponseTests {
     }
 
     /// A response to a request that changes something may hold the only valid token of a session.
-    @Test func `a transport's own time limit goes for every request, and is never shorter for one with effects`()
+    @Test(arguments: [
+        (GuardedRequest.Method.get, 30, 2, 2), (.get, 30, 90, 90), (.get, 10, 2, 2), (.get, 10, 90, 10),
+        (.post, 30, 2, 30), (.post, 30, 90, 90), (.post, 10, 2, 10), (.post, 10, 90, 10),
+    ])
+    func `a transport's time limit takes the place of the standard one, and cuts off nothing with effects`(
+        method: GuardedRequest.Method, own: Int, configured: Int, result: Int
+    ) {
+        let configuration = CurlTransport.Configuration(timeout: .seconds(configured))
+        let limits = TransferLimits(maximumBodyByteCount: 7, timeout: .seconds(own))
+        #expect(
+            configuration.limits(limits, for: method)
+                == TransferLimits(maximumBodyByteCount: 7, timeout: .seconds(result)))
+        #expect(CurlTransport.Configuration().limits(limits, for: method) == limits)
+    }
+
+    @Test func `silence ends at the transport's time limit, and a late response to a request with effects counts`()
         async throws
     {
-        let response = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
-        func send(_ method: GuardedRequest.Method, own: Duration, of request: Duration, _ steps: [ScriptedServer.Step])
-            async throws -> TransportError.Code?
-        {
-            let server = try ScriptedServer(steps)
-            let http = CurlTransport(configuration: .init(timeout: own))
-            let url = try HTTPURL(server.origin + "/")
-            do throws(TransportError) {
-                _ = try await http.send(
-                    GuardedRequest(method, url), limits: TransferLimits(timeout: request))
-                return nil
-            } catch {
-                return error.code
-            }
-        }
-        let (short, long) = (Duration.milliseconds(100), Duration.seconds(300))
-        let late: [ScriptedServer.Step] = [.readHeader, .pause(milliseconds: 400), .say(response)]
-        #expect(try await send(.get, own: short, of: long, [.readHeader, .waitForEnd]) == .timedOut)
-        #expect(try await send(.get, own: long, of: short, late) == nil)
-        #expect(try await send(.post, own: short, of: long, late) == nil)
-        #expect(try await send(.post, own: long, of: short, late) == nil)
-        #expect(try await send(.post, own: short, of: short, [.readHeader, .waitForEnd]) == .timedOut)
+        let http = CurlTransport(configuration: .init(timeout: .milliseconds(100)))
+        let silent = try ScriptedServer([.readHeader, .waitForEnd])
+        let url = try HTTPURL(silent.origin + "/")
+        let error = await #expect(throws: TransportError.self) { _ = try await http.send(GuardedRequest(.get, url)) }
+        #expect(error?.code == .timedOut)
+        let late = try ScriptedServer([
+            .readHeader, .pause(milliseconds: 400), .say("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+        ])
+        let request = GuardedRequest(.post, try HTTPURL(late.origin + "/"))
+        #expect(try await http.send(request, limits: TransferLimits(timeout: .seconds(300))).status == 200)
     }
 
     @Test func `a timeout of zero is a timeout, not an unlimited request`() async throws {

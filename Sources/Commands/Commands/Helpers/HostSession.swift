@@ -125,7 +125,7 @@ extension CommandContext {
     /// Has a worker refresh a session, which outlives this process.
     private func refresh(_ provider: ProviderName, _ account: String, _ token: StoredSession.Token) throws {
         let status = try WorkerProcess.runQuietly(
-            ["token", provider.text, "--account=" + account] + (token == .id ? ["--id"] : []) + storeArguments)
+            ["token", provider.text, "--account=" + account] + (token == .id ? ["--id"] : []) + workerArguments)
         switch status {
         case ExitStatus.success.rawValue: return
         case ExitStatus.refused.rawValue, ExitStatus.notFound.rawValue: throw Self.ended(provider)

@@ -24,8 +24,10 @@ package struct CommandContext: Sendable {
     package let configurationFolder: String
     /// The options that choose the store, for processes that this one starts.
     package let storeArguments: [String]
-    /// `--timeout`, if it was given.
+    /// `--timeout`, if it was given and isn't the time for a person to sign in.
     let requestTimeout: Duration?
+    /// The options for a worker that does a part of this command.
+    let workerArguments: [String]
     /// The problem with the configuration, if the command works without it.
     let configurationProblem: CommandFailure?
     /// The measures that protect this process.
@@ -123,7 +125,11 @@ extension CommandContext {
         configurationFolder = folder
         storeArguments = GlobalOptions.storeArguments(arguments, catalogue)
         configurationProblem = problem
-        requestTimeout = arguments.seconds(GlobalOptions.timeout)
+        let timeout = arguments.seconds(GlobalOptions.timeout)
+        requestTimeout = arguments.command.name == "sign-in" ? nil : timeout
+        workerArguments =
+            storeArguments
+            + (arguments.value(GlobalOptions.timeout).map { ["\(GlobalOptions.timeout.name)=\($0)"] } ?? [])
         self.hardening = hardening
         let namings = StoreNaming.all(arguments, environment, configuration, catalogue)
         var settings = StoreSettings(
@@ -133,7 +139,7 @@ extension CommandContext {
                 hint: arguments.command.isHelper ? nil : UnlockHint(environment, command: arguments.command.name)),
             vaultMemory: RollbackMemory(directory: environment.stateDirectory + "/vaults", logger: logger),
             mayPrompt: mayPrompt,
-            timeout: requestTimeout ?? .seconds(30),
+            timeout: timeout ?? .seconds(30),
             leases: .standard,
             hasDisplay: environment.hasDisplay,
             collection: try namings.collection(),

@@ -30,10 +30,9 @@ struct StoreConfiguration: Sendable, Equatable {
     }
 
     static func text(ofFileAt path: String, isNamed: Bool) throws -> String {
-        let bytes: [UInt8]
-        try checkOwner(path)
+        let file: (bytes: [UInt8], owner: UInt32, mode: UInt32)
         do throws(PrivateFile.Failure) {
-            bytes = try PrivateFile.read(path, limit: maximumByteCount)
+            file = try PrivateFile.readOwned(path, limit: maximumByteCount)
         } catch {
             switch error.number {
             case ENOENT: return ""
@@ -50,24 +49,25 @@ struct StoreConfiguration: Sendable, Equatable {
                     hint: "make the file readable for you (chmod u+r), and its folder (chmod u+rx)")
             }
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        try check(path, owner: file.owner, mode: file.mode)
+        guard let text = String(validating: file.bytes, as: UTF8.self) else {
             throw unreadable(path, "isn't valid UTF-8")
         }
         return text
     }
 
     /// Another user could name a vault of theirs, and every secret would go there.
-    private static func checkOwner(_ path: String) throws {
-        var (file, folder) = (stat(), stat())
-        guard unsafe stat(path, &file) == 0, file.st_mode & S_IFMT == S_IFREG else { return }
+    private static func check(_ path: String, owner: UInt32, mode: UInt32) throws {
+        var (folder, disk) = (stat(), statvfs())
         let folderPath = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         guard unsafe stat(folderPath.isEmpty ? "/" : folderPath, &folder) == 0 else { return }
-        let others = [file, folder].contains { $0.st_uid != geteuid() && $0.st_uid != 0 }
-        // In a folder like /tmp nobody can replace another user's file.
+        let others = [owner, folder.st_uid].contains { $0 != geteuid() && $0 != 0 }
+        // In a folder like /tmp nobody can replace another user's file, and on a disk such as a container's nobody at all.
         let isShared = folder.st_mode & 0o022 != 0 && folder.st_mode & S_ISVTX == 0
-        guard others || isShared || file.st_mode & 0o022 != 0 else { return }
+        let isReadOnly = unsafe statvfs(path, &disk) == 0 && disk.f_flag & UInt(ST_RDONLY) != 0
+        guard others || !isReadOnly && (isShared || mode & 0o022 != 0) else { return }
         let changed = LoggableText(
-            reviewed: "the path of the configuration", unredacted: !others && isShared ? folderPath : path)
+            reviewed: "the path of the configuration", unredacted: isShared ? folderPath : path)
         throw unreadable(
             path, others ? "belongs to another user, or its folder does" : "can be changed by other users",
             hint: others

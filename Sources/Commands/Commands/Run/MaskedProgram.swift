@@ -39,8 +39,10 @@ struct MaskedProgram: ~Copyable {
         signal(SIGPIPE, SIG_IGN)
         var running = MaskedProgram(mask: mask, start: start, signals: signals)
         if let number = running.relay() { return RunRequest.notStarted(arguments[0], number) }
-        if let failure = running.start.streams.compactMap(\.failure).first { return failure }
-        ChildProcess.end(like: running.status ?? 0)
+        let status = running.status ?? 0
+        // A program that a signal ended has no status to hide, and neither does Control-C.
+        if status & 0x7F == 0, let failure = running.start.streams.compactMap(\.failure).first { return failure }
+        ChildProcess.end(like: status)
     }
 
     private init(mask: consuming SecretMask, start: consuming MaskedStart, signals: Int32) {

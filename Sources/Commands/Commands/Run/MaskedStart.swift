@@ -79,6 +79,8 @@ struct MaskedStart: ~Copyable {
         var (left, right) = (stat(), stat())
         return unsafe fstat(first, &left) == 0 && fstat(second, &right) == 0
             && left.st_dev == right.st_dev && left.st_ino == right.st_ino
+            // A closed one was opened the wrong way.
+            && fcntl(first, F_GETFL) & O_ACCMODE == fcntl(second, F_GETFL) & O_ACCMODE
     }
 
     private static func noTerminal(_ number: Int32) -> CommandFailure {

@@ -11,9 +11,8 @@ package struct SecretMask: ~Copyable {
 
     /// All secrets, one after the other.
     private var text = SecretBuilder()
-    /// The lines of the secrets, and each secret as a whole.
-    private var parts: [Range<Int>] = []
-    /// By their bytes, and in three ways by the characters of their base64.
+    /// The lines of the secrets, and each secret as a whole: by their bytes, and in three ways by the characters of their
+    /// base64.
     private var orders = [PartOrder()] + (0..<3).map { PartOrder(shift: $0) }
     /// In which encodings a byte of a text may begin a part: most bytes begin none.
     private var first = [UInt8](repeating: 0, count: 256)
@@ -22,34 +21,36 @@ package struct SecretMask: ~Copyable {
 
     /// Returns `false` if no line of a secret is long enough.
     ///
-    /// Blanks at the ends of a line, and blanks and line breaks at those of the whole secret, belong to neither: they are
-    /// no secret, and a text may have others there. The whole secret with the blanks after it is a part too, because its
+    /// Blanks at the ends of a line, and blanks and line breaks at those of the whole secret, belong to neither, if a line
+    /// is long enough without them: they are no secret, and a text may have others there. The whole secret with the blanks after it is a part too, because its
     /// last byte shares a character of base64 with them.
     package mutating func add<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) -> Bool {
         if secret.isEmpty { return true }
-        var lines: Set<Range<Int>> = []
+        var (lines, wideLines): (Set<Range<Int>>, Set<Range<Int>>) = ([], [])
         var whole = 0..<0
         secret.withExposedBytes { bytes in
             var start = 0
             for end in 0...bytes.count where end == bytes.count || bytes[end] == 0x0A {
                 let line = Self.trimmed(start..<end, bytes)
                 if line.count >= Self.minimumByteCount { lines.insert(line) }
+                if end - start >= Self.minimumByteCount { wideLines.insert(start..<end) }
                 start = end + 1
             }
-            whole = Self.trimmed(0..<bytes.count, bytes)
+            whole = lines.isEmpty ? 0..<bytes.count : Self.trimmed(0..<bytes.count, bytes)
         }
+        if lines.isEmpty { lines = wideLines }
         guard !lines.isEmpty else { return false }
         let offset = text.byteCount
         // `text` grows without a limit, so this doesn't throw.
         try? text.append(secret)
-        for range in lines.union([whole, whole.lowerBound..<secret.byteCount]) {
-            parts.append(range.lowerBound + offset..<range.upperBound + offset)
+        let parts = lines.union([whole, whole.lowerBound..<secret.byteCount]).map {
+            $0.lowerBound + offset..<$0.upperBound + offset
         }
         text.withExposedBytes { text in
             for number in orders.indices { orders[number].take(parts, of: text) }
             for encoding in SecretEncoding.allCases {
                 for order in orders[Self.numbers(of: encoding)] {
-                    for part in order.parts {
+                    for part in parts {
                         for byte in encoding.firstBytes(of: order.symbol(0, of: part, in: text)) {
                             first[Int(byte)] |= 1 << encoding.rawValue
                         }
@@ -171,21 +172,30 @@ struct PartOrder {
 
     var all: Run { Run(range: parts.indices) }
 
+    /// Adds parts. Of equal ones it keeps one.
     mutating func take(_ parts: [Range<Int>], of text: Span<UInt8>) {
         // Most masks of most runs have nothing in them.
-        isTaken = Array(repeating: false, count: 1 << 16)
+        if isTaken.isEmpty { isTaken = Array(repeating: false, count: 1 << 16) }
         for part in parts {
             let key = (0..<4).reduce(0) { $0 | UInt32(symbol($1, of: part, in: text)) << UInt32(8 * $1) }
             isTaken[Self.hash(key)] = true
         }
-        self.parts = parts.sorted { left, right in
-            let (leftCount, rightCount) = (count(of: left), count(of: right))
-            for number in 0..<min(leftCount, rightCount) {
-                let (one, other) = (symbol(number, of: left, in: text), symbol(number, of: right, in: text))
-                if one != other { return one < other }
-            }
-            return leftCount < rightCount
+        let sorted = (self.parts + parts).sorted { isBefore($0, $1, in: text) }
+        self.parts = []
+        for part in sorted {
+            if let last = self.parts.last, !isBefore(last, part, in: text) { continue }
+            self.parts.append(part)
         }
+    }
+
+    /// Whether a part's symbols come before another's; where one begins with the other, the shorter is first.
+    private func isBefore(_ left: Range<Int>, _ right: Range<Int>, in text: Span<UInt8>) -> Bool {
+        let (leftCount, rightCount) = (count(of: left), count(of: right))
+        for number in 0..<min(leftCount, rightCount) {
+            let (one, other) = (symbol(number, of: left, in: text), symbol(number, of: right, in: text))
+            if one != other { return one < other }
+        }
+        return leftCount < rightCount
     }
 
     private static func hash(_ key: UInt32) -> Int { Int((key &* 0x9E37_79B1) >> 16) }

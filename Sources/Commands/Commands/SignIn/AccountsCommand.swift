@@ -67,7 +67,7 @@ enum AccountsCommand {
             for row in rows.all where row.state.description == "expired" {
                 // The worker stores its findings.
                 let account = "\(SignInOptions.account.name.description)=\(row.session.account)"
-                _ = try WorkerProcess.runQuietly(["token", row.provider.text, account] + context.storeArguments)
+                _ = try WorkerProcess.runQuietly(["token", row.provider.text, account] + context.workerArguments)
             }
             rows = try await Self.rows(arguments, context)
             rows.all.removeAll { !["ended", "unreadable"].contains($0.state.description) }

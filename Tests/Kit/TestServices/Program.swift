@@ -90,8 +90,11 @@ public enum BuiltProducts {
     }
 
     public static func program(_ name: String) throws -> Program {
-        try program(name, in: folder())
+        try program(name, in: released.contains(name) ? programFolder() : folder())
     }
+
+    /// What Tests/programs builds.
+    private static let released: Set = ["latchkey", "vault-writer", "keyring-fixture", "keyring-probe"]
 
     private static func program(_ name: String, in folder: String) throws -> Program {
         guard unsafe access("\(folder)/\(name)", X_OK) == 0 else {
@@ -100,12 +103,12 @@ public enum BuiltProducts {
         return try Program("\(folder)/\(name)")
     }
 
-    /// The folder that holds `latchkey`: LATCHKEY_TEST_PROGRAMS, for the release build that users have, or `folder()`.
+    /// The folder that holds them: LATCHKEY_TEST_PROGRAMS, for release builds, or `folder()`.
     public static func programFolder() throws -> String {
         try ProcessInfo.processInfo.environment["LATCHKEY_TEST_PROGRAMS"] ?? folder()
     }
 
-    public static func latchkey() throws -> Program { try program("latchkey", in: programFolder()) }
+    public static func latchkey() throws -> Program { try program("latchkey") }
 
     /// A PATH with `latchkey`, the other built programs, and the system's.
     public static func searchPath() throws -> String { try "\(programFolder()):\(folder()):\(Program.searchPath)" }

@@ -6,6 +6,9 @@ final class Site: Sendable {
     static let script = TestData.package
         .appendingPathComponent("Scripts/site").path
 
+    /// Built once: it takes some twenty seconds.
+    static let built = Task { try await Site() }
+
     /// The path that it is served below.
     let base = "/latchkey"
     /// Its first page.

@@ -62,7 +62,7 @@ struct StoreConfiguration: Sendable, Equatable {
         let folderPath = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         guard unsafe stat(folderPath.isEmpty ? "/" : folderPath, &folder) == 0 else { return }
         let others = [owner, folder.st_uid].contains { $0 != geteuid() && $0 != 0 }
-        // In a folder like /tmp nobody can replace another user's file, and on a disk such as a container's nobody at all.
+        // In a folder like /tmp nobody can replace another user's file, and on a read-only disk nobody any file.
         let isShared = folder.st_mode & 0o022 != 0 && folder.st_mode & S_ISVTX == 0
         let isReadOnly = unsafe statvfs(path, &disk) == 0 && disk.f_flag & UInt(ST_RDONLY) != 0
         guard others || !isReadOnly && (isShared || mode & 0o022 != 0) else { return }

@@ -22,8 +22,8 @@ package struct SecretMask: ~Copyable {
     /// Returns `false` if no line of a secret is long enough.
     ///
     /// Blanks at the ends of a line, and blanks and line breaks at those of the whole secret, belong to neither, if a line
-    /// is long enough without them: they are no secret, and a text may have others there. The whole secret with the blanks after it is a part too, because its
-    /// last byte shares a character of base64 with them.
+    /// is long enough without them: they are no secret, and a text may have others there. The whole secret with the blanks
+    /// after it is a part, too: its last byte shares a character of base64 with them.
     package mutating func add<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) -> Bool {
         if secret.isEmpty { return true }
         var (lines, wideLines): (Set<Range<Int>>, Set<Range<Int>>) = ([], [])

@@ -341,6 +341,20 @@ import TestServices
         }
     }
 
+    /// Also where a closed output becomes /dev/null, opened for reading, which is where the other goes.
+    @Test(arguments: [
+        ("seq 1 40000; kill -TERM $$", "> /dev/full", 143), ("echo text >&2", ">&- 2> /dev/null", 0),
+    ])
+    func `output that can't be written changes no other status`(
+        _ program: String, _ redirection: String, _ status: Int32
+    ) async throws {
+        let latchkey = try BuiltProducts.latchkey().path
+        let run = try await Program("bash").run(
+            ["-c", "\(latchkey) \(Self.masked.joined(separator: " ")) sh -c '\(program)' \(redirection)"],
+            environment: environment.merging(["PATH": Program.searchPath]) { $1 })
+        #expect(run.status == status, "\(run.errorText.suffix(300))")
+    }
+
     /// A second after the program's end the rest was left in the pipe: a slow reader, or a busy machine, lost output.
     @Test func `all that a program wrote is shown, however late it is read`() async throws {
         let latchkey = try BuiltProducts.latchkey().path

@@ -80,8 +80,13 @@ internal import TestServices
         }
         #expect(list.status == 78)
         #expect(list.errorText.contains("[configuration.invalid]\nlatchkey: hint: check what it says, then "))
-        let isOthers = tampering == .anotherOwner || tampering == .folderOfAnotherOwner
-        #expect(list.errorText.contains(isOthers ? "belongs to another user" : "chmod go-w "), "\(list.errorText)")
+        let said =
+            switch tampering {
+            case .anotherOwner: "\" belongs to another user "
+            case .folderOfAnotherOwner: "\" is in a folder of another user "
+            default: "chmod go-w "
+            }
+        #expect(list.errorText.contains(said), "\(list.errorText)")
         _ = unsafe chown((file as NSString).deletingLastPathComponent, geteuid(), getegid())
     }
 

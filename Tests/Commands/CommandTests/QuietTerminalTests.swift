@@ -103,4 +103,17 @@ internal import TestServices
         let modes = String(decoding: try directory.read("modes"), as: UTF8.self)
         #expect(modes.contains(" echo ") && modes.contains(" icanon "), "\(modes)")
     }
+
+    @Test func `an edited file that is too long is named, and the secret stays`() async throws {
+        var environment = environment
+        environment["EDITOR"] = "truncate -s 20M"
+        environment["LATCHKEY_PASSPHRASE_FILE"] = directory / "words"
+        environment["XDG_RUNTIME_DIR"] = nil
+        let latchkey = try BuiltProducts.latchkey()
+        try await latchkey.run(["set", "a", "b"], environment: environment, input: [0x78]).successful("set")
+        let edit = try await latchkey.run(["edit", "a", "b"], environment: environment)
+        #expect(edit.status == 65, "\(edit.errorText)")
+        #expect(edit.errorText.contains("the edited file has more than 16777216 bytes"), "\(edit.errorText)")
+        #expect(try await latchkey.run(["get", "a", "b"], environment: environment).outputText == "x")
+    }
 }

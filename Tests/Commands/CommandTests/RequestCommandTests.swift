@@ -132,11 +132,15 @@ import TestServices
     }
 
     @Test func `an invalid request is refused before anything is sent`() async throws {
+        let large = scene.directory / "large"
+        try scene.directory.write("large", "")
+        #expect(unsafe truncate(large, 64 << 20 + 1) == 0)
         let refused: [([String], Int32, String)] = [
             (["/a", "--header", "Authorization: Bearer mine"], 64, "Latchkey sets that header field itself"),
             (["/a", "--header", "nonsense"], 64, "--header takes a name, a colon and a value in ASCII"),
             (["/a", "--header", "X: a\r\nY: b"], 64, "--header takes a name, a colon and a value in ASCII"),
             (["/a", "--json-body", "{name: x}"], 64, "--json-body takes JSON of at most 256 KiB"),
+            (["/a", "--data", "@" + large], 65, "the file after --data @ has more than 67108864 bytes"),
             (["/a", "--json-body", "{}", "--data", "@-"], 64, "--data and --json-body can't be combined"),
             (["GET", "/a", "--method", "PUT"], 64, "METHOD and --method can't be combined"),
             (["/a", "--method", "FETCH"], 64, "METHOD is GET, HEAD, POST, PUT, PATCH or DELETE"),

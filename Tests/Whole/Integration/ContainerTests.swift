@@ -44,13 +44,17 @@ struct ContainerTests {
     /// Everything below the home directory, as where nobody says otherwise.
     private var own: [String: String] { environment.filter { !$0.key.hasPrefix("XDG_") } }
 
+    /// A container may be forbidden to make another one.
+    private func isForbidden(_ run: ProgramRun) -> Bool {
+        guard run.status == 1, run.errorText.contains(/^(unshare|mount): .*(not permitted|denied)/)
+        else { return false }
+        print("note: ContainerTests: no namespace can be made here, so nothing was mounted")
+        return true
+    }
+
     @Test func `the error for a home that can't be written names the variable to set`() async throws {
         let refused = try await run("latchkey provider add github --client-id me")
-        // A container may be forbidden to make another one.
-        if refused.status == 1, refused.errorText.contains(/^(unshare|mount): .*(not permitted|denied)/) {
-            print("note: ContainerTests: no namespace can be made here, so no home was read-only")
-            return
-        }
+        if isForbidden(refused) { return }
         #expect(refused.status == 73 && refused.errorText.contains(": read-only file system [provider.unusable]"))
         #expect(
             refused.errorText.hasSuffix(
@@ -66,5 +70,19 @@ struct ContainerTests {
         #expect(elsewhere.status == 0, "\(elsewhere.errorText)\(elsewhere.outputText)")
         #expect(elsewhere.outputText.hasPrefix("s3cret"))
         #expect(elsewhere.outputText.contains("no display, in a container, without a terminal"))
+    }
+
+    /// A cluster mounts its settings so, with a mode that lets others write.
+    @Test func `a configuration that nobody can write is read, whatever its mode`() async throws {
+        let given = directory / "given"
+        try directory.makeFolder("given")
+        try directory.write("given/config", "store = vault\n")
+        #expect(unsafe chmod(given, 0o777) == 0 && chmod(given + "/config", 0o666) == 0)
+        let list = "export LATCHKEY_CONFIG='\(given)'; latchkey config list"
+        let refused = try await run(list)
+        if isForbidden(refused) { return }
+        #expect(refused.status == 78 && refused.errorText.contains("can be changed by other users"))
+        let read = try await run("mount --bind '\(given)' '\(given)' && mount -o remount,bind,ro '\(given)'\n" + list)
+        #expect(read.status == 0 && read.outputText.contains("store  vault"), "\(read.errorText)")
     }
 }

@@ -61,15 +61,20 @@ struct StoreConfiguration: Sendable, Equatable {
         var (folder, disk) = (stat(), statvfs())
         let folderPath = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         guard unsafe stat(folderPath.isEmpty ? "/" : folderPath, &folder) == 0 else { return }
-        let others = [owner, folder.st_uid].contains { $0 != geteuid() && $0 != 0 }
+        let isForeign = { (user: UInt32) in user != geteuid() && user != 0 }
+        let others = isForeign(owner) || isForeign(folder.st_uid)
         // In a folder like /tmp nobody can replace another user's file, and on a read-only disk nobody any file.
         let isShared = folder.st_mode & 0o022 != 0 && folder.st_mode & S_ISVTX == 0
         let isReadOnly = unsafe statvfs(path, &disk) == 0 && disk.f_flag & UInt(ST_RDONLY) != 0
         guard others || !isReadOnly && (isShared || mode & 0o022 != 0) else { return }
         let changed = LoggableText(
             reviewed: "the path of the configuration", unredacted: isShared ? folderPath : path)
+        let what: LogMessage =
+            isForeign(owner)
+            ? "belongs to another user"
+            : others ? "is in a folder of another user" : "can be changed by other users"
         throw unreadable(
-            path, others ? "belongs to another user, or its folder does" : "can be changed by other users",
+            path, what,
             hint: others
                 ? "check what it says, then copy it to a folder of yours and set LATCHKEY_CONFIG to that"
                 : "check what it says, then run: chmod go-w \(changed)")

@@ -70,6 +70,15 @@ import TestServices
         #expect(terminal.echoes && terminal.sendsSignals)
     }
 
+    /// It can be run for all that this process sees; only the monitor learns that it can't.
+    @Test func `a program that can't be started leaves the terminal as it was`() async throws {
+        let terminal = try PseudoTerminal()
+        let running = try BuiltProducts.latchkey().start(
+            Self.masked + [directory.path], environment: environment, terminal: terminal, streamsOnTerminal: true)
+        #expect(try await running.finish().status == 126)
+        #expect(terminal.echoes && terminal.sendsSignals)
+    }
+
     @Test func `a new size reaches the program`() async throws {
         let terminal = try PseudoTerminal()
         terminal.resize(columns: 80, rows: 24)

@@ -75,6 +75,13 @@ import Testing
         return output.map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// The beginning of the long one was shown with the whole of the short one in it.
+    @Test func `a secret within the beginning of another isn't shown while it waits`() {
+        #expect(
+            shown(["ab1234", nil, "x"], hiding: ["ab123456789012", "1234"]).joined() == "ab***x")
+        #expect(shown(["ab1234", nil], hiding: ["ab123456789012", "1234"])[1].isEmpty)
+    }
+
     @Test func `a secret is replaced wherever the text is cut`() {
         let secret = "correct horse"
         let text = "a \(secret), \(secret)\(secret) b"

@@ -53,8 +53,8 @@ struct ChildEnvironmentSink: SecretSink, ~Copyable {
         starts[name] = start
     }
 
-    /// Lends the program's environment as execve(2) takes it: ours, without the variables that are replaced and without
-    /// Latchkey's own, which say where the keys are to everything else; then those that were put here.
+    /// Lends the program's environment as execve(2) takes it: this process's variables, without `LATCHKEY_…` (they tell
+    /// where keys are) and without those that were set here, followed by those that were set here.
     @unsafe func withEnvironment<Result>(
         _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
     ) -> Result {

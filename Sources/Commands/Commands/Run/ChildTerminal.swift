@@ -17,10 +17,10 @@ final class ChildTerminal {
     init?(like own: Int32, takesInput: Bool) {
         var name = [CChar](repeating: 0, count: 32)
         controller = unsafe latchkey_open_terminal(&name, name.count)
-        guard controller >= 0 else { return nil }
         path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        device = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+        device = controller < 0 ? -1 : unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
         self.own = own
+        guard device >= 0 else { return nil }
         _ = fcntl(controller, F_SETFL, O_NONBLOCK)
         var attributes = termios()
         // In the background the terminal belongs to the shell, perhaps in the middle of a line.
@@ -33,7 +33,7 @@ final class ChildTerminal {
     }
 
     deinit {
-        close(controller)
+        if controller >= 0 { close(controller) }
         if device >= 0 { close(device) }
     }
 
@@ -70,6 +70,8 @@ final class PassedTerminal {
         self.descriptor = descriptor
         unsafe tcgetattr(descriptor, &saved)
     }
+
+    deinit { leave() }
 
     /// Whether this process is in the terminal's foreground.
     static func isOurs(_ descriptor: Int32) -> Bool {

@@ -51,8 +51,8 @@ package struct EnvironmentFile {
         skipBlanks()
         skipComment()
         if takeLineEnd() { return nil }
-        for word in ["export ", "export\t"] where rest.starts(with: word.utf8) {
-            rest = rest.dropFirst(word.utf8.count)
+        if rest.starts(with: "export ".utf8) || rest.starts(with: "export\t".utf8) {
+            rest = rest.dropFirst("export ".utf8.count)
             skipBlanks()
         }
         let nameBytes = rest.prefix { $0 != UInt8(ascii: "=") && $0 != Self.lineFeed }

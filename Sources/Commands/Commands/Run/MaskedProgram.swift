@@ -4,7 +4,7 @@ internal import LatchkeyCommandLine
 internal import LatchkeySystem
 internal import LatchkeyProcess
 
-/// Shows what a program writes with secrets replaced, beside which this process runs.
+/// Runs beside a program and shows its output with the secrets replaced.
 struct MaskedProgram: ~Copyable {
     private let mask: SecretMask
     private var start: MaskedStart
@@ -54,7 +54,7 @@ struct MaskedProgram: ~Copyable {
 
     /// How long a terminal may take to hand on what was written before the end. Pipes hand it on at once.
     private static let patience: Int32 = 50
-    /// How long one is waited for that others go on to write to.
+    /// The limit for a stream that other processes still write to after the program's end.
     private static let longestEnd: Duration = .seconds(1)
 
     /// Returns an errno if the monitor can't start the program, and `nil` after the program's end.
@@ -116,7 +116,7 @@ struct MaskedProgram: ~Copyable {
             switch number {
             case SIGWINCH:
                 start.terminal?.copySize()
-                // The kernel tells those alone whose own terminal it is; the others had it too early.
+                // The kernel signals the new terminal's session alone. Others got theirs before the size was copied.
                 if !MaskedStart.leadsSession && start.terminal != nil { tell(number) }
             case SIGCONT: break
             // A signal that kills a starter also kills the program, even if the program ignores SIGTERM.
@@ -201,8 +201,8 @@ enum RelayedSignals {
     /// Those that are the program's, as if it were in our place.
     static let forwarded = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2]
 
-    /// Returns the pipe's reading end, or `nil` without a free descriptor. Started programs have the signals' default
-    /// effects.. To be called once.
+    /// Returns the pipe's reading end, or `nil` without a free descriptor. Signals have their default effects in programs
+    /// that are started later. Call it once.
     ///
     /// - Parameter hasTerminal: whether the program has a separate terminal. Otherwise it is in our process group, so
     ///   that it gets the keyboard's input anyway, and Ctrl-Z stops both.

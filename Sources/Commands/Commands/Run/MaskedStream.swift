@@ -129,11 +129,14 @@ package struct MaskedText: ~Copyable {
     /// Returns all that waits, at the end of the text.
     package mutating func finish(_ mask: borrowing SecretMask) -> [UInt8] { advance(mask, isEnd: true) }
 
-    /// Returns what waits, unless it is more than half of a secret.
+    /// Returns what waits, unless it has more than half of a secret, or a secret that isn't replaced yet.
     package mutating func showWaiting(_ mask: borrowing SecretMask) -> [UInt8] {
         let first = max(replacedCount, shownCount)
         let shown = waiting.withExposedBytes { bytes -> [UInt8] in
-            for index in bytes.indices where mask.beginning(at: index, of: bytes).isMostlyThere { return [] }
+            for index in bytes.indices {
+                let found = mask.beginning(at: index, of: bytes)
+                if found.isMostlyThere || found.whole > 0 && index + found.whole > first { return [] }
+            }
             return (first..<bytes.count).map { bytes[$0] }
         }
         if !shown.isEmpty {

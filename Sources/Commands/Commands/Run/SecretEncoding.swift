@@ -185,14 +185,16 @@ enum SecretEncoding: UInt8, CaseIterable {
         return lineBreak(at: index + mark, of: bytes).map { mark + $0 }
     }
 
-    /// How long a line break is, with what the next line is indented by, or 0; `nil` where the text ends within it.
+    /// How long a line break is, with what the next line is indented by (up to 256 bytes: the text waits for its end), or 0;
+    /// `nil` where the text ends within it.
     private static func lineBreak(at index: Int, of bytes: Span<UInt8>) -> Int? {
         var place = index
         if place < bytes.count, bytes[place] == 0x0D { place += 1 }
         if place == bytes.count { return nil }
         guard bytes[place] == 0x0A else { return 0 }
         place += 1
-        while place < bytes.count, bytes[place] == 0x20 || bytes[place] == 0x09 { place += 1 }
+        let end = place + 256
+        while place < min(end, bytes.count), bytes[place] == 0x20 || bytes[place] == 0x09 { place += 1 }
         return place - index
     }
 }

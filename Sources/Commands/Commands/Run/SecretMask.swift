@@ -3,7 +3,7 @@ package import LatchkeySecrets
 /// The texts to replace in a program's output: each line of a secret, and the whole secret, in the encodings of
 /// `SecretEncoding`.
 ///
-/// A mask holds each secret once, in guarded memory. It compares a text with the secret while it decodes the text, so
+/// A mask holds each secret once, in guarded memory; which four bytes begin a part is in hashes outside of it. It compares a text with the secret while it decodes the text, so
 /// an encoding needs no memory, and no secret is too long for one.
 package struct SecretMask: ~Copyable {
     /// The shortest line that is replaced: a shorter one is part of other words.

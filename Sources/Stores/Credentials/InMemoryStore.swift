@@ -3,7 +3,7 @@ public import LatchkeySecrets
 internal import LatchkeySystem
 internal import Synchronization
 
-/// Stores credentials in the guarded memory of this process only.
+/// Stores credentials in the guarded memory of this process only, and its leases too.
 ///
 /// The store is meant for tests, and for processes that must leave nothing behind: it overwrites everything when its
 /// last reference ends. It has all abilities of a store except persistence and locking.
@@ -12,6 +12,7 @@ public final class InMemoryStore: CredentialStore {
     public let capabilities: StoreCapabilities
 
     let state: Mutex<InMemoryState>
+    private let ownLeases = TaskLeases()
     let limits: Limits
     let keepsFirst: Bool
     /// Hashes revisions into versions, so that another store's versions never match here.
@@ -189,6 +190,11 @@ public final class InMemoryStore: CredentialStore {
         return versionKey.withExposedBytes { key in
             CredentialVersion(bytes: KeyedHash.digest(message.span, key: key, byteCount: 16))
         }
+    }
+
+    /// Among this process's tasks: no other process has this store. Neither waits nor throws.
+    public func leases(in directory: LeaseDirectory, deadline: Deadline) async throws(StoreError) -> LeaseDirectory {
+        LeaseDirectory(ownLeases)
     }
 
     // MARK: - Checks

@@ -2,6 +2,7 @@ internal import Glibc
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
+internal import Synchronization
 
 /// Exclusive access to one key of one store, among all Latchkey processes of this user, or of all hosts that share the
 /// store.
@@ -103,14 +104,20 @@ public struct LeaseDirectory: Sendable, Hashable {
         if let own { return try await own.source.acquire(key, deadline: deadline) }
         try prepare()
         let offset = Self.offset(of: key, of: store, scope)
-        // The kernel lacks a lock that waits with a deadline and that a task can cancel, so this polls: after 1 ms,
-        // then more slowly.
+        return try await Self.wait(for: key, deadline) { () throws(StoreError) in try tryAcquire(offset) }
+    }
+
+    /// The kernel lacks a lock that waits with a deadline and that a task can cancel, so this polls: after 1 ms, then more
+    /// slowly.
+    fileprivate static func wait(
+        for key: CredentialKey, _ deadline: Deadline, take: () throws(StoreError) -> Lease?
+    ) async throws(StoreError) -> Lease {
         var pause = Duration.milliseconds(1)
         var wait = LongWait()
         defer { wait.end() }
         while true {
             if Task.isCancelled { throw .cancelled }
-            if let lease = try tryAcquire(offset) { return lease }
+            if let lease = try take() { return lease }
             guard !deadline.hasPassed else {
                 throw StoreError(
                     .busy, "another process holds \(key)", hint: "wait until it has finished, then try again")
@@ -177,6 +184,24 @@ public struct LeaseDirectory: Sendable, Hashable {
 }
 
 /// Leases of a store's own, which is known by its place in memory.
+/// The leases of a store that only one process has.
+final class TaskLeases: LeaseSource {
+    private let held = Mutex<Set<CredentialKey>>([])
+
+    func acquire(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> Lease {
+        try await LeaseDirectory.wait(for: key, deadline) { () throws(StoreError) in
+            held.withLock { $0.insert(key).inserted } ? Lease(Held(key: key, leases: self)) : nil
+        }
+    }
+
+    private struct Held: HeldLease {
+        let key: CredentialKey
+        let leases: TaskLeases
+
+        func release() { leases.held.withLock { _ = $0.remove(key) } }
+    }
+}
+
 private struct OwnLeases: Sendable, Hashable {
     let source: any LeaseSource
 

@@ -234,8 +234,7 @@ extension StoreBackend {
                 key, as: Password.self, deadline: .after(min(settings.timeout, .seconds(10)))))
     }
 
-    /// Throws when no bus can say whether there is a service. That there is none is then the bus's own reply to the
-    /// first call, and nothing is waited for.
+    /// Throws when no bus answers. If the bus answers but has no such service, the first call fails at once.
     private static func checkBus(limit: Duration) async throws(StoreError) {
         _ = try await mapError(
             { (error: StoreError) in

@@ -69,8 +69,8 @@ package enum VaultLocation {
 
     package static func isDatabase(_ text: String) -> Bool { VaultStore.isDatabase(text) }
 
-    /// The same. Throws `unsupported` for an address that isn't a database's URI, or has a password in it: what names a
-    /// vault is shown in many places.
+    /// As `of(_:)`, but throws `unsupported` for an address that isn't a database's URI or contains a password, because
+    /// messages show the address.
     package static func checked(_ text: String) throws(StoreError) -> String {
         try VaultStore.checkAddress(text)
         return of(text)

@@ -66,8 +66,10 @@ public struct StoreSelector: Sendable {
         let chosen = try await choose(named: named, settings: settings).backend
         var stores: [any CredentialStore] = []
         var refusals: [StoreRefusal] = []
-        let others = catalogue.backends.filter { $0.isPersistent && $0.name.description != chosen.name.description }
-        for backend in [chosen] + others where backend.exists(settings) {
+        let others = catalogue.backends.filter {
+            $0.isPersistent && $0.name.description != chosen.name.description && $0.exists(settings)
+        }
+        for backend in [chosen] + others {
             do throws(StoreError) {
                 stores.append(try await backend.open(settings))
             } catch {

@@ -50,22 +50,25 @@ package struct StoreView: Sendable {
         forService service: String, deadline: Deadline
     ) async throws(StoreError) -> any CredentialStore {
         if let only { return only }
-        var found: [any CredentialStore] = []
-        var refusal = refusals.first.map { unasked($0.error, shown(service)) }
-        for store in stores {
-            do throws(StoreError) {
-                var entries = store.list(service: service, deadline: deadline).makeAsyncIterator()
-                if try await entries.next() != nil { found.append(store) }
-            } catch {
-                if error.code == .cancelled || error.code == .corrupted { throw error }
-                logger.info("can't search \(store.identity) for \(shown(service)): \(error)")
-                refusal = refusal ?? unasked(error, shown(service))
-            }
-        }
+        let (found, refusal) = try await places(ofService: service, deadline: deadline)
         if found.count > 1 { throw ambiguous("\(shown(service)) is stored", found) }
         if let first = found.first { return first }
         if let refusal { throw refusal }
         return stores[0]
+    }
+
+    /// Throws the error of a store that couldn't be searched for a service's credentials, of which no store returned one.
+    package func checkAllSearched(_ service: String, deadline: Deadline) async throws(StoreError) {
+        if only == nil, let refusal = try await places(ofService: service, deadline: deadline).refusal { throw refusal }
+    }
+
+    private func places(
+        ofService service: String, deadline: Deadline
+    ) async throws(StoreError) -> (found: [any CredentialStore], refusal: StoreError?) {
+        try await stores(with: shown(service)) { (store) throws(StoreError) in
+            var entries = store.list(service: service, deadline: deadline).makeAsyncIterator()
+            return try await entries.next() != nil
+        }
     }
 
     private func shown(_ service: String) -> LogMessage {
@@ -76,15 +79,23 @@ package struct StoreView: Sendable {
     package func places(
         of key: CredentialKey, deadline: Deadline
     ) async throws(StoreError) -> (found: [any CredentialStore], refusal: StoreError?) {
+        try await stores(with: "\(key)") { (store) throws(StoreError) in
+            try await store.read(key, as: Password.self, deadline: deadline) != nil
+        }
+    }
+
+    private func stores(
+        with shown: LogMessage, where has: (any CredentialStore) async throws(StoreError) -> Bool
+    ) async throws(StoreError) -> (found: [any CredentialStore], refusal: StoreError?) {
         var found: [any CredentialStore] = []
-        var refusal = refusals.first.map { unasked($0.error, "\(key)") }
+        var refusal = refusals.first.map { unasked($0.error, shown) }
         for store in stores {
             do throws(StoreError) {
-                if try await store.read(key, as: Password.self, deadline: deadline) != nil { found.append(store) }
+                if try await has(store) { found.append(store) }
             } catch {
-                if error.code == .cancelled || error.code == .corrupted { throw error }
-                logger.info("can't search \(store.identity) for \(key): \(error)")
-                refusal = refusal ?? unasked(error, "\(key)")
+                if error.endsSearch { throw error }
+                logger.info("can't search \(store.identity) for \(shown): \(error)")
+                refusal = refusal ?? unasked(error, shown)
             }
         }
         return (found, refusal)
@@ -114,4 +125,9 @@ package struct StoreView: Sendable {
             hint: error.hint.map { "\($0), or \(Recovery.chooseStore)" } ?? "\(Recovery.chooseStore)",
             platform: error.platform)
     }
+}
+
+extension StoreError {
+    /// Whether no other store is searched after it.
+    package var endsSearch: Bool { code == .cancelled || code == .corrupted }
 }

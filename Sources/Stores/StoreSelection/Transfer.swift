@@ -56,8 +56,8 @@ package struct Transfer: Sendable {
 
     /// Transfers one credential: its secret, label and content type. The target sets its own times.
     ///
-    /// Throws what the stores throw. Throws `conflict` if another process changed the credential in one of the stores
-    /// during the transfer, and `corrupted` if the target returns a different secret than was stored. The source is
+    /// Throws what the stores throw, and `unsupported` for a move within one store, which may be served as a keyring too.
+    /// Throws `conflict` if another process changed the credential in one of the stores during the transfer, and `corrupted` if the target returns a different secret than was stored. The source is
     /// unchanged then.
     package func transfer(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> Outcome {
         guard let record = try await source.read(key, as: Password.self, deadline: deadline) else { return .vanished }
@@ -66,6 +66,7 @@ package struct Transfer: Sendable {
         var condition = WriteCondition.absent
         if let present {
             if present.secret.matches(record.secret) {
+                if mode == .move { try await checkStores(key, deadline) }
                 try await finish(key, record.version, deadline)
                 return .same
             }
@@ -77,6 +78,16 @@ package struct Transfer: Sendable {
             copyOf: record, for: key, label: record.metadata.label, condition: condition, deadline: deadline
         ) { () async throws(StoreError) in try await finish(key, record.version, deadline) }
         return outcome
+    }
+
+    /// In one store, the copy is the original.
+    private func checkStores(_ key: CredentialKey, _ deadline: Deadline) async throws(StoreError) {
+        if source.identity != target.identity {
+            guard try await ServedVault.hasSame(key, in: source, and: target, deadline: deadline) else { return }
+        }
+        throw StoreError(
+            .unsupported, "\(source.identity) and \(target.identity) are the same store",
+            hint: "choose another store to move to")
     }
 
     /// Says what `transfer` would do. It changes nothing.
@@ -142,7 +153,8 @@ extension CredentialStore {
     /// ends before that, at least one of the stores contains the credential. If the other store already contains the
     /// same secret, the original is only deleted.
     ///
-    /// Throws `conflict` if the other store contains a different secret for the key; then nothing is changed.
+    /// Throws `conflict` if the other store contains a different secret for the key, and `unsupported` if the other store
+    /// is this one, or one of them is a keyring that is served from the other; then nothing is changed.
     public func move(
         _ key: CredentialKey, to target: any CredentialStore, deadline: Deadline = .standard
     ) async throws(StoreError) -> Bool {
@@ -185,8 +197,8 @@ extension Transfer {
             .min { $0.isNamed == $1.isNamed ? $0.precedes($1) : $0.isNamed }?.id
     }
 
-    /// Transfers one item: what has the same attributes in the target is the same one. A store that takes them keeps its
-    /// collection and its times.
+    /// Transfers one item. An item of the target with the same attributes counts as the same item. Between vaults, the
+    /// copy keeps its collection and times.
     ///
     /// Throws as the transfer of a credential.
     ///
@@ -205,8 +217,8 @@ extension Transfer {
         let attributes = bare.exactKey == nil ? record.item.attributes : bare
         let isKept = source.collections != nil && target.collections != nil
         let collection = isKept ? item.collection : ItemCollection.first
-        // A vault has as many as there are; a keyring one of those that are read as one credential, whose place none takes
-        // that comes later.
+        // A vault can hold several items with these attributes. A keyring holds one for each credential, and a later item
+        // doesn't replace it.
         let present: [Item]
         if target.collections == nil {
             let wanted = item.key.map(ItemAttributes.init) ?? attributes

@@ -11,7 +11,7 @@ package import LatchkeyVault
 /// A missing key is skipped, and the log says so. A key that exists and can't be trusted, such as a credential that
 /// other users can read, is an error.
 package struct VaultKeySearch: Sendable {
-    /// Whether a key that was left in the kernel will do; it doesn't when its time shall be prolonged.
+    /// Whether the kernel's key may be used. `vault unlock` sets `false`, so that only another key can prolong the time.
     package var takesUnlocked = true
     /// Whether a key stored in the keyring may be used.
     package var asksKeyring = true

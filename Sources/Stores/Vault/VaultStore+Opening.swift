@@ -200,7 +200,6 @@ extension VaultStore {
     ///
     /// Throws `conflict` if a slot of that name exists, if the vault has the maximum number of slots, or if the slot to
     /// replace doesn't exist; and the errors of the key file.
-    /// wrong with the key file.
     public func addSlot(
         _ source: borrowing VaultKeySource, name: KeySlotName, replacing old: KeySlotName? = nil,
         cost: PassphraseCost? = nil, deadline: Deadline = .standard

@@ -47,6 +47,17 @@ internal import Testing
         #expect(try await transfer(.move).transfer(key, deadline: .standard) == .vanished)
     }
 
+    @Test func `a move within one store is refused, and the only copy stays`() async throws {
+        try await source.save(secret("one"), for: key)
+        for _ in 0..<2 {
+            await #expect { try await source.move(key, to: source) } throws: {
+                ($0 as? StoreError)?.code == .unsupported
+            }
+        }
+        #expect(try await holds(source, "one"))
+        #expect(try await Transfer(from: source, to: source, mode: .copy).transfer(key, deadline: .standard) == .same)
+    }
+
     @Test func `a move that was interrupted after its copy continues`() async throws {
         try await source.save(secret("one"), for: key)
         try await target.save(secret("one"), for: key)

@@ -100,6 +100,16 @@ struct TransferTests {
         #expect(try await latchkey(["get", "night", "ada"] + keyring).status == 1)
     }
 
+    /// Its secrets may be there, and a new one isn't to go to another store.
+    @Test func `with --all-stores, a chosen store that is missing is an error for what isn't elsewhere`() async throws {
+        try await latchkey(["set", "day", "ada"] + keyring, input: Array("two".utf8)).successful("set")
+        let all = ["--all-stores", "--vault", session.directory / "nowhere"]
+        let new = try await latchkey(["set", "new", "ada"] + all, input: Array("x".utf8))
+        #expect(new.status == 69 && new.errorText.contains("no vault at "), "\(new.errorText)")
+        #expect(try await latchkey(["get", "new", "ada"] + keyring).status == 1)
+        #expect(try await latchkey(["get", "day", "ada"] + all).outputText == "two")
+    }
+
     @Test func `with --all-stores and without the keyring, the vault's credentials work, and absence isn't claimed`()
         async throws
     {

@@ -95,7 +95,7 @@ public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
         case .listKeySlots: "list the key slots"
         case .chooseKeyFile: "check the path of the key file"
         case .createSystemCredential: "encrypt 32 random bytes as the credential"
-        case .signIn: "sign in first"
+        case .signIn: "sign in"
         case .chooseAccount: "choose an account"
         case .nameAccount: "give the account another name"
         case .saveClientSecret: "save the client's secret"
@@ -114,6 +114,6 @@ public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
 }
 
 extension RedactedError {
-    /// The conditions in the hint, for a program that offers more than words.
+    /// The next steps in the hint, for a program that offers more than words.
     public var recoveries: [Recovery] { hint?.recoveries ?? [] }
 }

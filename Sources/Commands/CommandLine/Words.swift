@@ -46,7 +46,7 @@ extension Recovery {
         case .listKeySlots: "run `latchkey vault slots` to see the slots"
         case .chooseKeyFile: "LATCHKEY_KEY_FILE (or key-file in the configuration) must be the key file's path"
         case .createSystemCredential: "encrypt what `latchkey vault new-key` writes"
-        case .signIn: provider.map { "sign in first: latchkey sign-in \($0)" } ?? "sign in first with latchkey sign-in"
+        case .signIn: provider.map { "sign in: latchkey sign-in \($0)" } ?? "sign in with latchkey sign-in"
         case .chooseAccount:
             provider.map { "choose one with --account, or latchkey use \($0)" } ?? "choose one with --account"
         case .nameAccount: "choose another name with --account"

@@ -84,7 +84,7 @@ internal import LatchkeyLog
     // Sendable: the engine's thread alone calls everything but `wakeUp`, which is thread-safe (curl_multi_wakeup(3)).
     private let pointer: UnsafeMutableRawPointer
 
-    /// Returns `nil` without memory, or when libcurl can't be loaded, which no transfer can be made without either.
+    /// Returns `nil` if memory is used up or libcurl can't be loaded.
     init?() {
         guard latchkey_curl_load().outcome == LATCHKEY_LOADED, let pointer = unsafe curl.curl_multi_init() else {
             return nil

@@ -116,7 +116,7 @@ public struct HeaderField: Sendable, Hashable {
 
 /// How large and how slow a response may be.
 public struct TransferLimits: Sendable, Hashable {
-    /// The largest accepted body in bytes, after decoding.
+    /// The largest accepted body in bytes.
     public var maximumBodyByteCount: Int
     /// From the start of the call to the end of the response.
     public var timeout: Duration

@@ -20,8 +20,9 @@ internal import LatchkeySecrets
         var starts: [Int] = []
         for field in fields {
             starts.append(lines.byteCount)
-            // libcurl's spelling of a field with an empty value is `Name;`.
-            try lines.append(publicText: field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+            // libcurl's spelling of a field with an empty or blank value is `Name;`.
+            let isBlank = field.value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 }
+            try lines.append(publicText: isBlank ? "\(field.name);" : "\(field.name): \(field.value)")
             try lines.append(0)
         }
         // libcurl's spelling for "don't send what you would add yourself" is `Name:`.

@@ -6,14 +6,12 @@ struct ResponseHeader {
     private(set) var status = 0
     private(set) var fields: [HeaderField] = []
     private var byteCount = 0
-    private var lineCount = 0
     private var isComplete = false
 
     /// Takes one line with its line end. Returns false when it must not be: too much, or no valid field.
     mutating func take(line: Span<UInt8>) -> Bool {
         byteCount += line.count
-        lineCount += 1
-        guard byteCount <= Self.maximumByteCount, lineCount <= Self.maximumFieldCount else { return false }
+        guard byteCount <= Self.maximumByteCount else { return false }
         var end = line.count
         while end > 0, line[end - 1] == UInt8(ascii: "\n") || line[end - 1] == UInt8(ascii: "\r") { end -= 1 }
         if end == 0 {
@@ -41,7 +39,8 @@ struct ResponseHeader {
         // Bytes beyond ASCII are permitted and opaque (RFC 9110 section 5.5). Nothing here needs such a field: left
         // out.
         guard value.indices.allSatisfy({ value[$0] < 0x80 }) else { return HeaderField(name, "") != nil }
-        guard let field = HeaderField(name, Self.text(value)) else { return false }
+        guard fields.count < Self.maximumFieldCount, let field = HeaderField(name, Self.text(value))
+        else { return false }
         fields.append(field)
         return true
     }

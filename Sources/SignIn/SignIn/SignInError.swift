@@ -111,18 +111,18 @@ public struct SignInError: RedactedError, Hashable {
                 hint: "\(Recovery.chooseAccount)")
         case .sessionEnded:
             .init(
-                .refused, "sign-in.session-ended", "the session has ended and can't be refreshed", hint: "sign in again"
-            )
+                .refused, "sign-in.session-ended", "the session has ended and can't be refreshed",
+                hint: "\(Recovery.signIn)")
         case .refreshLost:
             .init(
                 .refused, "sign-in.refresh-lost",
                 "the session has ended because an earlier refresh was cut off before its tokens were stored",
-                hint: "sign in again; end programs with SIGTERM, which lets a refresh finish, and not with SIGKILL")
+                hint: "\(Recovery.signIn); before a program ends, let it finish its refreshes")
         case .tokensNotStored(let error):
             .init(
                 error.kind, "sign-in.tokens-not-stored",
                 "the server refreshed the session, but the new tokens could not be stored and are lost: \(error.cause)",
-                hint: "make sure that the store can be written, then sign in again")
+                hint: "make sure that the store can be written, then \(Recovery.signIn)")
         case .accountNameNeeded:
             .init(
                 .usage, "sign-in.account-name-needed", "the server doesn't report which account signed in",
@@ -167,12 +167,12 @@ public struct SignInError: RedactedError, Hashable {
         case .keyLost:
             .init(
                 .refused, "sign-in.key-lost", "the key that the session is bound to is missing or different",
-                hint: "sign in again")
+                hint: "\(Recovery.signIn)")
         case .otherAuthority:
             .init(
                 .configuration, "sign-in.other-authority",
                 "the session belongs to a different server or client than the provider's current one",
-                hint: "sign in again")
+                hint: "\(Recovery.signIn)")
         case .stepFailed(.authorizationURL):
             .init(
                 .internalError, "sign-in.step-failed", "the program's own code for the authorization URL failed")

@@ -10,12 +10,12 @@ struct RequestTests {
 
     @Test func `a request has only its own fields, its length, a host and an agent`() async throws {
         let server = try ScriptedServer([.readHeader, noContent])
-        let fields = [HeaderField("Accept", "application/json")!, HeaderField("X-Empty", "")!]
+        let fields = [("Accept", "application/json"), ("X-Empty", ""), ("X-Blank", " ")].map { HeaderField($0, $1)! }
         _ = try await CurlTransport().send(GuardedRequest(.post, HTTPURL(server.origin + "/t"), fields: fields))
         #expect(
             server.headers == [
                 "POST /t HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nUser-Agent: Latchkey\r\n"
-                    + "Accept: application/json\r\nX-Empty:\r\nContent-Length: 0\r\n\r\n"
+                    + "Accept: application/json\r\nX-Empty:\r\nX-Blank:\r\nContent-Length: 0\r\n\r\n"
             ])
     }
 

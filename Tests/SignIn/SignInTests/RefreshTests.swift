@@ -82,9 +82,25 @@ struct RefreshTests {
         scene.clock.advance(seconds: 4000)
         scene.server.revokeEverything()
         await #expect(throws: SignInError(.sessionEnded)) { _ = try await scene.token() }
+        #expect(SignInError(.sessionEnded).recoveries == [.signIn])
         #expect(try await scene.service.accounts() == [])
         #expect(try await scene.service.currentAccount() == nil)
         await #expect(throws: SignInError(.notSignedIn)) { _ = try await scene.token() }
+    }
+
+    /// An app that shows who is signed in said nobody, and sent requests as the other person.
+    @Test func `after the current account's sign-out, the one that requests use is shown`() async throws {
+        let scene = try SignInScene()
+        for account in ["ada", "bob"] { try await scene.signIn(account: account) }
+        #expect(await scene.service.signOut().account == "bob")
+        #expect(try await scene.service.currentAccount()?.account == "ada")
+        let shown = try await scene.token("ada")
+        #expect(try await scene.token() == shown)
+        // Of several without a current one, none is chosen.
+        for account in ["bob", "eve"] { try await scene.signIn(account: account) }
+        await scene.service.signOut()
+        #expect(try await scene.service.currentAccount() == nil)
+        await #expect(throws: SignInError(.noCurrentAccount)) { _ = try await scene.token() }
     }
 
     /// A full disk, or a limit on a file's size: the server had refreshed, the save failed, and the next call sent the
@@ -197,7 +213,7 @@ struct RefreshTests {
         scene.refuseSessions(afterTheNext: .max)
         let error = await #expect(throws: SignInError.self) { _ = try await scene.token() }
         guard case .tokensNotStored(let cause) = error?.code else { throw try #require(error) }
-        #expect(cause.code == .cannotWrite && error?.hint?.text.contains("sign in again") == true)
+        #expect(cause.code == .cannotWrite && error?.hint?.text.contains("then sign in") == true)
         scene.store.refuseSaves(of: .session, times: 0)
         await #expect(throws: SignInError(.refreshLost)) { _ = try await scene.token() }
         #expect(scene.server.record.refreshes == 1)

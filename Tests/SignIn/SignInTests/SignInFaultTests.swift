@@ -232,6 +232,25 @@ struct SignInFaultTests {
         #expect(try scene.findings() == [])
     }
 
+    /// The second may be another person, whom the server would name at another time.
+    @Test(arguments: [AuthorizationServerFault.status(500, .userInfo), .status(429, .userInfo), .noResponse(.userInfo)])
+    func `while the server fails to name people, no sign-in replaces another's session`(
+        fault: AuthorizationServerFault
+    ) async throws {
+        let scene = try SignInScene()
+        scene.server.switchOn(fault)
+        try await scene.signIn()
+        let first = try await scene.token()
+        let second = try await scene.signIn()
+        #expect(second.account == "test-2" && second.naming == .byProvider)
+        #expect(try await scene.token("test") == first && scene.server.record.revocations == 0)
+        // One that never names them leaves one session.
+        scene.server.switchOff(fault)
+        scene.server.switchOn(.status(403, .userInfo))
+        #expect(try await scene.signIn().account == "test")
+        #expect(try await scene.service.accounts().map(\.account) == ["test", "test-2"])
+    }
+
     @Test func `the ID token's name is the account's name if it has one`() async throws {
         let scene = try SignInScene { server in
             try .issuer(Issuer(server.issuer), name: "test", clientID: "latchkey", scopes: ["openid"])

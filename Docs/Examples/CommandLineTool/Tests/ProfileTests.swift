@@ -21,7 +21,7 @@ import Testing
         #expect(try String(contentsOf: folder.file("output"), encoding: .utf8).contains("octocat"))
         #expect(server.record.refreshes == 1)
 
-        await second.signOut()
+        try await second.signOut()
         #expect(try await first.account() == nil && server.record.revocations > 0)
     }
 

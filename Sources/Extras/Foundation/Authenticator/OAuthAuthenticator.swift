@@ -9,7 +9,7 @@ internal import LatchkeySystem
 ///     let authenticator = try OAuthAuthenticator(config: configuration)
 ///     let response = try await authenticator.response(for: GuardedRequest(.get, url))
 ///
-/// For `URLRequest` see the product `LatchkeyFoundation`. Tasks that need a sign-in share one, so the person gets one
+/// Tasks that need a sign-in share one, so the person gets one
 /// question. The sign-in ends with the last waiting task. Everything else works as in `SignInService`: a refresh
 /// happens once among all tasks and processes and is stored before it is used. Every error is an
 /// ``OAuthAuthenticator/Failure``, which doesn't contain a secret.

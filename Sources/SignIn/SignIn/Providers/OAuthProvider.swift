@@ -36,7 +36,7 @@ public struct OAuthProvider: Sendable, Hashable {
     /// How the server says who signed in.
     public enum AccountSource: Sendable, Hashable {
         /// By user information (OpenID Connect Core section 5.3): `preferred_username`, else `email`, else `sub`;
-        /// without such an endpoint by the ID token's `sub`.
+        /// without such an endpoint by the ID token's `sub`. If the server says neither, the account has the provider's name.
         case userInfo
         /// By a resource of its own.
         case resource(HTTPURL, name: AccountMember, subject: AccountMember)

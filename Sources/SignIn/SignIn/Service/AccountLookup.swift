@@ -13,6 +13,8 @@ package struct AccountIdentity: Sendable, Hashable {
     package let subject: String?
     /// Where the name comes from.
     var naming = SessionSummary.Naming.byServer
+    /// Whether the session may take the place of one whose owner is unknown too.
+    var mayReplace = true
 
     package init(name: String, subject: String?) {
         self.name = name
@@ -30,11 +32,12 @@ struct AccountLookup: Sendable {
 
     private static let limits = TransferLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
 
-    /// Returns the account that signed in, or `nil` if the server doesn't report it or can't be reached. The tokens are
-    /// valid then too, and the session gets another name.
+    /// Returns the account that signed in, or `nil` if the server doesn't report it. The tokens are valid then too, and the
+    /// session gets another name.
     ///
     /// Throws `.accountMismatch` if the user information is about a different person than the ID token, `.resource` for
-    /// an address that must not get a request, and `.cancelled`.
+    /// an address that must not get a request, and `.cancelled`. Without an ID token, throws `isPassing` errors for a
+    /// server that can't be reached or fails for now.
     ///
     /// - Parameters:
     ///   - subject: the `sub` of the ID token, if there is one.
@@ -47,7 +50,7 @@ struct AccountLookup: Sendable {
         switch await Result<AccountIdentity?, SignInError>(awaiting: try await ask(token, subject)) {
         case .success(let found): return found ?? known
         case .failure(let error):
-            guard error.leavesNameOpen else { throw error }
+            guard error.leavesNameOpen, known != nil || !error.isPassing else { throw error }
             log.warning("can't ask the server who signed in: \(error)")
             return known
         }
@@ -127,6 +130,13 @@ struct AccountLookup: Sendable {
 extension SignInError {
     /// Whether a look-up that ended in this error says nothing about the tokens: no request was refused for safety, and
     /// no response was about another person.
+    /// Whether the server may answer later.
+    var isPassing: Bool {
+        guard case .resource(let error) = code else { return false }
+        if case .networkError(let cause) = error.code { return OAuthError(.networkError(cause)).isTransient }
+        return error.kind == .tryAgain || error.kind == .unavailable
+    }
+
     fileprivate var leavesNameOpen: Bool {
         switch code {
         case .resource(let error):

@@ -25,13 +25,16 @@ extension SignInService {
                     subject: identity.subject, scopes: scopes, keyThumbprint: signer?.thumbprint,
                     resource: provider.resource ?? provider.knownAccount?.resource, now: context.now())
                 if Task.isCancelled { throw .cancelled }
-                switch try await mapError(SignInError.store, awaiting: await saveUnderLease(session, signer)) {
+                switch try await mapError(
+                    SignInError.store, awaiting: await saveUnderLease(session, signer, mayReplace: identity.mayReplace))
+                {
                 case .taken: continue
                 case .saved(let replaced):
                     if let replaced { await revoke(replaced, server: server, secret: secret) }
                     var summary = session.summary
                     summary.naming =
-                        name.hasSameOctets(as: identity.name) ? identity.naming : .taken(identity.name)
+                        name.hasSameOctets(as: identity.name) || !identity.mayReplace
+                        ? identity.naming : .taken(identity.name)
                     return summary
                 }
             }
@@ -79,8 +82,11 @@ extension SignInService {
                 } else { nil }
             return AccountIdentity(name: account, subject: subject)
         }
-        let found = try await lookup.identify(
-            tokens.accessToken, subject: tokens.subject, name: tokens.accountName)
+        let answer: AccountIdentity?? = try await nilIf(
+            \SignInError.isPassing,
+            awaiting: try await lookup.identify(
+                tokens.accessToken, subject: tokens.subject, name: tokens.accountName))
+        let found = answer ?? nil
         if let found, sessions.takes(found.name) { return found }
         if mayAsk, let name = await context.askForName?(), sessions.takes(name) {
             return AccountIdentity(name: name, subject: found?.subject ?? tokens.subject)
@@ -88,6 +94,8 @@ extension SignInService {
         // A sign-in is never lost for a name.
         var identity = AccountIdentity(name: provider.name, subject: found?.subject ?? tokens.subject)
         identity.naming = .byProvider
+        // At another time the server may say that this is another person.
+        identity.mayReplace = answer != nil
         return identity
     }
 
@@ -115,12 +123,12 @@ extension SignInService {
     /// Saves under the lease, so that a refresh in another process can't replace the new session by an old one. If
     /// either of the two writes fails, nothing has changed.
     private func saveUnderLease(
-        _ session: borrowing StoredSession, _ signer: DPoPProofSigner?
+        _ session: borrowing StoredSession, _ signer: DPoPProofSigner?, mayReplace: Bool
     ) async throws(StoreError) -> Saving {
         let account = session.account
         let lease = try await sessions.lease(account, deadline: .standard)
         let before = try await previousSession(of: account)
-        guard before.isReplaceable(by: session) else { return .taken }
+        guard before.isReplaceable(by: session), mayReplace || !before.exists else { return .taken }
         let replaced = await replacedSession(before, by: session)
         do throws(StoreError) {
             // The key first: a session without its key would be of no use.
@@ -148,10 +156,12 @@ extension SignInService {
         let session: StoredSession?
         let keyThumbprint: String?
         let subject: String?
+        let exists: Bool
 
         init(_ session: consuming StoredSession?) {
             keyThumbprint = session?.keyThumbprint
             subject = session?.subject
+            exists = session != nil
             self.session = session
         }
 

@@ -96,8 +96,10 @@ extension SignInService {
         if let failure = outcome { throw failure }
     }
 
-    /// Waits until the refreshes that are going on have ended, cancelled task or not: to be called before a process
-    /// ends, so that a rotated refresh token which is on its way is stored.
+    /// Waits until the refreshes that are going on have ended, cancelled task or not.
+    ///
+    /// Call this before the process ends, also from its handler of SIGTERM and SIGINT: the server may have spent the refresh
+    /// token, and a session whose new token isn't stored is lost.
     public func finishRefreshes() async {
         for refresh in Array(refreshes.values) { _ = await refresh.wait() }
     }
@@ -285,7 +287,8 @@ extension SignInService {
 
 extension SignInService {
     /// Sends a request with an account's access token. If the server responds with 401, refreshes the token and sends
-    /// the request once more.
+    /// the request once more. If that refresh fails for now, such as for a server that can't be reached, the 401 is
+    /// returned; the session stays.
     ///
     /// If the session is bound to a key, each request carries a proof of the key.
     ///

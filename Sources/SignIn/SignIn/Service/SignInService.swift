@@ -38,7 +38,8 @@ public actor SignInService {
     var handedOut: [Octets: Box<StoredSession>] = [:]
     var lastAccount: String?
 
-    /// Sends and reads nothing yet. Sessions have the service `latchkey:NAME` in the store, by the provider's name.
+    /// Sends and reads nothing yet. Sessions have the service `latchkey:NAME` in the store, by the provider's name: programs
+    /// that aren't to share sessions need different names, or stores.
     public init(provider: OAuthProvider, store: any CredentialStore, context: SignInContext) {
         let sessions = SessionStore(store: store, provider: provider.name, leases: context.leases)
         self.init(provider: provider, sessions: sessions, context: context, identify: nil)
@@ -66,14 +67,14 @@ public actor SignInService {
         try await mapError(SignInError.store, awaiting: await sessions.summaries())
     }
 
-    /// Returns what can be shown of the current account's session, or `nil` when no account is signed in.
+    /// Returns what can be shown of the session that requests use: that of the current account, or else of the only one.
+    /// `nil` if no account is signed in, and if none of several is the current one.
     ///
     /// Throws `.store` for a store that can't be read.
     public func currentAccount() async throws(SignInError) -> SessionSummary? {
-        try await stored { () throws(StoreError) -> SessionSummary? in
-            guard let name = try await sessions.currentAccount() else { return nil }
-            return try await sessions.load(name)?.summary
-        }
+        let names = try await namedAccounts(.standard)
+        guard names.count == 1 else { return nil }
+        return try await stored { () throws(StoreError) in try await sessions.load(names[0])?.summary }
     }
 
     /// Makes an account the current one. Throws `.notSignedIn` for an account without a session.

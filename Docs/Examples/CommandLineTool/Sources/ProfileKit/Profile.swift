@@ -33,8 +33,8 @@ public struct Profile: Sendable {
         try response.body.pour(into: &output)
     }
 
-    /// Revokes the tokens where the service can, and deletes the session in any case.
-    public func signOut() async {
-        _ = await service.signOut()
+    /// Revokes the tokens where the service can, and deletes the session.
+    public func signOut() async throws {
+        if case .failed(let error) = await service.signOut().deletion { throw error }
     }
 }

@@ -20,7 +20,7 @@ do {
     switch command {
     case "sign-in": print("signed in as \(try await profile.signIn(presenting: .automatic(in: environment)))")
     case "show": try await profile.show()
-    case "sign-out": await profile.signOut()
+    case "sign-out": try await profile.signOut()
     default: print("signed in as \(try await profile.account() ?? "nobody"); profile sign-in | show | sign-out")
     }
 } catch {

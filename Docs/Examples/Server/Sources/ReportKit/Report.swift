@@ -41,11 +41,16 @@ public struct Report: Sendable {
         return try await bank.send(request).status
     }
 
-    /// The job again and again, until the task is cancelled.
+    /// The job again and again, until the task is cancelled, such as on SIGTERM. A refresh that has begun is stored then.
     public func run(_ request: HTTPRequest, every pause: Duration, report: (Int) -> Void) async throws {
-        while true {
-            report(try await run(request))
-            try await Task.sleep(for: pause)
+        do {
+            while true {
+                report(try await run(request))
+                try await Task.sleep(for: pause)
+            }
+        } catch {
+            await bank.finishRefreshes()
+            throw error
         }
     }
 }

@@ -32,6 +32,18 @@ import TestServices
                 "latchkey: no access key is stored for aws:other; store one: latchkey set aws:other"))
     }
 
+    @Test func `the answer is the key that --account names, and options of a role need one`() async throws {
+        let scene = try await HelperScene()
+        for name in ["AKIAOLD", "AKIANEW"] { try await scene.latchkey("set", "aws:work", name, input: "of \(name)") }
+        let old = try await scene.helper("latchkey", "helper", "aws", "work", "--account", "AKIAOLD")
+        #expect(old.outputText.contains("\"AccessKeyId\":\"AKIAOLD\",\"SecretAccessKey\":\"of AKIAOLD\""))
+        #expect(try await scene.helper("latchkey", "helper", "aws", "work", "--account", "none").status == 1)
+        for option in ["--sts-endpoint=https://sts.example", "--ca-file=/x"] {
+            let run = try await scene.helper("latchkey", "helper", "aws", "work", option)
+            #expect(run.status == 64 && run.output.isEmpty, "\(run.errorText)")
+        }
+    }
+
     @Test(arguments: HelperScene.Store.allCases)
     func `Go gets git's credentials for a private module's host`(_ store: HelperScene.Store) async throws {
         let scene = try await HelperScene(store)

@@ -148,6 +148,66 @@ import TestServices
         }
     }
 
+    /// As `echo` writes it.
+    @Test func `a line break at a secret's end isn't part of an answer`() async throws {
+        let scene = try await HelperScene()
+        try await scene.latchkey("set", "docker:quay.io", "ada", input: "s3cret\n")
+        #expect(try await docker(scene, "get", "quay.io").outputText == login("quay.io"))
+        let pip = try await scene.helper("keyring", "--mode", "creds", "get", "docker:quay.io")
+        #expect(pip.outputText == "ada\ns3cret\n", "\(pip.errorText)")
+    }
+
+    /// `latchkey set` allows several, in any order of their names.
+    @Test(arguments: HelperScene.Store.allCases)
+    func `of several logins the list names the one that is found`(_ store: HelperScene.Store) async throws {
+        let scene = try await HelperScene(store)
+        for user in ["zoe", "ada"] {
+            try await scene.latchkey("set", "docker:quay.io", user, input: "of \(user)")
+            // The times are in seconds.
+            if user == "zoe" { try await Task.sleep(for: .seconds(1.1)) }
+        }
+        #expect(try await docker(scene, "get", "quay.io").outputText == login("quay.io", "ada", "of ada"))
+        #expect(try await docker(scene, "list", "").outputText == "{\"quay.io\":\"ada\"}\n")
+    }
+
+    /// A helper looked no further than the first store that failed, or called absent what may be in a locked one.
+    @Test func `with all stores, one that can't be searched hides nothing, and absence isn't claimed`() async throws {
+        let scene = try await HelperScene(.secretService)
+        var environment = scene.environment
+        environment["LATCHKEY_STORE"] = nil
+        try scene.directory.makeFolder("config/latchkey")
+        try scene.directory.write("config/latchkey/config", "store = secret-service\nall-stores = yes\n")
+        let latchkey = try BuiltProducts.latchkey()
+        func run(_ words: String, _ input: String = "") async throws -> ProgramRun {
+            try await latchkey.run(
+                words.split(separator: " ").map(String.init), environment: environment, input: Array(input.utf8))
+        }
+        environment["LATCHKEY_PASSPHRASE_FILE"] = try scene.directory.write("passphrase", "words of a passphrase")
+        try await run("vault init").successful("vault init")
+        try await run("set --store vault docker:quay.io ada", "s3cret").successful("set")
+        try await run("set --store secret-service docker:ghcr.io ada", "s3cret").successful("set")
+        #expect(try await run("helper docker get", "quay.io").outputText == login("quay.io"))
+
+        let bus = environment.updateValue("unix:path=/nowhere", forKey: "DBUS_SESSION_BUS_ADDRESS")
+        #expect(try await run("helper docker get", "quay.io").outputText == login("quay.io"))
+        #expect(try await run("helper docker get", "ghcr.io").outputText.contains("couldn't be searched"))
+
+        environment["DBUS_SESSION_BUS_ADDRESS"] = bus
+        environment["LATCHKEY_PASSPHRASE_FILE"] = nil
+        #expect(try await run("helper docker get", "ghcr.io").outputText == login("ghcr.io"))
+        #expect(try await run("helper docker get", "quay.io").outputText.contains("couldn't be searched"))
+        for (words, input) in [
+            ("helper git get", "protocol=https\nhost=git.example\n\n"), ("helper go https://git.example/m", ""),
+            ("helper keyring get https://git.example/simple ada", ""), ("helper terraform get git.example", ""),
+            ("helper aws work", ""),
+        ] {
+            let none = try await run(words, input)
+            #expect(none.status != 0 && none.output.isEmpty, "\(words): \(none.outputText)")
+            #expect(none.errorText.contains("couldn't be searched"), "\(words): \(none.errorText)")
+            #expect(none.errorText.count { $0 == "\n" } == 1, "\(words): \(none.errorText)")
+        }
+    }
+
     @Test func `another user's login replaces the first`() async throws {
         let scene = try await HelperScene()
         _ = try await docker(scene, "store", login("quay.io", "ada", "1"))

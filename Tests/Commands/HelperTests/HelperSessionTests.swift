@@ -83,6 +83,18 @@ import TestServices
         #expect(try await git("get").outputText == "username=ada\npassword=by hand\n")
     }
 
+    @Test func `an ended password doesn't hide a session from Go, nor does the port that https has`() async throws {
+        let input = "protocol=https\nhost=registry.example.org\nusername=ada\npassword=x\n"
+        try await scene.helper(
+            "git-credential-latchkey", "store", input: input + "password_expiry_utc=1000000000\n\n"
+        ).successful("git store")
+        let login = Data("oauth2:\(try await token())".utf8).base64EncodedString()
+        for host in ["registry.example.org", "registry.example.org:443"] {
+            let run = try await scene.helper("latchkey", "helper", "go", "https://\(host)/module")
+            #expect(run.outputText.contains("Authorization: Basic \(login)\n"), "\(host): \(run.errorText)")
+        }
+    }
+
     @Test func `32 concurrent callers refresh an expired token once`() async throws {
         let old = try await token()
         server.expireAccessTokens()

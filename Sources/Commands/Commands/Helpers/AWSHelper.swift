@@ -2,6 +2,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyJSON
 internal import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeyStoreSelection
 internal import LatchkeyCommandLine
 
 /// `latchkey helper aws NAME`: a `credential_process` of the AWS tools, version 1. It answers with the access key that the
@@ -20,7 +21,7 @@ enum AWSHelper {
         details: """
             Write `credential_process = latchkey helper aws PROFILE` into AWS's configuration, or run `latchkey setup aws`. Store the key
             under the service aws:PROFILE: its ID is the account, and the secret access key is the secret. If there are several keys,
-            the helper returns the most recently changed one.
+            the helper returns the most recently changed one, or the one that --account names.
 
             With --role-arn, no access key is stored. AWS must know the server of the provider as an OpenID Connect provider, and the
             role must trust it. The store keeps the credentials until shortly before they end, and all callers share them.
@@ -29,7 +30,7 @@ enum AWSHelper {
             "latchkey helper aws default",
             "latchkey helper aws work --role-arn arn:aws:iam::123456789012:role/deploy",
         ],
-        // Which descriptor holds is read once.
+        // A descriptor can be read once, so the worker reads it.
         runs: { $0.has(role) && $0.has(GlobalOptions.passphraseDescriptor) ? .worker : .oneThread }, usesNetwork: true,
         reportsError: reportInOneLine
     ) { arguments, context in
@@ -38,17 +39,26 @@ enum AWSHelper {
                 secret: context.roleCredentials(
                     role, at: arguments.value(endpoint), provider: arguments.operand("NAME"), arguments))
         } else {
-            try await answerWithStoredKey(arguments.operand("NAME"), context)
+            guard !arguments.has(endpoint), !arguments.has(SignInOptions.certificateAuthority) else {
+                throw CommandFailure(
+                    .usage, "usage.missing-operand", "--sts-endpoint and --ca-file need --role-arn",
+                    hint: "add --role-arn, or omit the option")
+            }
+            try await answerWithStoredKey(
+                arguments.operand("NAME"), arguments.value(SignInOptions.account), context)
         }
         return .success
     }
 
-    private static func answerWithStoredKey(_ profile: String, _ context: CommandContext) async throws {
+    private static func answerWithStoredKey(
+        _ profile: String, _ account: String?, _ context: CommandContext
+    ) async throws {
         let service = "aws:" + profile
         let view = try await context.openView()
         guard
-            let record = try await view.credential(services: [service], account: nil, deadline: context.deadline)
+            let record = try await view.credential(services: [service], account: account, deadline: context.deadline)
         else {
+            try await view.checkAllSearched(service, deadline: context.deadline)
             let shown = LoggableText(reviewed: "a service name is what a listing shows", unredacted: service)
             throw CommandFailure(
                 .notFound, "credential.not-found", "no access key is stored for \(shown)",

@@ -25,9 +25,12 @@ enum AskpassHelper {
             let path = keyPath(in: arguments.operand("QUESTION"))
         else { return .notFound }
         let view = try await context.openView()
-        let record = try await view.credential(
-            services: ["ssh:" + path], account: account, deadline: context.deadline)
-        guard let record else { return .notFound }
+        let service = "ssh:" + path
+        let record = try await view.credential(services: [service], account: account, deadline: context.deadline)
+        guard let record else {
+            try await view.checkAllSearched(service, deadline: context.deadline)
+            return .notFound
+        }
         var answer = SecretBuilder()
         try answer.append(record.takeSecret().withoutLineBreak())
         try answer.append(publicText: "\n")

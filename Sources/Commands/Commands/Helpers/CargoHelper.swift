@@ -39,7 +39,7 @@ enum CargoHelper {
         return .success
     }
 
-    /// Whether the versions that are spoken here were said, which comes before an error too.
+    /// Whether the supported protocol versions were written. They come first, even before an error.
     private static let hasGreeted = Mutex(false)
 
     private static func greet(_ output: TerminalOutput) throws(CommandFailure) {
@@ -97,14 +97,17 @@ enum CargoHelper {
         let others = try await view.foreign(having: [shape], deadline: context.deadline)
         let other = try await others.credential(
             services: [key.service], account: account, deadline: context.deadline)
-        guard let other else { throw notFound }
+        guard let other else {
+            try await view.checkAllSearched(key.service, deadline: context.deadline)
+            throw notFound
+        }
         try answer(other.secret, context)
     }
 
     private static func answer(_ token: borrowing Secret<Password>, _ context: CommandContext) throws {
         var json = JSONWriter()
         try json.member("kind", publicText: "get")
-        try json.member("token", secret: token)
+        try json.member("token", secret: token.withoutLineBreak())
         try json.member("cache", publicText: "session")
         try json.member("operation_independent", boolean: true)
         try answer("Ok", json, context.output)

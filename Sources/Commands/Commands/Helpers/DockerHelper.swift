@@ -66,7 +66,10 @@ enum DockerHelper {
         }
         let others = try await view.foreign(having: [shape], deadline: context.deadline)
         let found = try await others.credential(services: services, account: nil, deadline: context.deadline)
-        guard let found else { throw notFound }
+        guard let found else {
+            try await view.checkAllSearched(services[0], deadline: context.deadline)
+            throw notFound
+        }
         try answer(registry.text, found.metadata.key.account, found.secret, context)
     }
 
@@ -79,7 +82,7 @@ enum DockerHelper {
         var json = JSONWriter()
         try json.member("ServerURL", publicText: server)
         try json.member("Username", publicText: user)
-        try json.member("Secret", secret: secret)
+        try json.member("Secret", secret: secret.withoutLineBreak())
         try context.output.write(secret: json.finish(as: MessageBody.self))
     }
 
@@ -147,12 +150,15 @@ enum DockerHelper {
         let view = try await context.openView()
         let others = try await view.foreign(having: [shape], deadline: context.deadline)
         var users: [String: String] = [:]
-        // The last one is the one that `get` finds.
         for store in others.stores + view.stores.reversed() {
+            var logins: [CredentialMetadata] = []
             var listing = store.list(deadline: context.deadline).makeAsyncIterator()
             while let entry = try await listing.next() {
-                guard entry.key.kind == .password, entry.key.service.hasPrefix(servicePrefix) else { continue }
-                users[String(entry.key.service.dropFirst(servicePrefix.count))] = entry.key.account
+                if entry.key.kind == .password, entry.key.service.hasPrefix(servicePrefix) { logins.append(entry) }
+            }
+            // The last one is the one that `get` finds.
+            for login in logins.sorted(by: { $0.modified < $1.modified }) {
+                users[String(login.key.service.dropFirst(servicePrefix.count))] = login.key.account
             }
         }
         try context.output.write(

@@ -53,7 +53,8 @@ enum GitHelper {
             return try answer(session, request, context)
         }
         let others = try await view.foreign(having: request.shapes, deadline: context.deadline)
-        _ = try await answer(request, service, from: others, context)
+        if try await answer(request, service, from: others, context) { return }
+        try await view.checkAllSearched(service, deadline: context.deadline)
     }
 
     /// Answers with what is stored, and returns whether there is anything.
@@ -109,7 +110,7 @@ enum GitHelper {
         let key = try CredentialKey(service: service, account: account)
         let view = try await context.openView()
         let store = try await view.store(for: key, deadline: context.deadline)
-        // git stores each credential that worked, those that it has from here too.
+        // git also stores credentials that it got from this helper.
         if let present = try await store.read(key, as: Password.self, deadline: context.deadline) {
             if present.secret.matches(secret) { return }
         } else {

@@ -9,8 +9,8 @@ enum GoHelper {
         "helper", "go", summary: "answer Go for private modules",
         operands: [.optional("URL", help: "address that the server refused (default: none, without an answer)")],
         details: """
-            A GOAUTH command for Go 1.24 and later. Go gets the credential that git would get: the stored password with the longest path,
-            or a session's token.
+            A GOAUTH command for Go 1.24 and later. Go gets the password that is stored for git with the longest path, or a session's
+            token.
             """,
         examples: ["latchkey helper go https://example.org/module"], reportsError: reportInOneLine
     ) { arguments, context in
@@ -20,13 +20,16 @@ enum GoHelper {
         else { return .success }
         let view = try await context.openView()
         let services = IndexName(address).candidates.map { "git:" + $0 }
-        if let record = try await view.credential(services: services, account: nil, deadline: context.deadline) {
-            guard let secret = GitSecret(record.secret), !secret.hasEnded(at: .now()) else { return .success }
+        if let record = try await view.credential(services: services, account: nil, deadline: context.deadline),
+            let secret = GitSecret(record.secret), !secret.hasEnded(at: .now())
+        {
             let place = record.metadata.key.service.dropFirst("git:".count)
             let user = GitExchange.user(ofAccount: record.metadata.key.account)
             try answer(String(place), user, secret.password, context)
         } else if let session = try await context.session(at: origin, user: nil, view) {
             try answer(origin, HostSession.user, session.token, context)
+        } else {
+            try await view.checkAllSearched(services[0], deadline: context.deadline)
         }
         return .success
     }

@@ -3,17 +3,24 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 
 extension StoreView {
     /// Returns the credential of the first of these services that has one; of several accounts' the one that was
     /// changed last. `nil` for none, and for names that no store takes.
+    ///
+    /// Of several stores, one that can't be searched is skipped: call `checkAllSearched` where nothing else answers.
     func credential(
         services: [String], account: String?, deadline: Deadline
     ) async throws -> CredentialRecord<Password>? {
         for store in stores {
-            // One listing for all, or a look at one after the other.
-            for services in store.capabilities.listsAllForOneService ? [services] : services.map({ [$0] }) {
-                if let record = try await store.credential(services, account, deadline) { return record }
+            do {
+                // One listing for all, or a look at one after the other.
+                for services in store.capabilities.listsAllForOneService ? [services] : services.map({ [$0] }) {
+                    if let record = try await store.credential(services, account, deadline) { return record }
+                }
+            } catch let error as StoreError where stores.count > 1 && !error.endsSearch {
+                continue
             }
         }
         return nil
@@ -27,7 +34,10 @@ extension StoreView {
         // The chosen store's credentials have precedence.
         for store in stores.reversed().compactMap(\.items) {
             for attributes in shapes {
-                try await store.copyForeign(to: found, having: attributes, deadline: deadline)
+                let error = await failure(
+                    StoreError.self,
+                    awaiting: try await store.copyForeign(to: found, having: attributes, deadline: deadline))
+                if let error, stores.count == 1 || error.endsSearch { throw error }
             }
         }
         return StoreView([found])

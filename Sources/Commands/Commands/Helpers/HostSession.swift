@@ -40,10 +40,12 @@ extension CommandContext {
     /// session.
     ///
     /// - Parameters:
-    ///   - origin: scheme, host, and a port that isn't the scheme's own.
+    ///   - origin: scheme, host and port.
     ///   - user: the user in the tool's request. It has to be an account's name, or a name that servers accept for any
     ///     token's owner.
     func session(at origin: String, user: String?, _ view: StoreView) async throws -> HostSession? {
+        let own = [("https://", ":443"), ("http://", ":80")].first { origin.hasPrefix($0) && origin.hasSuffix($1) }
+        let origin = String(origin.dropLast(own?.1.count ?? 0))
         for name in try providers.names() {
             // Other commands report a wrong provider file.
             guard let configuration = try? providers.read(name),
@@ -52,12 +54,6 @@ extension CommandContext {
             if let session = try await session(at: configuration, user: user, view) { return session }
         }
         return nil
-    }
-
-    /// Returns the session at a provider of this name.
-    func session(ofProvider name: String, user: String?, _ view: StoreView) async throws -> HostSession? {
-        guard let name = ProviderName(name), let configuration = try? providers.read(name) else { return nil }
-        return try await session(at: configuration, user: user, view)
     }
 
     /// Returns the session that a helper's operand PROVIDER names. Throws if there is none.

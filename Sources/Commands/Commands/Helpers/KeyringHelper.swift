@@ -79,6 +79,7 @@ enum KeyringHelper {
             return true
         }
         guard let origin = index.origin, let session = try await context.session(at: origin, user: user, view) else {
+            try await view.checkAllSearched(service, deadline: context.deadline)
             return false
         }
         try answer(user ?? HostSession.user, session.token, wantsLogin, wantsJSON, context)
@@ -93,11 +94,11 @@ enum KeyringHelper {
         if wantsJSON {
             var json = JSONWriter()
             if wantsLogin { try json.member("username", publicText: user) }
-            try json.member("password", secret: secret)
+            try json.member("password", secret: secret.withoutLineBreak())
             try answer.append(json.finish(as: MessageBody.self))
         } else {
             if wantsLogin { try answer.append(publicText: user + "\n") }
-            try answer.append(secret)
+            try answer.append(secret.withoutLineBreak())
         }
         try answer.append(publicText: "\n")
         try context.output.write(secret: answer.finish(as: MessageBody.self))

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeyStoreSelection
 internal import LatchkeySystem
 internal import LatchkeyCommandLine
 
@@ -31,6 +32,7 @@ enum SystemdHelper {
         let record = try await view.credential(
             services: [key.service], account: key.account, deadline: context.deadline)
         guard let record else {
+            try await view.checkAllSearched(key.service, deadline: context.deadline)
             throw CommandFailure(
                 .notFound, "credential.not-found", "no secret for \(key), which \(request.shown) needs",
                 hint: "store the secret as the user that runs this helper: latchkey set SERVICE ACCOUNT")
@@ -91,24 +93,21 @@ struct UnitCredentials: Sendable {
     /// Throws for a file that another user could have written, and for a line of another form.
     init(_ path: String) throws(CommandFailure) {
         let shown = LoggableText(reviewed: "a path from the XDG environment", unredacted: path)
-        var status = stat()
-        if unsafe lstat(path, &status) == 0,
-            status.st_mode & S_IFMT != S_IFREG || status.st_uid != geteuid()
-                || status.st_mode & 0o022 != 0
-        {
-            throw CommandFailure(
-                .refused, "systemd.not-own",
-                "\(shown) is a link, belongs to another user, or can be changed by other users",
-                hint: "check the file's content, then run chmod go-w on the file")
-        }
-        let bytes = try mapError(
+        let notOwn = CommandFailure(
+            .refused, "systemd.not-own",
+            "\(shown) is a link, belongs to another user, or can be changed by other users",
+            hint: "check the file's content, then run chmod go-w on the file")
+        let file = try mapError(
             { (error: PrivateFile.Failure) in
-                CommandFailure(
-                    .configuration, "systemd.unreadable",
-                    "can't read \"\(shown)\": \(SystemErrorNumber(error.number))",
-                    hint: "write the file, with one line for each credential: UNIT CREDENTIAL SERVICE ACCOUNT")
-            }, of: PrivateFile.read(path, limit: 1 << 20, followsLinks: false))
-        for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
+                error.number == ELOOP
+                    ? notOwn
+                    : CommandFailure(
+                        .configuration, "systemd.unreadable",
+                        "can't read \"\(shown)\": \(SystemErrorNumber(error.number))",
+                        hint: "write the file, with one line for each credential: UNIT CREDENTIAL SERVICE ACCOUNT")
+            }, of: PrivateFile.readOwned(path, limit: 1 << 20, followsLinks: false))
+        guard file.owner == geteuid(), file.mode & 0o022 == 0 else { throw notOwn }
+        for (index, line) in file.bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
             let words = line.prefix { $0 != UInt8(ascii: "#") }.split { $0 == 0x20 || $0 == 0x09 }.map {
                 String(decoding: $0, as: UTF8.self)
             }

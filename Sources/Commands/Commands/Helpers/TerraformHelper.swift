@@ -49,6 +49,7 @@ enum TerraformHelper {
         if let session = try await context.session(at: "https://" + host, user: nil, view) {
             return try answer(session.token, context)
         }
+        try await view.checkAllSearched(key.service, deadline: context.deadline)
         try context.output.write("{}")
     }
 

@@ -42,9 +42,9 @@ actor Probe {
                 collection = try .named(words[1])
                 return "ok"
             case "start":
-                // start NAME COMMAND…: in the background
+                // start NAME COMMAND…: in the background, with the settings of now
                 let rest = Array(words.dropFirst(2))
-                running[words[1]] = Task { await self.answer(rest) }
+                running[words[1]] = Task.immediate { await self.answer(rest) }
                 return "ok"
             case "cancel":
                 running[words[1]]?.cancel()

@@ -183,7 +183,6 @@ public struct LeaseDirectory: Sendable, Hashable {
     }
 }
 
-/// Leases of a store's own, which is known by its place in memory.
 /// The leases of a store that only one process has.
 final class TaskLeases: LeaseSource {
     private let held = Mutex<Set<CredentialKey>>([])
@@ -202,6 +201,7 @@ final class TaskLeases: LeaseSource {
     }
 }
 
+/// Leases of a store's own, which is known by its place in memory.
 private struct OwnLeases: Sendable, Hashable {
     let source: any LeaseSource
 

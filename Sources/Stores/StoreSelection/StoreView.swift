@@ -50,26 +50,24 @@ package struct StoreView: Sendable {
         forService service: String, deadline: Deadline
     ) async throws(StoreError) -> any CredentialStore {
         if let only { return only }
-        let (found, refusal) = try await places(ofService: service, deadline: deadline)
+        let (found, refusal) = try await stores(with: shown(service)) { (store) throws(StoreError) in
+            var entries = store.list(service: service, deadline: deadline).makeAsyncIterator()
+            return try await entries.next() != nil
+        }
         if found.count > 1 { throw ambiguous("\(shown(service)) is stored", found) }
         if let first = found.first { return first }
         if let refusal { throw refusal }
         return stores[0]
     }
 
-    /// Throws the error of a store that couldn't be searched for a service's credentials, of which no store returned one.
-    package func checkAllSearched(_ service: String, deadline: Deadline) async throws(StoreError) {
-        if only == nil, let refusal = try await places(ofService: service, deadline: deadline).refusal { throw refusal }
+    /// Throws the error of a store that couldn't be opened, or else `skipped`, that of one that couldn't be searched, for a
+    /// credential that no other store contains.
+    package func checkAllSearched(_ skipped: StoreError?) throws(StoreError) {
+        if let error = refusals.first?.error ?? skipped { throw unasked(error, "the credential") }
     }
 
-    private func places(
-        ofService service: String, deadline: Deadline
-    ) async throws(StoreError) -> (found: [any CredentialStore], refusal: StoreError?) {
-        try await stores(with: shown(service)) { (store) throws(StoreError) in
-            var entries = store.list(service: service, deadline: deadline).makeAsyncIterator()
-            return try await entries.next() != nil
-        }
-    }
+    /// Whether a store that fails is one of several.
+    package var isOfSeveral: Bool { stores.count + refusals.count > 1 }
 
     private func shown(_ service: String) -> LogMessage {
         "\(LoggableText(reviewed: "a service name is shown in keyring applications", unredacted: service))"

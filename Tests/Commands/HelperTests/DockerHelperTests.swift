@@ -196,6 +196,13 @@ import TestServices
         environment["LATCHKEY_PASSPHRASE_FILE"] = nil
         #expect(try await run("helper docker get", "ghcr.io").outputText == login("ghcr.io"))
         #expect(try await run("helper docker get", "quay.io").outputText.contains("couldn't be searched"))
+        // A provider for the host hides no other program's item, though its session may be in the locked vault.
+        try await run("provider add gitlab --client-id me").successful("provider add")
+        let theirs = login("gitlab.com", "bob", "theirs")
+        try await Program("docker-credential-secretservice").run(
+            ["store"], environment: environment, input: Array(theirs.utf8)
+        ).successful("docker-credential-secretservice")
+        #expect(try await run("helper docker get", "gitlab.com").outputText == theirs)
         for (words, input) in [
             ("helper git get", "protocol=https\nhost=git.example\n\n"), ("helper go https://git.example/m", ""),
             ("helper keyring get https://git.example/simple ada", ""), ("helper terraform get git.example", ""),

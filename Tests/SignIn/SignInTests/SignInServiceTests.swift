@@ -88,7 +88,7 @@ struct SignInServiceTests {
 
         let report = await scene.service.signOut()
         #expect(report == SignOutReport(account: "a", revocation: .revoked, deletion: .deleted))
-        #expect(try await scene.service.currentAccount() == nil)
+        #expect(try await scene.service.currentAccount()?.account == "b")
         #expect(try await scene.token() == second)
     }
 

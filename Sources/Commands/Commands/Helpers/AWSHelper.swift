@@ -55,10 +55,12 @@ enum AWSHelper {
     ) async throws {
         let service = "aws:" + profile
         let view = try await context.openView()
+        var skipped: StoreError?
         guard
-            let record = try await view.credential(services: [service], account: account, deadline: context.deadline)
+            let record = try await view.credential(
+                services: [service], account: account, deadline: context.deadline, skipped: &skipped)
         else {
-            try await view.checkAllSearched(service, deadline: context.deadline)
+            try view.checkAllSearched(skipped)
             let shown = LoggableText(reviewed: "a service name is what a listing shows", unredacted: service)
             throw CommandFailure(
                 .notFound, "credential.not-found", "no access key is stored for \(shown)",

@@ -25,10 +25,11 @@ enum AskpassHelper {
             let path = keyPath(in: arguments.operand("QUESTION"))
         else { return .notFound }
         let view = try await context.openView()
-        let service = "ssh:" + path
-        let record = try await view.credential(services: [service], account: account, deadline: context.deadline)
+        var skipped: StoreError?
+        let record = try await view.credential(
+            services: ["ssh:" + path], account: account, deadline: context.deadline, skipped: &skipped)
         guard let record else {
-            try await view.checkAllSearched(service, deadline: context.deadline)
+            try view.checkAllSearched(skipped)
             return .notFound
         }
         var answer = SecretBuilder()

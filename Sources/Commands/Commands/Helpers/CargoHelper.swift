@@ -91,14 +91,16 @@ enum CargoHelper {
     private static func get(_ request: borrowing CargoRequest, _ context: CommandContext) async throws {
         let key = try key(request)
         let view = try await context.openView()
-        let found = try await view.credential(services: [key.service], account: account, deadline: context.deadline)
+        var skipped: StoreError?
+        let found = try await view.credential(
+            services: [key.service], account: account, deadline: context.deadline, skipped: &skipped)
         if let found { return try answer(found.secret, context) }
         let shape = ItemAttributes(ofOthers: ["url": request.indexURL, "xdg:schema": "org.rust-lang.cargo.registry"])
-        let others = try await view.foreign(having: [shape], deadline: context.deadline)
+        let others = try await view.foreign(having: [shape], deadline: context.deadline, skipped: &skipped)
         let other = try await others.credential(
-            services: [key.service], account: account, deadline: context.deadline)
+            services: [key.service], account: account, deadline: context.deadline, skipped: &skipped)
         guard let other else {
-            try await view.checkAllSearched(key.service, deadline: context.deadline)
+            try view.checkAllSearched(skipped)
             throw notFound
         }
         try answer(other.secret, context)

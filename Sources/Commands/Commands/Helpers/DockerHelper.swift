@@ -58,16 +58,20 @@ enum DockerHelper {
         let registry = try registry()
         let view = try await context.openView()
         let services = registry.candidates.map { servicePrefix + $0 }
-        if let found = try await view.credential(services: services, account: nil, deadline: context.deadline) {
+        var skipped: StoreError?
+        if let found = try await view.credential(
+            services: services, account: nil, deadline: context.deadline, skipped: &skipped)
+        {
             return try answer(registry.text, found.metadata.key.account, found.secret, context)
         }
         if let session = try await context.session(at: registry.origin, user: nil, view) {
             return try answer(registry.text, HostSession.user, session.token, context)
         }
-        let others = try await view.foreign(having: [shape], deadline: context.deadline)
-        let found = try await others.credential(services: services, account: nil, deadline: context.deadline)
+        let others = try await view.foreign(having: [shape], deadline: context.deadline, skipped: &skipped)
+        let found = try await others.credential(
+            services: services, account: nil, deadline: context.deadline, skipped: &skipped)
         guard let found else {
-            try await view.checkAllSearched(services[0], deadline: context.deadline)
+            try view.checkAllSearched(skipped)
             throw notFound
         }
         try answer(registry.text, found.metadata.key.account, found.secret, context)
@@ -148,7 +152,8 @@ enum DockerHelper {
     /// One object with a member for each registry, whose value is the user.
     private static func list(_ context: CommandContext) async throws {
         let view = try await context.openView()
-        let others = try await view.foreign(having: [shape], deadline: context.deadline)
+        var skipped: StoreError?
+        let others = try await view.foreign(having: [shape], deadline: context.deadline, skipped: &skipped)
         var users: [String: String] = [:]
         for store in others.stores + view.stores.reversed() {
             var logins: [CredentialMetadata] = []

@@ -48,21 +48,23 @@ enum GitHelper {
     private static func get(_ request: borrowing GitExchange, _ context: CommandContext) async throws {
         guard let service = request.service else { return }
         let view = try await context.openView()
-        if try await answer(request, service, from: view, context) { return }
+        var skipped: StoreError?
+        if try await answer(request, service, from: view, &skipped, context) { return }
         if let session = try await context.session(at: request.origin, user: request.user, view) {
             return try answer(session, request, context)
         }
-        let others = try await view.foreign(having: request.shapes, deadline: context.deadline)
-        if try await answer(request, service, from: others, context) { return }
-        try await view.checkAllSearched(service, deadline: context.deadline)
+        let others = try await view.foreign(having: request.shapes, deadline: context.deadline, skipped: &skipped)
+        if try await answer(request, service, from: others, &skipped, context) { return }
+        try view.checkAllSearched(skipped)
     }
 
     /// Answers with what is stored, and returns whether there is anything.
     private static func answer(
-        _ request: borrowing GitExchange, _ service: String, from view: StoreView, _ context: CommandContext
+        _ request: borrowing GitExchange, _ service: String, from view: StoreView, _ skipped: inout StoreError?,
+        _ context: CommandContext
     ) async throws -> Bool {
         let record = try await view.credential(
-            services: [service], account: request.account, deadline: context.deadline)
+            services: [service], account: request.account, deadline: context.deadline, skipped: &skipped)
         guard let record, let secret = GitSecret(record.secret), !secret.hasEnded(at: .now()) else { return false }
         try answer(GitExchange.user(ofAccount: record.metadata.key.account), secret, context)
         return true
@@ -115,8 +117,11 @@ enum GitHelper {
             if present.secret.matches(secret) { return }
         } else {
             if try await provider(of: request, view, context) != nil { return }
-            let others = try await view.foreign(having: request.shapes, deadline: context.deadline)
-            let other = try await others.credential(services: [service], account: account, deadline: context.deadline)
+            var skipped: StoreError?
+            let others = try await view.foreign(
+                having: request.shapes, deadline: context.deadline, skipped: &skipped)
+            let other = try await others.credential(
+                services: [service], account: account, deadline: context.deadline, skipped: &skipped)
             if let other, other.secret.matches(secret) { return }
         }
         try await store.save(

@@ -20,7 +20,9 @@ enum GoHelper {
         else { return .success }
         let view = try await context.openView()
         let services = IndexName(address).candidates.map { "git:" + $0 }
-        if let record = try await view.credential(services: services, account: nil, deadline: context.deadline),
+        var skipped: StoreError?
+        if let record = try await view.credential(
+            services: services, account: nil, deadline: context.deadline, skipped: &skipped),
             let secret = GitSecret(record.secret), !secret.hasEnded(at: .now())
         {
             let place = record.metadata.key.service.dropFirst("git:".count)
@@ -29,7 +31,7 @@ enum GoHelper {
         } else if let session = try await context.session(at: origin, user: nil, view) {
             try answer(origin, HostSession.user, session.token, context)
         } else {
-            try await view.checkAllSearched(services[0], deadline: context.deadline)
+            try view.checkAllSearched(skipped)
         }
         return .success
     }

@@ -10,8 +10,10 @@ extension StoreView {
     /// changed last. `nil` for none, and for names that no store takes.
     ///
     /// Of several stores, one that can't be searched is skipped: call `checkAllSearched` where nothing else answers.
+    ///
+    /// - Parameter skipped: the error of the first store that was skipped; stays if there was one before.
     func credential(
-        services: [String], account: String?, deadline: Deadline
+        services: [String], account: String?, deadline: Deadline, skipped: inout StoreError?
     ) async throws -> CredentialRecord<Password>? {
         for store in stores {
             do {
@@ -19,8 +21,8 @@ extension StoreView {
                 for services in store.capabilities.listsAllForOneService ? [services] : services.map({ [$0] }) {
                     if let record = try await store.credential(services, account, deadline) { return record }
                 }
-            } catch let error as StoreError where stores.count > 1 && !error.endsSearch {
-                continue
+            } catch let error as StoreError where isOfSeveral && !error.endsSearch {
+                skipped = skipped ?? error
             }
         }
         return nil
@@ -29,7 +31,9 @@ extension StoreView {
     /// The items of other programs, in the desktop's keyring or in a served vault, under Latchkey's names for them.
     ///
     /// - Parameter shapes: the attributes by which the items are found.
-    func foreign(having shapes: [ItemAttributes], deadline: Deadline) async throws -> StoreView {
+    func foreign(
+        having shapes: [ItemAttributes], deadline: Deadline, skipped: inout StoreError?
+    ) async throws -> StoreView {
         let found = try InMemoryStore()
         // The chosen store's credentials have precedence.
         for store in stores.reversed().compactMap(\.items) {
@@ -37,7 +41,10 @@ extension StoreView {
                 let error = await failure(
                     StoreError.self,
                     awaiting: try await store.copyForeign(to: found, having: attributes, deadline: deadline))
-                if let error, stores.count == 1 || error.endsSearch { throw error }
+                guard let error else { continue }
+                guard isOfSeveral, !error.endsSearch else { throw error }
+                skipped = skipped ?? error
+                break
             }
         }
         return StoreView([found])

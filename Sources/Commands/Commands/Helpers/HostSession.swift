@@ -51,7 +51,12 @@ extension CommandContext {
             guard let configuration = try? providers.read(name),
                 (try? configuration.provider())?.origins.contains(origin) == true
             else { continue }
-            if let session = try await session(at: configuration, user: user, view) { return session }
+            do {
+                if let session = try await session(at: configuration, user: user, view) { return session }
+            } catch let error as StoreError where view.isOfSeveral && !error.endsSearch {
+                // Another store may have another credential for the tool; a search for one reports this store.
+                continue
+            }
         }
         return nil
     }

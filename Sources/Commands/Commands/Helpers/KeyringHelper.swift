@@ -73,13 +73,15 @@ enum KeyringHelper {
         let view = try await context.openView()
         let index = IndexName(service)
         let wantsJSON = arguments.value(output) == "json"
-        let found = try await view.credential(services: index.candidates, account: user, deadline: context.deadline)
+        var skipped: StoreError?
+        let found = try await view.credential(
+            services: index.candidates, account: user, deadline: context.deadline, skipped: &skipped)
         if let found {
             try answer(found.metadata.key.account, found.secret, wantsLogin, wantsJSON, context)
             return true
         }
         guard let origin = index.origin, let session = try await context.session(at: origin, user: user, view) else {
-            try await view.checkAllSearched(service, deadline: context.deadline)
+            try view.checkAllSearched(skipped)
             return false
         }
         try answer(user ?? HostSession.user, session.token, wantsLogin, wantsJSON, context)

@@ -29,10 +29,11 @@ enum SystemdHelper {
                 hint: "add a line to the file: UNIT CREDENTIAL SERVICE ACCOUNT")
         }
         let view = try await context.openView()
+        var skipped: StoreError?
         let record = try await view.credential(
-            services: [key.service], account: key.account, deadline: context.deadline)
+            services: [key.service], account: key.account, deadline: context.deadline, skipped: &skipped)
         guard let record else {
-            try await view.checkAllSearched(key.service, deadline: context.deadline)
+            try view.checkAllSearched(skipped)
             throw CommandFailure(
                 .notFound, "credential.not-found", "no secret for \(key), which \(request.shown) needs",
                 hint: "store the secret as the user that runs this helper: latchkey set SERVICE ACCOUNT")
@@ -99,7 +100,7 @@ struct UnitCredentials: Sendable {
             hint: "check the file's content, then run chmod go-w on the file")
         let file = try mapError(
             { (error: PrivateFile.Failure) in
-                error.number == ELOOP
+                [ELOOP, EACCES, EINVAL].contains(error.number)
                     ? notOwn
                     : CommandFailure(
                         .configuration, "systemd.unreadable",

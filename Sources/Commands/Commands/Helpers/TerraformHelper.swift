@@ -43,13 +43,14 @@ enum TerraformHelper {
     private static func get(
         _ host: String, _ key: CredentialKey, _ view: StoreView, _ context: CommandContext
     ) async throws {
+        var skipped: StoreError?
         let stored = try await view.credential(
-            services: [key.service], account: key.account, deadline: context.deadline)
+            services: [key.service], account: key.account, deadline: context.deadline, skipped: &skipped)
         if let stored { return try answer(stored.secret.withoutLineBreak(), context) }
         if let session = try await context.session(at: "https://" + host, user: nil, view) {
             return try answer(session.token, context)
         }
-        try await view.checkAllSearched(key.service, deadline: context.deadline)
+        try view.checkAllSearched(skipped)
         try context.output.write("{}")
     }
 

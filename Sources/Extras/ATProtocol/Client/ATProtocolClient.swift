@@ -57,15 +57,12 @@ public actor ATProtocolClient {
 
     // MARK: - Sessions
 
-    /// Returns what can be shown of the current account's session, or `nil` when no account is signed in. Its `subject`
-    /// is the account's DID.
+    /// Returns what can be shown of the session that requests use: that of the current account, or else of the only one.
+    /// Its `subject` is the account's DID. `nil` if no account is signed in, and if none of several is the current one.
     ///
     /// Throws `.signIn` when the store can't be read.
     public func currentSession() async throws(ATProtocolError) -> SessionSummary? {
-        try await stored { () throws(StoreError) -> SessionSummary? in
-            guard let name = try await sessions.currentAccount() else { return nil }
-            return try await sessions.load(name)?.summary
-        }
+        try await stored { () throws(StoreError) in try await sessions.currentSummary() }
     }
 
     /// Returns what can be shown of each account's session.
@@ -149,10 +146,7 @@ public actor ATProtocolClient {
 
     private func resolve(_ account: String?) async throws(ATProtocolError) -> String {
         if let account { return account }
-        let found = try await stored { () throws(StoreError) -> [String] in
-            if let current = try await sessions.currentAccount() { return [current] }
-            return try await sessions.accounts()
-        }
+        let found = try await stored { () throws(StoreError) in try await sessions.accountsInUse() }
         guard let name = found.first else { throw ATProtocolError(.signIn(SignInError(.notSignedIn))) }
         guard found.count == 1 else { throw ATProtocolError(.signIn(SignInError(.noCurrentAccount))) }
         return name

@@ -56,7 +56,7 @@ public struct GitHubCredentialStore: Sendable {
     /// Throws what the store throws.
     public func logins() async throws(StoreError) -> [String] { try await sessions.accounts() }
 
-    /// Returns the current login, or `nil`.
+    /// Returns the login that was made the current one, or `nil`.
     ///
     /// Throws what the store throws.
     public func currentAccount() async throws(StoreError) -> String? { try await sessions.currentAccount() }

@@ -128,8 +128,6 @@ struct AccountLookup: Sendable {
 }
 
 extension SignInError {
-    /// Whether a look-up that ended in this error says nothing about the tokens: no request was refused for safety, and
-    /// no response was about another person.
     /// Whether the server may answer later.
     var isPassing: Bool {
         guard case .resource(let error) = code else { return false }
@@ -137,6 +135,8 @@ extension SignInError {
         return error.kind == .tryAgain || error.kind == .unavailable
     }
 
+    /// Whether a look-up that ended in this error says nothing about the tokens: no request was refused for safety, and
+    /// no response was about another person.
     fileprivate var leavesNameOpen: Bool {
         switch code {
         case .resource(let error):

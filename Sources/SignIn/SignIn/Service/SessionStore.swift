@@ -114,6 +114,18 @@ package struct SessionStore: Sendable {
         return accounts.sorted()
     }
 
+    /// Returns the accounts that requests may use, if they name none: the current account, or else all.
+    package func accountsInUse(deadline: Deadline = .standard) async throws(StoreError) -> [String] {
+        if let current = try await currentAccount(deadline: deadline) { return [current] }
+        return try await accounts(deadline: deadline)
+    }
+
+    /// Returns what can be shown of the session that requests use if they name none, or `nil`.
+    package func currentSummary() async throws(StoreError) -> SessionSummary? {
+        let names = try await accountsInUse()
+        return names.count == 1 ? try await load(names[0])?.summary : nil
+    }
+
     /// Returns what can be shown of each session, in the order of the accounts. One that is damaged is listed as
     /// unreadable, and hides no other.
     package func summaries(deadline: Deadline = .standard) async throws(StoreError) -> [SessionSummary] {

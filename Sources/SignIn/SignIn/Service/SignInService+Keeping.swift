@@ -78,7 +78,9 @@ extension SignInService {
             // The person's identity only matters if the name is taken.
             let subject: String? =
                 if let subject = tokens.subject { subject } else if try await isTaken(account) {
-                    try await lookup.identify(tokens.accessToken, subject: nil)?.subject
+                    try await nilIf(
+                        \SignInError.isPassing, awaiting: try await lookup.identify(tokens.accessToken, subject: nil)
+                    )??.subject
                 } else { nil }
             return AccountIdentity(name: account, subject: subject)
         }

@@ -72,9 +72,10 @@ public actor SignInService {
     ///
     /// Throws `.store` for a store that can't be read.
     public func currentAccount() async throws(SignInError) -> SessionSummary? {
-        let names = try await namedAccounts(.standard)
-        guard names.count == 1 else { return nil }
-        return try await stored { () throws(StoreError) in try await sessions.load(names[0])?.summary }
+        try await stored { () throws(StoreError) in
+            provider.machine != nil
+                ? try await sessions.load(provider.name)?.summary : try await sessions.currentSummary()
+        }
     }
 
     /// Makes an account the current one. Throws `.notSignedIn` for an account without a session.
@@ -89,9 +90,9 @@ public actor SignInService {
         if provider.machine != nil { return provider.name }
         let deadline: Deadline = lastAccount == nil ? .standard : .after(Self.patience)
         let found: [String]
-        switch await Result<[String], SignInError>(awaiting: try await namedAccounts(deadline)) {
-        case .success(let names): found = names
-        case .failure(let error):
+        do throws(SignInError) {
+            found = try await stored { () throws(StoreError) in try await sessions.accountsInUse(deadline: deadline) }
+        } catch {
             guard let name = resolvedBefore(error) else { throw error }
             return name
         }
@@ -99,13 +100,6 @@ public actor SignInService {
         guard found.count == 1 else { throw SignInError(.noCurrentAccount) }
         lastAccount = name
         return name
-    }
-
-    private func namedAccounts(_ deadline: Deadline) async throws(SignInError) -> [String] {
-        try await stored { () throws(StoreError) -> [String] in
-            if let current = try await sessions.currentAccount(deadline: deadline) { return [current] }
-            return try await sessions.accounts(deadline: deadline)
-        }
     }
 
     /// The session of an account, which must be this provider's.

@@ -117,7 +117,7 @@ public struct SignInError: RedactedError, Hashable {
             .init(
                 .refused, "sign-in.refresh-lost",
                 "the session has ended because an earlier refresh was cut off before its tokens were stored",
-                hint: "\(Recovery.signIn); before a program ends, let it finish its refreshes")
+                hint: "\(Recovery.signIn); let programs finish a refresh before they end")
         case .tokensNotStored(let error):
             .init(
                 error.kind, "sign-in.tokens-not-stored",

@@ -60,8 +60,8 @@ package struct StoreView: Sendable {
         return stores[0]
     }
 
-    /// Throws the error of a store that couldn't be opened, or else `skipped`, that of one that couldn't be searched, for a
-    /// credential that no other store contains.
+    /// For a credential that no store returned: throws the error of a store that couldn't be opened, or else `skipped`, the
+    /// error of a store that couldn't be searched.
     package func checkAllSearched(_ skipped: StoreError?) throws(StoreError) {
         if let error = refusals.first?.error ?? skipped { throw unasked(error, "the credential") }
     }

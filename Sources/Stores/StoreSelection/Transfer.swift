@@ -57,8 +57,8 @@ package struct Transfer: Sendable {
     /// Transfers one credential: its secret, label and content type. The target sets its own times.
     ///
     /// Throws what the stores throw, and `unsupported` for a move within one store, which may be served as a keyring too.
-    /// Throws `conflict` if another process changed the credential in one of the stores during the transfer, and `corrupted` if the target returns a different secret than was stored. The source is
-    /// unchanged then.
+    /// Throws `conflict` if another process changed the credential in one of the stores during the transfer, and
+    /// `corrupted` if the target returns a different secret than was stored. The source is unchanged then.
     package func transfer(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> Outcome {
         guard let record = try await source.read(key, as: Password.self, deadline: deadline) else { return .vanished }
         let present = try await target.read(key, as: Password.self, deadline: deadline)

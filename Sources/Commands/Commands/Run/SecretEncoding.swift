@@ -185,8 +185,8 @@ enum SecretEncoding: UInt8, CaseIterable {
         return lineBreak(at: index + mark, of: bytes).map { mark + $0 }
     }
 
-    /// How long a line break is, with what the next line is indented by (up to 256 bytes: the text waits for its end), or 0;
-    /// `nil` where the text ends within it.
+    /// The length of a line break with the indentation of the next line, or 0; `nil` where the text ends within it. Text
+    /// waits for the end of an indentation, so at most 256 bytes of it count.
     private static func lineBreak(at index: Int, of bytes: Span<UInt8>) -> Int? {
         var place = index
         if place < bytes.count, bytes[place] == 0x0D { place += 1 }

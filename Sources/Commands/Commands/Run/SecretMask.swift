@@ -3,8 +3,9 @@ package import LatchkeySecrets
 /// The texts to replace in a program's output: each line of a secret, and the whole secret, in the encodings of
 /// `SecretEncoding`.
 ///
-/// A mask holds each secret once, in guarded memory; which four bytes begin a part is in hashes outside of it. It compares a text with the secret while it decodes the text, so
-/// an encoding needs no memory, and no secret is too long for one.
+/// A mask holds each secret once, in guarded memory. Short hashes of the first four bytes of each part are in ordinary
+/// memory. The mask compares a text with the secret while it decodes the text, so an encoding needs no memory, and no
+/// secret is too long for one.
 package struct SecretMask: ~Copyable {
     /// The shortest line that is replaced: a shorter one is part of other words.
     package static let minimumByteCount = 4
@@ -152,8 +153,8 @@ package struct SecretMask: ~Copyable {
     }
 }
 
-/// Parts of secrets, which are ranges of a mask's text, in the order of their symbols, which are their bytes or the characters of their base64. Those that begin like a
-/// text are next to each other, however many they are.
+/// Parts of secrets, which are ranges of a mask's text, in the order of their symbols: their bytes, or the characters of
+/// their base64. Those that begin like a text are next to each other, however many they are.
 struct PartOrder {
     /// Parts that begin with the same symbols, all of them longer than that.
     struct Run: Hashable {

@@ -98,8 +98,8 @@ extension SignInService {
 
     /// Waits until the refreshes that are going on have ended, cancelled task or not.
     ///
-    /// Call this before the process ends, also from its handler of SIGTERM and SIGINT: the server may have spent the refresh
-    /// token, and a session whose new token isn't stored is lost.
+    /// Call this before the process ends, also when SIGTERM or SIGINT ends it: the server may have spent the refresh token,
+    /// and a session whose new token isn't stored is lost.
     public func finishRefreshes() async {
         for refresh in Array(refreshes.values) { _ = await refresh.wait() }
     }

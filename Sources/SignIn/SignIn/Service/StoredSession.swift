@@ -129,7 +129,8 @@ public struct SessionSummary: Sendable, Hashable {
     package enum Naming: Sendable, Hashable {
         /// The server or the caller named the account.
         case byServer
-        /// The server doesn't report who signed in, so the account is named after the provider.
+        /// The server doesn't report who signed in, so the account is named after the provider. If the server fails only
+        /// for now, and a session has that name, the name has a number too.
         case byProvider
         /// This name is another person's account at the same server, so the session has a number after the name.
         case taken(String)

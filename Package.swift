@@ -230,11 +230,12 @@ let package = Package(
             name: "PostgreSQLTests",
             dependencies: [
                 "LatchkeyVault", "LatchkeyCredentials", "LatchkeySecrets", "LatchkeyLog", "LatchkeyStoreContract",
-                "TestServices", "LatchkeyTestServer", "LatchkeyMain", "vault-writer",
+                "LatchkeyStoreSelection", "TestServices", "LatchkeyTestServer", "LatchkeyMain", "vault-writer",
             ],
             path: "Tests/Stores/PostgreSQLTests", exclude: ["hostile_database.py", "rekey_hosts.py"]),
         .executableTarget(
-            name: "keyring-probe", dependencies: ["LatchkeySecretService", "LatchkeyStoreContract"],
+            name: "keyring-probe",
+            dependencies: ["LatchkeySecretService", "LatchkeyStoreContract", "LatchkeyStoreSelection"],
             path: "Tests/Stores/KeyringProbe"),
         .testTarget(
             name: "SecretServiceTests",

@@ -1,6 +1,7 @@
 public import LatchkeyCredentials
 package import LatchkeyLog
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Copies or moves credentials and items from one store to another, one at a time.
 ///
@@ -66,7 +67,7 @@ package struct Transfer: Sendable {
         var condition = WriteCondition.absent
         if let present {
             if present.secret.matches(record.secret) {
-                if mode == .move { try await checkStores(key, deadline) }
+                if mode == .move { try await checkAreTwo(deadline) }
                 try await finish(key, record.version, deadline)
                 return .same
             }
@@ -80,14 +81,24 @@ package struct Transfer: Sendable {
         return outcome
     }
 
-    /// In one store, the copy is the original.
-    private func checkStores(_ key: CredentialKey, _ deadline: Deadline) async throws(StoreError) {
-        if source.identity != target.identity {
-            guard try await ServedVault.hasSame(key, in: source, and: target, deadline: deadline) else { return }
+    /// In one store, the copy is the original. Two names can lead to one store, such as two URIs of a database, so the
+    /// target is given a credential for a moment, which the source must not contain.
+    private func checkAreTwo(_ deadline: Deadline) async throws(StoreError) {
+        let account = String(UInt64.random(in: .min ... .max), radix: 16)
+        let key = try mapError(
+            { (error: InvalidValue) in StoreError(.unsupported, error.cause) },
+            of: CredentialKey(service: "latchkey move", account: account))
+        try await target.save(
+            Secret<Password>(copying: Span()), for: key, options: SaveOptions(label: "move", condition: .absent),
+            deadline: deadline)
+        let isOne: Result<Bool, StoreError> = await .init(
+            awaiting: try await source.read(key, as: Password.self, deadline: deadline) != nil)
+        try await target.delete(key, condition: .none, deadline: deadline)
+        guard try !isOne.get() else {
+            throw StoreError(
+                .unsupported, "\(source.identity) and \(target.identity) are the same store",
+                hint: "choose another store to move to")
         }
-        throw StoreError(
-            .unsupported, "\(source.identity) and \(target.identity) are the same store",
-            hint: "choose another store to move to")
     }
 
     /// Says what `transfer` would do. It changes nothing.
@@ -239,6 +250,7 @@ extension Transfer {
         if let old = try await match(record, among: present, of: items, deadline) {
             let isLater = !arrived.insert(old.item.id).inserted
             if old.secret.matches(record.secret) {
+                if mode == .move, !onlyLooks { try await checkAreTwo(deadline) }
                 try await finish(record, onlyLooks: onlyLooks, deadline)
                 return .same
             }

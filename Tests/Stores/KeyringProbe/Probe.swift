@@ -3,6 +3,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySecretService
+internal import LatchkeyStoreSelection
 
 /// The commands of the probe.
 actor Probe {
@@ -94,6 +95,13 @@ actor Probe {
             let condition = try condition(words.count > 4 ? words[4] : "none", try key(words))
             return try await store.delete(try key(words), condition: condition, deadline: .after(timeout))
                 ? "deleted" : "none"
+        case "move":
+            // move SERVICE ACCOUNT KIND COLLECTION
+            var target = store.configuration
+            target.collection = try .named(words[4])
+            let isMoved = try await store.move(
+                try key(words), to: SecretServiceStore(target), deadline: .after(timeout))
+            return isMoved ? "moved" : "none"
         case "list":
             let service = words.count > 1 ? words[1] : nil
             let entries = try await store.list(service: service, deadline: .after(timeout)).all()

@@ -1,6 +1,8 @@
 import Foundation
 import LatchkeyCredentials
+import LatchkeySecrets
 import LatchkeyStoreContract
+import LatchkeyStoreSelection
 import Synchronization
 import TestServices
 import Testing
@@ -22,6 +24,42 @@ import Testing
         let store = try await vault.create()
         try await statement.check(on: store)
         #expect(try await store.verify().problems == [])
+    }
+}
+
+/// A move between two URIs of one database would delete the only copy.
+@Suite struct DatabaseMoveTests {
+    @Test func `two URIs of one database are one store`() async throws {
+        let vault = try await DatabaseVault()
+        let store = try await vault.create(1)
+        var again = vault
+        again.uri += "&connect_timeout=9"
+        let other = try await again.open()
+        await #expect { try await store.move(key("0"), to: other) } throws: {
+            ($0 as? StoreError)?.code == .unsupported
+        }
+        #expect(try await store.list().all().count == 1)
+        #expect(try await store.text(key("0")) == "secret 0")
+    }
+
+    @Test func `items stay, too`() async throws {
+        let vault = try await DatabaseVault()
+        let store = try await vault.create()
+        let attributes = ItemAttributes(ofOthers: ["server": "git.example"])
+        let draft = ItemDraft(
+            .attributes(attributes, in: ItemCollection.first, replacing: false), contentType: "text/plain")
+        _ = try await store.save(Secret<ItemContent>(copying: Array("theirs".utf8).span), draft, deadline: .standard)
+        var again = vault
+        again.uri += "&connect_timeout=9"
+        let transfer = Transfer(from: store, to: try await again.open(), mode: .move)
+        let items = try await transfer.items(service: nil, account: nil, deadline: .standard)
+        var arrived: Set<ItemID> = []
+        await #expect {
+            try await transfer.transfer(items[0], onlyLooks: false, arrived: &arrived, deadline: .standard)
+        } throws: {
+            ($0 as? StoreError)?.code == .unsupported
+        }
+        #expect(try await store.unnamedItems(deadline: .standard).count == 1)
     }
 }
 

@@ -30,6 +30,20 @@ struct KeyringCollectionTests {
         #expect(try await standard.read("s", "u") == "at home")
     }
 
+    /// A move between them would delete the only copy.
+    @Test func `two names of one collection are one store`() async throws {
+        let session = try await PrivateSession(.unlocked)
+        let path = try await session.makeCollection("Work")
+        let named = try await probe(session, collection: "Work")
+        try await named.save("s", "u", "kept")
+        #expect(try await named.ask("move", "s", "u", "password", path).starts(with: ["error", "store.unsupported"]))
+        #expect(try await named.read("s", "u") == "kept")
+        try await KeyringProbe(session).save("s", "u", "kept")
+        #expect(try await named.ask("move", "s", "u", "password", PrivateSession.loginCollection) == ["moved"])
+        #expect(try await named.ask("list") == [""])
+        #expect(try await KeyringProbe(session).ask("list") == ["s/u/password/Password for 'u' on 's'"])
+    }
+
     @Test func `a collection that is locked is found by its label, and unlocked alone`() async throws {
         let session = try await PrivateSession(.unlocked)
         _ = try await session.makeCollection("Work", password: "work password")

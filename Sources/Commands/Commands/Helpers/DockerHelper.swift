@@ -130,19 +130,16 @@ enum DockerHelper {
 
     private static func erase(_ context: CommandContext) async throws {
         let registry = try registry()
-        let view = try await context.openView()
+        let service = servicePrefix + registry.text
         var isErased = false
-        for store in view.stores {
-            for key in try await store.keys([servicePrefix + registry.text], nil, context.deadline) {
+        try await context.openView().forEach { store in
+            for key in try await store.keys([service], nil, context.deadline) {
                 if try await store.delete(key, condition: .none, deadline: context.deadline) { isErased = true }
             }
-        }
-        for store in view.stores.compactMap(\.items) {
-            let service = servicePrefix + registry.text
-            let isFound = try await store.deleteForeign(having: shape, deadline: context.deadline) { key, _ in
+            let isFound = try await store.items?.deleteForeign(having: shape, deadline: context.deadline) { key, _ in
                 key.service.hasSameOctets(as: service)
             }
-            if isFound { isErased = true }
+            if isFound == true { isErased = true }
         }
         if !isErased { throw notFound }
     }
@@ -155,19 +152,25 @@ enum DockerHelper {
         var skipped: StoreError?
         let others = try await view.foreign(having: [shape], deadline: context.deadline, skipped: &skipped)
         var users: [String: String] = [:]
-        for store in others.stores + view.stores.reversed() {
-            var logins: [CredentialMetadata] = []
-            var listing = store.list(deadline: context.deadline).makeAsyncIterator()
-            while let entry = try await listing.next() {
-                if entry.key.kind == .password, entry.key.service.hasPrefix(servicePrefix) { logins.append(entry) }
-            }
-            // The last one is the one that `get` finds.
-            for login in logins.sorted(by: { $0.modified < $1.modified }) {
-                users[String(login.key.service.dropFirst(servicePrefix.count))] = login.key.account
+        for view in [view, others] {
+            _ = try await view.first(skipped: &skipped) { (store) -> Void? in
+                var logins: [CredentialMetadata] = []
+                var listing = store.list(deadline: context.deadline).makeAsyncIterator()
+                while let entry = try await listing.next() {
+                    if entry.key.kind == .password, entry.key.service.hasPrefix(servicePrefix) { logins.append(entry) }
+                }
+                // The first one is the one that `get` finds.
+                for login in logins.sorted(by: { $0.modified > $1.modified }) {
+                    let server = String(login.key.service.dropFirst(servicePrefix.count))
+                    users[server] = users[server] ?? login.key.account
+                }
+                return nil
             }
         }
         try context.output.write(
             texts: users.sorted { $0.key < $1.key }.map { (Self.shown($0.key), Self.shown($0.value)) })
+        // Docker would use no login at all.
+        if let error = skipped ?? view.refusals.first?.error { context.output.note(error.line) }
     }
 
     private static func shown(_ name: String) -> LoggableText {

@@ -145,7 +145,12 @@ enum GitHelper {
     private static func erase(_ request: borrowing GitExchange, _ context: CommandContext) async throws {
         guard let service = request.service else { return }
         let view = try await context.openView()
-        for store in view.stores {
+        if let provider = try await provider(of: request, view, context) {
+            context.output.note(
+                "the server refused your session at \(provider); to sign in again: latchkey sign-in \(provider)"
+            )
+        }
+        try await view.forEach { store in
             for key in try await store.keys([service], request.account, context.deadline) {
                 guard let record = try await store.read(key, as: Password.self, deadline: context.deadline) else {
                     continue
@@ -157,33 +162,26 @@ enum GitHelper {
                 }
                 try await store.delete(key, condition: .matches(record.version), deadline: context.deadline)
             }
-        }
-        try await eraseForeign(request, service, view, context)
-        if let provider = try await provider(of: request, view, context) {
-            context.output.note(
-                "the server refused your session at \(provider); to sign in again: latchkey sign-in \(provider)"
-            )
+            try await eraseForeign(request, service, store, context)
         }
     }
 
     /// Deletes the same credential of another helper too, because it would be the answer again. It has to equal the
     /// refused one.
     private static func eraseForeign(
-        _ request: borrowing GitExchange, _ service: String, _ view: StoreView, _ context: CommandContext
+        _ request: borrowing GitExchange, _ service: String, _ store: any CredentialStore, _ context: CommandContext
     ) async throws {
         let account = request.account
-        for store in view.stores.compactMap(\.items) {
-            for attributes in request.shapes {
-                switch request.password {
-                case .some(let password):
-                    _ = try await store.deleteForeign(having: attributes, deadline: context.deadline) {
-                        key, secret in
-                        key.service.hasSameOctets(as: service)
-                            && (account ?? key.account).hasSameOctets(as: key.account)
-                            && secret.matches(password)
-                    }
-                case .none: break
+        for attributes in request.shapes {
+            switch request.password {
+            case .some(let password):
+                _ = try await store.items?.deleteForeign(having: attributes, deadline: context.deadline) {
+                    key, secret in
+                    key.service.hasSameOctets(as: service)
+                        && (account ?? key.account).hasSameOctets(as: key.account)
+                        && secret.matches(password)
                 }
+            case .none: break
             }
         }
     }

@@ -15,12 +15,32 @@ extension StoreView {
     func credential(
         services: [String], account: String?, deadline: Deadline, skipped: inout StoreError?
     ) async throws -> CredentialRecord<Password>? {
+        try await first(skipped: &skipped) { store in
+            // One listing for all, or a look at one after the other.
+            for services in store.capabilities.listsAllForOneService ? [services] : services.map({ [$0] }) {
+                if let record = try await store.credential(services, account, deadline) { return record }
+            }
+            return nil
+        }
+    }
+
+    /// Does something in every store, also after one of several failed, whose error is thrown at the end.
+    func forEach(_ body: (any CredentialStore) async throws -> Void) async throws {
+        var skipped: StoreError?
+        _ = try await first(skipped: &skipped) { (store) -> Void? in
+            try await body(store)
+            return nil
+        }
+        if let error = skipped ?? refusals.first?.error { throw error }
+    }
+
+    /// Returns the first result of a store, passing over one of several that fails.
+    func first<Result: ~Copyable>(
+        skipped: inout StoreError?, _ body: (any CredentialStore) async throws -> Result?
+    ) async throws -> Result? {
         for store in stores {
             do {
-                // One listing for all, or a look at one after the other.
-                for services in store.capabilities.listsAllForOneService ? [services] : services.map({ [$0] }) {
-                    if let record = try await store.credential(services, account, deadline) { return record }
-                }
+                if let result = try await body(store) { return result }
             } catch let error as StoreError where isOfSeveral && !error.endsSearch {
                 skipped = skipped ?? error
             }

@@ -35,7 +35,7 @@ enum TerraformHelper {
                 deadline: context.deadline)
         default:
             // That there was none is as good.
-            for store in view.stores { try await store.delete(key, condition: .none, deadline: context.deadline) }
+            try await view.forEach { try await $0.delete(key, condition: .none, deadline: context.deadline) }
         }
         return .success
     }

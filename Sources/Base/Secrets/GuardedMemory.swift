@@ -17,19 +17,27 @@ internal import Synchronization
 
 /// Hands out guarded memory.
 ///
-/// `sodium_malloc` takes about 26 µs and three guard pages a call, so blocks up to 1,008 bytes share slabs of two pages
-/// that stay allocated; each block ends in a random canary that is checked when the block comes back. Larger blocks are
-/// allocations of their own.
+/// `sodium_malloc` takes about 26 µs and three guard pages a call, so blocks up to 4,080 bytes share slabs that stay
+/// allocated; each block ends in a random canary that is checked when the block comes back. Larger blocks are allocations
+/// of their own.
+///
+/// The first slabs of a size have two pages, so that several fit into `ulimit -l 64`. Later ones have more, because Linux
+/// permits a process 65,530 mappings, and each allocation has four.
 final class GuardedPool: Sendable {
     static let shared = GuardedPool()
 
     static let canaryByteCount = 16
-    static let blockSizes = [64, 128, 256, 512, 1024]
+    static let blockSizes = [64, 128, 256, 512, 1024, 4096]
     /// libsodium puts its own 16-byte canary before the data: together they are exactly two pages.
     static let slabByteCount = 8192 - 16
 
+    private static let smallSlabCount = 4
+    private static let maximumDoublings = 6
+
     private struct State {
         var free: [[GuardedBlock]] = Array(repeating: [], count: blockSizes.count)
+        /// How many slabs each size has.
+        var slabCounts = Array(repeating: 0, count: blockSizes.count)
     }
 
     private let state = Mutex(State())
@@ -55,7 +63,9 @@ final class GuardedPool: Sendable {
         }
         return state.withLock { state in
             if let block = state.free[sizeClass].popLast() { return block }
-            var blocks = carve(sizeClass)
+            let doublings = min(max(0, state.slabCounts[sizeClass] - Self.smallSlabCount), Self.maximumDoublings)
+            var blocks = carve(sizeClass, count: (Self.slabByteCount / Self.blockSizes[sizeClass]) << doublings)
+            state.slabCounts[sizeClass] += 1
             defer { state.free[sizeClass] = blocks }
             return blocks.removeLast()
         }
@@ -76,10 +86,10 @@ final class GuardedPool: Sendable {
         state.withLock { $0.free[sizeClass].append(block) }
     }
 
-    private func carve(_ sizeClass: Int) -> [GuardedBlock] {
+    private func carve(_ sizeClass: Int, count: Int) -> [GuardedBlock] {
         let size = Self.blockSizes[sizeClass]
-        let slab = GuardedAllocation(byteCount: Self.slabByteCount)
-        return (0..<Self.slabByteCount / size).map { index in
+        let slab = GuardedAllocation(byteCount: max(Self.slabByteCount, count * size))
+        return (0..<count).map { index in
             let base = unsafe slab.base + index * size
             let capacity = size - Self.canaryByteCount
             for (offset, byte) in canary.enumerated() {
@@ -103,9 +113,14 @@ final class GuardedPool: Sendable {
     /// Whether the pages are locked in memory (mlock(2)), so that they never reach swap.
     package let isLocked: Bool
 
+    private static let count = Atomic(0)
+    /// Whether so many are in use that Linux may soon refuse the process another mapping.
+    package static var areScarce: Bool { count.load(ordering: .relaxed) > 12_000 }
+
     /// Allocates `byteCount` bytes, zeroed. Stops the process if the memory is used up.
     package init(byteCount: Int) {
         SodiumLibrary.start()
+        Self.count.add(1, ordering: .relaxed)
         guard let base = unsafe sodium_malloc(max(byteCount, 1)) else {
             preconditionFailure("no guarded memory left")
         }
@@ -118,6 +133,7 @@ final class GuardedPool: Sendable {
 
     /// Checks the canary, wipes, unlocks and releases the memory.
     package func free() {
+        Self.count.subtract(1, ordering: .relaxed)
         unsafe sodium_free(base)
     }
 }

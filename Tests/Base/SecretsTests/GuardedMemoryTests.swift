@@ -12,7 +12,7 @@ import Testing
 
     // MARK: - Wiping
 
-    @Test(arguments: [16, 48, 112, 240, 496, 1008])
+    @Test(arguments: [16, 48, 112, 240, 496, 1008, 4080])
     func `the memory of a secret is wiped at the secret's end`(_ count: Int) throws {
         let bytes = try Self.unique(count)
         let secret = Secret<AccessToken>(copying: bytes.span)
@@ -45,6 +45,21 @@ import Testing
         let again = pool.take(byteCount: 100)
         #expect(unsafe UInt(bitPattern: again.base) == address)
         pool.revoke(again)
+    }
+
+    /// Each had an allocation of its own, and Linux permits a process 65,530 mappings: a server with many sessions ended.
+    @Test(arguments: [100, 1008, 1009, 4080])
+    func `twenty thousand secrets need few mappings`(_ byteCount: Int) throws {
+        func mappingCount() throws -> Int {
+            try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).utf8.count { $0 == 0x0A }
+        }
+        let pool = GuardedPool()
+        let before = try mappingCount()
+        let blocks = (0..<20_000).map { _ in pool.take(byteCount: byteCount) }
+        #expect(try mappingCount() - before < 5000)
+        let addresses = Set(blocks.map { unsafe UInt(bitPattern: $0.base) })
+        #expect(addresses.count == blocks.count)
+        for block in blocks { pool.revoke(block) }
     }
 
     @Test func `an error while filling wipes the bytes filled so far`() throws {

@@ -274,11 +274,13 @@ extension VaultStore: CollectionStore {
         _ body: @escaping @Sendable (any RowTransaction, inout Change) throws(StoreError) -> Result
     ) async throws(StoreError) -> Result {
         try await worker.run(until: deadline) { (cancellation) throws(StoreError) in
-            try self.watch.own(self) { (own: inout OwnChanges) throws(StoreError) in
-                try self.commit(cancellation) { (transaction, change) throws(StoreError) in
-                    let result = try body(transaction, &change)
-                    own = change.own
-                    return result
+            try cancellation.retry { () throws(StoreError) in
+                try self.watch.own(self) { (own: inout OwnChanges) throws(StoreError) in
+                    try self.commit(cancellation) { (transaction, change) throws(StoreError) in
+                        let result = try body(transaction, &change)
+                        own = change.own
+                        return result
+                    }
                 }
             }
         }
@@ -332,12 +334,15 @@ extension VaultStore {
     }
 
     /// As a listing shows an item that is what its key is read as; `nil` for any other.
+    ///
+    /// - Parameter firsts: which item each key was found to be read as, because a key may have many.
     static func impliedMetadata(
-        of opened: OpenedRow, in view: any RowView, _ state: KnownState
+        of opened: OpenedRow, in view: any RowView, _ state: KnownState, _ firsts: inout [CredentialKey: [UInt8]]
     ) throws(StoreError) -> CredentialMetadata? {
-        guard let key = opened.row.impliedKey, try view.heading(state.keys.lookup(of: key)) == nil,
-            try impliedRows(of: key, in: view, state.manifest, state.keys).first?.lookup == opened.lookup
-        else { return nil }
-        return opened.row.metadata(for: key)
+        guard let key = opened.row.impliedKey, try view.heading(state.keys.lookup(of: key)) == nil else { return nil }
+        if firsts[key] == nil {
+            firsts[key] = try impliedRows(of: key, in: view, state.manifest, state.keys).first?.lookup
+        }
+        return firsts[key] == opened.lookup ? opened.row.metadata(for: key) : nil
     }
 }

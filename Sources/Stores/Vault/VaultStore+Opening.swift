@@ -43,6 +43,8 @@ extension VaultStore {
                 keys, slot, collections: CollectionsRecord(created: now()))
             let manifest = Manifest(recordsDigest: Manifest.digest(records, keys))
             records.append(NamedRecord(name: Manifest.recordName, content: try manifest.seal(keys)))
+            // Throws before there is a vault, which the error would hide.
+            if let memory { _ = try GenerationMemory(memory, vault: vault) }
             try place.create(for: .daily, records, cancellation)
             let opened = VaultStore.OpenedSlot(
                 recordName: KeySlot.recordName(slot.head.id), keys: slot.keys)

@@ -271,8 +271,12 @@ extension VaultStore {
             }
         } catch {
             // The disk may refuse when all is written, and only the last fsync is missing.
-            guard error.code == .cannotWrite, let written, (try? currentManifest()) == written else {
-                throw error
+            guard error.code == .cannotWrite, let written else { throw error }
+            switch Swift.Result(catching: { () throws(StoreError) in try currentManifest() }) {
+            case .success(written): break
+            // After a rekey, the keys of before don't open the manifest.
+            case .failure(let failure) where failure.code == .wrongKey: break
+            default: throw error
             }
             throw .changeNotDurable(error)
         }

@@ -211,11 +211,12 @@ public final class VaultStore: CredentialStore {
             let items = try view.items(after: try cursor?.place(under: state.keys), limit: limit)
             var entries: [CredentialMetadata] = []
             var last: Int64?
+            var firsts: [CredentialKey: [UInt8]] = [:]
             for item in items {
                 last = item.place
                 let opened = try Self.row(item, state.keys)
                 var found = opened.row.key.map(opened.row.metadata)
-                if found == nil { found = try Self.impliedMetadata(of: opened, in: view, state) }
+                if found == nil { found = try Self.impliedMetadata(of: opened, in: view, state, &firsts) }
                 guard let entry = found else { continue }
                 if let service, !entry.key.service.utf8.elementsEqual(service.utf8) { continue }
                 entries.append(entry)

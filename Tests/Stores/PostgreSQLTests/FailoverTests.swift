@@ -1,5 +1,6 @@
 import Foundation
 import LatchkeyCredentials
+import LatchkeySecrets
 import LatchkeyTestServer
 import Synchronization
 import Testing
@@ -89,6 +90,7 @@ import TestServices
         let vault = try await DatabaseVault(on: server)
         let store = try await vault.create(1)
         // Backends die at any step while saves go on: each save that returned is there, and none is there twice.
+        let attributes = ItemAttributes(ofOthers: ["server": "git.example"])
         let isOver = Mutex(false)
         let killer = Task {
             while !isOver.withLock({ $0 }) {
@@ -103,12 +105,19 @@ import TestServices
             try await store.save(
                 secret("secret \(number)"), for: key("0"), options: SaveOptions(), deadline: .after(.seconds(60)))
             #expect(try await store.text(key("0"), deadline: .after(.seconds(60))) == "secret \(number)")
+            // As a program does in the served keyring.
+            let saved = try await store.save(
+                Secret<ItemContent>(copying: Array("item \(number)".utf8).span),
+                ItemDraft(
+                    .attributes(attributes, in: ItemCollection.first, replacing: true), contentType: "text/plain"),
+                deadline: .after(.seconds(60)))
+            #expect(saved?.isNew == (number == 1))
         }
         isOver.withLock { $0 = true }
         try await killer.value
         let report = try await vault.open().verify()
         // One generation for each save, and none for a retry.
-        #expect(report.problems == [] && report.generation == 62)
+        #expect(report.problems == [] && report.generation == 122)
     }
 
     @Test func `a save waits until a network interruption ends`() async throws {

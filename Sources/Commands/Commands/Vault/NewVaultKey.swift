@@ -11,7 +11,7 @@ internal import LatchkeyVault
 /// The key of a new vault or key slot, made or asked for.
 struct NewVaultKey: ~Copyable {
     let source: VaultKeySource
-    /// The created key, which is deleted if its slot isn't created.
+    /// The created key, which is deleted if it is certain that its slot wasn't created.
     private let made: Made
 
     private enum Made: Sendable {
@@ -113,13 +113,23 @@ struct NewVaultKey: ~Copyable {
         made = .item(keyring, slot)
     }
 
-    /// Deletes the key again: without its vault it could be mistaken for the key of another vault.
-    borrowing func discard() async {
+    /// Deletes the key again after an error, because it could be mistaken for the key of another vault. A key that may be
+    /// the only one of its vault stays: a disk or a database can lose the answer of a change that was made.
+    borrowing func discard(ifUnneeded isUnneeded: Bool, _ output: TerminalOutput) async {
         switch made {
         case .nothing: break
-        case .file(let path): unsafe unlink(path)
+        case .file(let path) where isUnneeded: unsafe unlink(path)
+        case .file(let path):
+            let shown = LoggableText(reviewed: "the path of a key file", unredacted: path)
+            output.warn(
+                "keep the key file \(shown): the vault may need it",
+                hint: "run `latchkey vault slots` to see the slots")
         // Left behind it opens nothing.
-        case .item(let keyring, let slot): _ = try? await keyring.forget(slot)
+        case .item(let keyring, let slot) where isUnneeded: _ = try? await keyring.forget(slot)
+        case .item:
+            output.warn(
+                "the new key in the desktop's keyring stays there: the vault may need it",
+                hint: "run `latchkey vault slots` to see the slots")
         }
     }
 
@@ -188,7 +198,9 @@ extension CommandContext {
             vault = try await VaultStore.create(
                 at: settings.vaultPath, unlockedBy: key.source, memory: settings.vaultMemory, deadline: deadline)
         } catch {
-            await key.discard()
+            // A conflict is another vault's.
+            let isAbsent = (try? await lacksVault) == true
+            await key.discard(ifUnneeded: error.code == .conflict || isAbsent, output)
             throw error
         }
         key.announce(on: output)

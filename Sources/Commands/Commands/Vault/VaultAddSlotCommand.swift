@@ -40,7 +40,8 @@ enum VaultAddSlotCommand {
         // Before any question, and before a key file is created.
         try NewVaultKey.check(keyFile: arguments.value(keyFile), arguments, context.environment)
         let vault = try await context.openVault()
-        let replaced = try await check(name, replacing: old, in: vault, context)
+        let slots = try await check(name, replacing: old, in: vault, context)
+        let replaced = slots.first { $0.name == old }
         let key: NewVaultKey
         if let path = arguments.value(keyFile) {
             key = try NewVaultKey(keyFile: AbsolutePath.of(path))
@@ -57,7 +58,8 @@ enum VaultAddSlotCommand {
         do throws(StoreError) {
             try await vault.addSlot(key.source, name: name, replacing: old, deadline: context.deadline)
         } catch {
-            await key.discard()
+            let now = try? await vault.slots(deadline: .after(.seconds(5)))
+            await key.discard(ifUnneeded: now == slots, context.output)
             throw error
         }
         key.announce(on: context.output)
@@ -70,7 +72,7 @@ enum VaultAddSlotCommand {
 
     private static func check(
         _ name: KeySlotName, replacing old: KeySlotName?, in vault: VaultStore, _ context: CommandContext
-    ) async throws -> KeySlotDescription? {
+    ) async throws -> [KeySlotDescription] {
         let slots = try await vault.slots(deadline: context.deadline)
         let names = slots.map(\.name)
         if let old, !names.contains(old) { throw CommandFailure(absentSlot: old, in: vault) }
@@ -79,7 +81,7 @@ enum VaultAddSlotCommand {
                 .conflict, "the vault already has a key slot named \(name)",
                 hint: "choose another name, or replace the old slot with --replace")
         }
-        return slots.first { $0.name == old }
+        return slots
     }
 }
 

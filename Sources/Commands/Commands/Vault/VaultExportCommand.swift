@@ -1,3 +1,4 @@
+internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeyProcess
@@ -63,7 +64,9 @@ enum VaultExportCommand {
                 deadline: context.longDeadline(arguments)
             ) { progress.show(fraction: $0) }
         } catch {
-            await key.discard()
+            // A conflict is about another file.
+            let isAbsent = unsafe access(path, F_OK) != 0 && errno == ENOENT
+            await key.discard(ifUnneeded: error.code == .conflict || isAbsent, context.output)
             throw error
         }
         key.announce(on: context.output)

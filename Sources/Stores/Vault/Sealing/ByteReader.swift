@@ -74,7 +74,7 @@ struct ByteWriter {
     mutating func append(_ more: [UInt8]) { bytes += more }
 
     mutating func append<Number: FixedWidthInteger>(_ number: Number) {
-        for index in 0..<Number.bitWidth / 8 { bytes.append(UInt8(truncatingIfNeeded: number >> Number(index * 8))) }
+        unsafe withUnsafeBytes(of: number.littleEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 
     mutating func append<Length: FixedWidthInteger>(_ text: String, length: Length.Type) {
@@ -103,11 +103,8 @@ struct Octets16: Sendable, Hashable, Comparable {
     /// The first sixteen bytes; what is missing is zero.
     init(_ bytes: some Sequence<UInt8>) {
         var words: (high: UInt64, low: UInt64) = (0, 0)
-        for (index, byte) in bytes.prefix(Self.byteCount).enumerated() {
-            let shift = UInt64(56 - index % 8 * 8)
-            if index < 8 { words.high |= UInt64(byte) << shift } else { words.low |= UInt64(byte) << shift }
-        }
-        (high, low) = words
+        unsafe withUnsafeMutableBytes(of: &words) { unsafe $0.copyBytes(from: Array(bytes.prefix(Self.byteCount))) }
+        (high, low) = (words.high.bigEndian, words.low.bigEndian)
     }
 
     var bytes: [UInt8] {

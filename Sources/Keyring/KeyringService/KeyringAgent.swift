@@ -4,7 +4,7 @@ internal import Glibc
 package import LatchkeyDBus
 
 /// A terminal that asks its person for the vault's passphrase when the keyring on the bus needs it; see
-/// `Keyring+Agents`.
+/// `Keyring+Unlocking`.
 ///
 /// It responds to the one connection that it registered with, and to no other: any program of the user can call it.
 package final class KeyringAgent: Sendable {

@@ -50,13 +50,13 @@ struct InMemoryState {
     mutating func put(_ entry: Entry) {
         if let old = entries[entry.item.id], old.item.attributes == entry.item.attributes {
             // The new entry has the same name.
-            byteCount += entry.secret.value.byteCount - old.secret.value.byteCount
+            byteCount += entry.byteCount - old.byteCount
             entries[entry.item.id] = entry
             return
         }
         remove(entry.item.id)
         entries[entry.item.id] = entry
-        byteCount += entry.secret.value.byteCount
+        byteCount += entry.byteCount
         guard let key = entry.item.key else { return }
         let name = EntryName(key)
         var reading = readings[name] ?? Reading()
@@ -73,7 +73,7 @@ struct InMemoryState {
     @discardableResult
     mutating func remove(_ id: ItemID) -> Entry? {
         guard let entry = entries.removeValue(forKey: id) else { return nil }
-        byteCount -= entry.secret.value.byteCount
+        byteCount -= entry.byteCount
         guard let key = entry.item.key else { return entry }
         let name = EntryName(key)
         guard var reading = readings[name] else { return entry }
@@ -125,6 +125,12 @@ struct Entry: Sendable {
 
     /// Whether the entry is an item: credentials of kinds other than `password` aren't.
     var isItem: Bool { item.key.map { $0.kind == .password } ?? true }
+    /// Of the secret, the label and the attributes.
+    var byteCount: Int {
+        item.attributes.all.reduce(secret.value.byteCount + item.label.utf8.count) {
+            $0 + $1.name.utf8.count + $1.value.utf8.count
+        }
+    }
     /// Of an item in memory it is always known.
     var version: CredentialVersion { item.version! }
 }

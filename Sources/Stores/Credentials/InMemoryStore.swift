@@ -166,10 +166,6 @@ public final class InMemoryStore: CredentialStore {
         guard state.collections.contains(where: { $0.name == collection }) else {
             throw StoreError(.unavailable, "the collection doesn't exist", hint: "choose another collection")
         }
-        let byteCount = state.byteCount - (old?.secret.value.byteCount ?? 0) + secret.value.byteCount
-        guard byteCount <= limits.byteCount, old != nil || state.entries.count < limits.itemCount else {
-            throw StoreError(.tooLarge, "out of memory")
-        }
         let revision = state.nextRevision()
         let now = UnixTime.now()
         let created = times?.created ?? old?.item.created ?? now
@@ -181,6 +177,9 @@ public final class InMemoryStore: CredentialStore {
                 modified: times?.modified ?? max(created, now), version: version(ofRevision: revision), key: key,
                 isNamed: isNamed),
             secret: secret, revision: revision)
+        guard state.byteCount - (old?.byteCount ?? 0) + entry.byteCount <= limits.byteCount,
+            old != nil || state.entries.count < limits.itemCount
+        else { throw StoreError(.tooLarge, "out of memory") }
         state.put(entry)
         return entry
     }

@@ -87,9 +87,9 @@ enum VersionKeyFile {
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
         guard descriptor >= 0 else { return false }
         defer { unsafe unlink(temporary) }
-        let written = unsafe write(descriptor, bytes, byteCount)
+        let isWritten = unsafe write(descriptor, bytes, byteCount) == byteCount && fsync(descriptor) == 0
         close(descriptor)
-        guard written == byteCount else { return false }
+        guard isWritten else { return false }
         return unsafe link(temporary, path) == 0 || errno == EEXIST
     }
 }

@@ -68,6 +68,15 @@ struct KeyringEnableTests {
         }
         let checked = try await scene.shell("systemd-analyze verify --user \(unit) 2>&1")
         #expect(!checked.outputText.contains("latchkey-keyring.service:"), "\(checked.outputText)")
+        // A vault in a database is reached over the network.
+        let uri = "postgresql://127.0.0.1/secrets?sslmode=verify-full&schema=latchkey"
+        try await scene.shell(
+            "latchkey keyring disable && XDG_CONFIG_HOME=$PWD/remote latchkey keyring enable --vault '\(uri)'"
+        ).successful("a database")
+        let remote = try text(scene, "remote/systemd/user/latchkey-keyring.service")
+        #expect(remote.contains("RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6\n") && remote.contains(uri))
+        try await scene.shell("XDG_CONFIG_HOME=$PWD/remote latchkey keyring disable").successful("disable")
+        try await scene.latchkey("keyring", "enable", "--vault", vault).successful("first")
         // Again is no error, and is the same.
         try await scene.latchkey("keyring", "enable", "--vault", vault).successful("again")
         #expect(try text(scene, activation) == written)

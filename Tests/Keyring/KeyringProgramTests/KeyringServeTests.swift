@@ -195,6 +195,51 @@ struct KeyringServeTests {
         #expect(try await running.finish().status == 0)
     }
 
+    /// It was of no use until it was started again, and `unlock` didn't help.
+    @Test func `after a rekey the keyring is locked, and vault unlock opens it again`() async throws {
+        let scene = try await KeyringScene(on: PrivateSession(.none))
+        try scene.directory.write("words", "words of a passphrase")
+        let lines = """
+            export LATCHKEY_VAULT=$PWD/locked/vault LATCHKEY_PASSPHRASE_FILE=$PWD/words
+            latchkey vault init
+            latchkey vault unlock
+            printf one | latchkey set service.example ada
+            unset LATCHKEY_PASSPHRASE_FILE
+            latchkey keyring serve --no-prompt & service=$!
+            until secret-tool lookup service service.example; do sleep 0.1; done
+            LATCHKEY_PASSPHRASE_FILE=$PWD/words latchkey vault rekey > rekeyed
+            secret-tool lookup service service.example || echo " locked"
+            latchkey keyring status | grep -o "locked$"
+            LATCHKEY_PASSPHRASE_FILE=$PWD/words latchkey vault unlock
+            secret-tool lookup service service.example
+            latchkey vault lock
+            kill $service; wait $service
+            """
+        let run = try await scene.shell("(\(lines)) 2> errors")
+        let errors = try String(contentsOfFile: scene.directory / "errors", encoding: .utf8)
+        #expect(run.outputText.hasPrefix("one locked\nlocked\none"), "\(run.outputText) \(errors)")
+    }
+
+    /// It ended with an error about the keyring's name.
+    @Test func `the keyring goes on without the portal's name`() async throws {
+        let scene = try await KeyringScene(on: PrivateSession(.none))
+        let service = try await serve(scene)
+        let taken = try await scene.shell(
+            """
+            /usr/bin/python3 -c '
+            from jeepney import DBusAddress, new_method_call
+            from jeepney.io.blocking import open_dbus_connection
+            bus = open_dbus_connection("SESSION")
+            address = DBusAddress("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus")
+            name = "org.freedesktop.impl.portal.desktop.latchkey"
+            print(bus.send_and_get_reply(new_method_call(address, "RequestName", "su", (name, 6))).body[0])'
+            printf x | secret-tool store --label=l service a username b && secret-tool lookup service a
+            """)
+        #expect(taken.outputText == "1\nx", "\(taken.outputText) \(taken.errorText)")
+        kill(service.pid, SIGTERM)
+        #expect(try await service.finish().status == 0)
+    }
+
     @Test func `changes by latchkey are announced on the bus`() async throws {
         let scene = try await KeyringScene(on: PrivateSession(.none))
         let service = try await serve(scene)

@@ -13,7 +13,8 @@ struct HostileClientTests {
         ("padding", String(repeating: invalid, count: 9) + "2\n[]\nInvalidArgs\n"),
         (
             "large",
-            String(repeating: invalid, count: 6) + "LimitsExceeded\nInvalidArgs\nLimitsExceeded\n[]\nLimitsExceeded\n"
+            String(repeating: invalid, count: 6) + "LimitsExceeded\nInvalidArgs\n"
+                + String(repeating: "LimitsExceeded\n", count: 3) + "[]\n1\nLimitsExceeded\n"
         ),
         (
             "wrong",

@@ -23,4 +23,21 @@ struct SecretResidueTests {
         let places = try ProcessMemory.places(ofPiecesOf: secrets, in: service.pid)
         #expect(places == [[], []], "\(places)")
     }
+
+    /// Each left the secret in GDBus's buffer.
+    @Test func `a plain secret in a call that is refused leaves nothing in the service`() async throws {
+        let keyring = try await ServedKeyring(.vault)
+        let service = try #require(keyring.service)
+        let secret = (0..<600).map { _ in UInt8.random(in: 0x21...0x7E) }
+        let run = try await Program("/usr/bin/python3").run(
+            [TestData.folder().appendingPathComponent("hostile.py").path, "refused"],
+            environment: keyring.session.environment, input: secret)
+        #expect(
+            run.outputText.split(separator: "\n") == [
+                "NoSession", "UnknownObject", "InvalidArgs", "InvalidArgs", "done", "InvalidArgs", "UnknownObject",
+                "InvalidArgs", "UnknownMethod",
+            ], "\(run.outputText) \(run.errorText)")
+        let places = try ProcessMemory.places(ofPiecesOf: [secret], in: service.pid)
+        #expect(places == [[]], "\(places)")
+    }
 }

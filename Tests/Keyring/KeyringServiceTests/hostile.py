@@ -143,7 +143,12 @@ def large():
     print(client.create(session, {"a": "1"}, bytes(10 << 20)))
     print(client.call(ROOT, "Secret.Service", "SearchItems", "a{ss}", ({"a": "x" * 65536},)))
     print(client.call(ROOT, "Secret.Service", "GetSecrets", "aoo", ([LOGIN + "/x"] * 20001, session)))
+    for member in ("Unlock", "Lock"):
+        print(client.call(ROOT, "Secret.Service", member, "ao", ([LOGIN + "/x"] * 20001,)))
     print(client.search({}))
+    # One item, named 20,000 times, was as many pieces of guarded memory: more than Linux permits a process.
+    item = client.create(session, {"a": "large"}, bytes(5000))[0]
+    print(len(client.call(ROOT, "Secret.Service", "GetSecrets", "aoo", ([item] * 20000, session))[0]))
     for _ in range(1023):
         client.plain()
     print(client.call(ROOT, "Secret.Service", "OpenSession", "sv", ("plain", ("s", ""))))
@@ -173,6 +178,29 @@ def wrong():
         (ROOT, "Secret.Service", "Unlock", "ao", ([ROOT + "/collection/none", "/"],)),
     ]:
         print(client.call(*call))
+
+
+def refused():
+    """Plain secrets in calls that are refused, and searches after them."""
+    client = Client()
+    secret, session = sys.stdin.buffer.read(), client.plain()
+    item = client.create(session, {"a": "1"})[0]
+    properties = {"org.freedesktop.Secret.Item.Label": ("u", 1)}
+    whole = (session, b"", secret, "text/plain")
+    for reply in [
+        client.create(ROOT + "/session/none", {"a": "2"}, secret),
+        client.create(session, {"a": "2"}, secret, collection=ROOT + "/collection/none"),
+        client.create(session, {"a": "2"}, secret, label="x" * 5000),
+        client.create(session, {"a": "2"}, secret, b"parameters"),
+        client.call(LOGIN, "Secret.Collection", "CreateItem", "a{sv}(oayays)b", (properties, whole, False)),
+        client.call(LOGIN, "Secret.Collection", "CreateItem", "a{sv}(oayays)", ({}, whole)),
+        client.call(LOGIN + "/none", "Secret.Item", "SetSecret", "(oayays)", (whole,)),
+        client.call(item, "Secret.Item", "SetSecret", "((oayays)b)", ((whole, True),)),
+        client.call(ROOT, "Secret.Service", "SetSecret", "(oayays)", (whole,)),
+    ]:
+        print(reply if isinstance(reply, str) else "done")
+    for _ in range(20):
+        client.search({})
 
 
 def many():
@@ -258,14 +286,14 @@ def greedy():
 
 
 def bulk():
-    """The same secret of 8 MiB several times: a response of 24 MiB is sent, and larger ones are errors."""
+    """Several secrets of 8 MiB: a response of 24 MiB is sent, and larger ones are errors."""
     client = Client()
     session = client.plain()
-    item = client.create(session, {"a": "1"}, bytes(8 << 20))[0]
+    items = [client.create(session, {"a": str(number)}, bytes(8 << 20))[0] for number in range(8)]
     for count in (3, 4, 8):
-        reply = client.call(ROOT, "Secret.Service", "GetSecrets", "aoo", ([item] * count, session))
-        print(reply if isinstance(reply, str) else len(reply[0][item][2]))
-    print(client.search({"a": "1"}) == [item])
+        reply = client.call(ROOT, "Secret.Service", "GetSecrets", "aoo", (items[:count], session))
+        print(reply if isinstance(reply, str) else len(reply[0][items[0]][2]))
+    print(client.search({"a": "1"}) == [items[1]])
 
 
 # What each interface has: members, and the signature of a right call.

@@ -11,10 +11,11 @@ enum EnableCommand {
     static let enable = Command(
         "keyring", "enable", summary: "start the keyring when a program asks for one",
         details: """
-            enable writes two files:
+            enable writes three files: $XDG_CONFIG_HOME/systemd/user/latchkey-keyring.service for systemd's user manager, and two for
+            the session bus in $XDG_DATA_HOME/dbus-1/services, where programs and sandboxed applications ask for the keyring:
 
-              $XDG_DATA_HOME/dbus-1/services/org.freedesktop.secrets.service  for the session bus
-              $XDG_CONFIG_HOME/systemd/user/latchkey-keyring.service          for systemd's user manager
+              org.freedesktop.secrets.service
+              org.freedesktop.impl.portal.desktop.latchkey.service
 
             They contain the path of --vault. enable doesn't replace files that another program wrote.
             """,
@@ -47,13 +48,17 @@ enum EnableCommand {
         let usual = context.environment.dataDirectory + "/vault"
         let vault = context.settings.vaultPath == usual ? nil : context.settings.vaultPath
         let program = ThisProgram.path ?? ""
-        // Both files have syntaxes of their own.
-        guard [program, vault ?? ""].allSatisfy({ $0.utf8.allSatisfy(ASCII.isPlainInPaths) }), !program.isEmpty else {
+        // The files have syntaxes of their own.
+        let isDatabase = VaultLocation.isDatabase(context.settings.vaultPath)
+        let isPlain = (vault ?? "").utf8.allSatisfy {
+            ASCII.isPlainInPaths($0) || (isDatabase && "?&@,".utf8.contains($0))
+        }
+        guard isPlain, program.utf8.allSatisfy(ASCII.isPlainInPaths), !program.isEmpty else {
             throw CommandFailure(
                 .refused, "keyring.unfit-path", "a path has characters that the bus or systemd would misread",
                 hint: "use a path with only letters, digits and / . _ - + = :")
         }
-        return KeyringUnits(context.environment, program: program, vault: vault)
+        return KeyringUnits(context.environment, program: program, vault: vault, usesNetwork: isDatabase)
     }
 
     /// Makes a running bus read its files again. The next bus reads them at its start.

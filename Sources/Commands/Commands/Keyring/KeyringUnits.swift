@@ -18,7 +18,8 @@ struct KeyringUnits {
     /// - Parameters:
     ///   - program: this program's path.
     ///   - vault: the vault's path, where it isn't the usual one.
-    init(_ environment: ProgramEnvironment, program: String, vault: String?) {
+    ///   - usesNetwork: whether it is in a database.
+    init(_ environment: ProgramEnvironment, program: String, vault: String?, usesNetwork: Bool) {
         let command = ([program, "keyring", "serve", "--no-prompt"] + (vault.map { ["--vault", $0] } ?? []))
             .joined(separator: " ")
         files =
@@ -39,7 +40,7 @@ struct KeyringUnits {
                     NoNewPrivileges=yes
                     LockPersonality=yes
                     MemoryDenyWriteExecute=yes
-                    RestrictAddressFamilies=AF_UNIX
+                    RestrictAddressFamilies=AF_UNIX\(usesNetwork ? " AF_INET AF_INET6" : "")
                     RestrictNamespaces=yes
                     RestrictRealtime=yes
                     SystemCallArchitectures=native

@@ -166,7 +166,7 @@ extension BusInterface {
 
     // MARK: - Ours
 
-    /// A terminal that asks its person for the passphrase; see `KeyringAgents`.
+    /// A terminal that asks its person for the passphrase: `KeyringAgent`.
     static let agents = BusInterface(
         name: "org.latchkey.Keyring1",
         methods: [

@@ -18,8 +18,6 @@ final class ClientSession: Sendable {
     /// `nil` of a plain one.
     private let key: Secret<PrivateKey>?
 
-    var isPlain: Bool { key == nil }
-
     /// A session in which secrets cross the bus as they are: some clients know no other.
     init(plainAt path: String, of client: String) {
         self.path = path

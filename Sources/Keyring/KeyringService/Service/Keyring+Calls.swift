@@ -151,7 +151,7 @@ extension Keyring {
                 try self.attributes(value)
             } ?? ItemAttributes()
         let store = try await openStore(of: name)
-        let secret = try opened(value, in: session)
+        let secret = try session.opened(value)
         let contentType = try ClientSession.contentType(of: value)
         let creation = try await use(store) { (store, deadline) async throws(StoreError) in
             try await store.create(
@@ -164,14 +164,6 @@ extension Keyring {
             announceChange(creation.item)
         }
         return .tuple([.path(KeyringPath.item(creation.item)), .path("/")])
-    }
-
-    private func opened(_ value: BusValue, in session: ClientSession) throws(BusFault) -> Secret<ItemContent> {
-        if session.isPlain {
-            let (bus, byteCount) = (bus, value.byteCount + 4096)
-            afterReply.append { bus.overwriteReadBuffer(byteCount) }
-        }
-        return try session.opened(value)
     }
 
     // MARK: - One item
@@ -210,7 +202,7 @@ extension Keyring {
         let session = try session(call[0][0])
         let store = try await openStore(of: item.collection)
         guard try await self.item(item.id, in: item.collection, store) != nil else { throw .unknownObject }
-        let secret = try opened(call[0], in: session)
+        let secret = try session.opened(call[0])
         let contentType = try ClientSession.contentType(of: call[0])
         let changed = try await use(store) { (store, deadline) async throws(StoreError) in
             try await store.setSecret(secret, contentType: contentType, of: item.id, deadline: deadline)
@@ -264,17 +256,16 @@ final class SecretsCall: @unchecked Sendable {
     fileprivate var entries: [BusValue] = []
     fileprivate var byteCount = 0
 
-    fileprivate init(_ call: BusCall, _ session: ClientSession) {
+    fileprivate init(_ call: BusCall, _ paths: [String], _ session: ClientSession) {
         self.call = call
         self.session = session
-        paths = call.arguments[0].texts[...]
+        self.paths = paths[...]
     }
 }
 
-/// The secrets of many items, a few hundred at a time: other clients have their turns in between.
+/// The secrets of many items, a hundred at a time: other clients have their turns in between.
 extension Keyring {
-    /// How many items one call may want, and how many bytes of secrets.
-    private static let maximumPathCount = 20_000
+    /// How many bytes of secrets one call may want.
     private static let maximumSecretsByteCount = BusConnection.maximumMessageByteCount
     /// The number of items to read in one turn: about 20 ms.
     private static let turnCount = 100
@@ -282,11 +273,7 @@ extension Keyring {
 
     func secrets(_ call: BusCall) async throws(BusFault) -> BusValue? {
         let session = try session(call.arguments[1])
-        let secrets = SecretsCall(call, session)
-        guard secrets.paths.count <= Self.maximumPathCount else {
-            throw BusFault(.limitsExceeded, "too many items")
-        }
-        return try await goOn(with: secrets)
+        return try await goOn(with: SecretsCall(call, try paths(call[0]), session))
     }
 
     /// Returns `nil` where there is more to do, which is in the queue then.
@@ -304,7 +291,7 @@ extension Keyring {
             case .none: continue
             case .some(let secret):
                 secrets.byteCount += secret.secret.byteCount
-                guard secrets.byteCount <= Self.maximumSecretsByteCount else {
+                guard secrets.byteCount <= Self.maximumSecretsByteCount, !GuardedAllocation.areScarce else {
                     throw BusFault(.limitsExceeded, "the secrets don't fit into one message")
                 }
                 secrets.entries.append(.entry(.path(path), try secrets.session.sealed(secret)))
@@ -331,7 +318,7 @@ extension Keyring {
     /// already.
     private static let answerDelay = Duration.milliseconds(100)
 
-    func retrieveSecret(_ call: BusCall) async throws(BusFault) -> BusValue {
+    func retrieveSecret(_ call: BusCall) async throws(BusFault) -> BusValue? {
         let application = call[1].text
         guard (1...255).contains(application.utf8.count) else { throw .invalid("the application's ID is missing") }
         guard let descriptor = call.message.descriptor else { throw .invalid("the descriptor is missing") }
@@ -339,9 +326,16 @@ extension Keyring {
         let key = try await portalKey(of: application)
         var sink = PortalSink(descriptor: descriptor)
         let failure = failure(SystemErrorNumber.self, of: try key.pour(into: &sink))
-        try? await Task.sleep(for: Self.answerDelay)
         // 0: done; 2: ended in another way than by the person (Request::Response).
-        return .tuple([.unsigned32(failure == nil ? 0 : 2), .properties([])])
+        Self.reply(.tuple([.unsigned32(failure == nil ? 0 : 2), .properties([])]), to: call, on: bus)
+        return nil
+    }
+
+    private static func reply(_ value: BusValue, to call: BusCall, on bus: BusConnection) {
+        Task {
+            try? await Task.sleep(for: answerDelay)
+            bus.reply(to: call, .success(value))
+        }
     }
 
     private func portalKey(of application: String) async throws(BusFault) -> Secret<ItemContent> {

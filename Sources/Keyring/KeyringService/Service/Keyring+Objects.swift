@@ -60,7 +60,7 @@ extension Keyring {
         return knownCollection(name)
     }
 
-    private func knownCollection(_ name: KeyringPath.CollectionName) -> String? {
+    func knownCollection(_ name: KeyringPath.CollectionName) -> String? {
         switch name {
         case .name(let name): collectionNames().first { $0 == name }
         case .alias(let alias): collection(alias: alias)
@@ -180,7 +180,8 @@ extension Keyring {
     func getProperty(of object: Object, _ call: BusCall) async throws(BusFault) -> BusValue {
         let name = try property(of: object, call).name.description
         if name == "Items", case .collection(let collection) = object { _ = try await store(of: collection) }
-        guard let value = try await values(of: object).first(where: { $0.0 == name }) else { throw .unknownProperty }
+        let values = try await values(of: object, withItems: name == "Items")
+        guard let value = values.first(where: { $0.0 == name }) else { throw .unknownProperty }
         return .tuple([.boxed(value.1)])
     }
 
@@ -212,7 +213,8 @@ extension Keyring {
         return object.interfaces.first { !$0.properties.isEmpty && (name.isEmpty || $0.name.description == name) }
     }
 
-    private func values(of object: Object) async throws(BusFault) -> [(String, BusValue)] {
+    /// - Parameter withItems: whether to list a collection's items, which takes longer than all else.
+    private func values(of object: Object, withItems: Bool = true) async throws(BusFault) -> [(String, BusValue)] {
         switch object {
         case .portal: return [("version", .unsigned32(1))]
         case .service:
@@ -220,7 +222,7 @@ extension Keyring {
             return [("Collections", collectionPaths())]
         case .collection(let name):
             var items: [ItemID] = []
-            if let store = try? await store(of: name) {
+            if let store = try? await store(of: name), withItems {
                 items = try await use(store) { (store, deadline) async throws(StoreError) in
                     try await store.items(in: name, deadline: deadline)
                 }
@@ -266,7 +268,6 @@ extension Keyring {
                 try await store.setLabel(label, ofCollection: collection, deadline: deadline)
             }
             guard isDone else { throw .unknownObject }
-            // The signal comes before the answer, because a client may disconnect after the answer.
             let path = KeyringPath.collection(.name(collection)).text
             afterReply.append {
                 self.announceProperties([("Label", value)], of: .collection, path)

@@ -15,6 +15,13 @@ extension Keyring {
         }
     }
 
+    /// The objects that a call names, each once.
+    func paths(_ value: BusValue) throws(BusFault) -> [String] {
+        guard value.count <= Self.maximumPathCount else { throw BusFault(.limitsExceeded, "too many items") }
+        var seen: Set<String> = []
+        return value.texts.filter { seen.insert($0).inserted }
+    }
+
     /// Unlocks what can be unlocked without asking, and returns it under the paths that were asked for: go-keyring
     /// takes nothing else. The rest waits for a prompt.
     func unlock(_ call: BusCall) async throws(BusFault) -> BusValue {
@@ -23,13 +30,13 @@ extension Keyring {
         var names: Set<String> = []
         // First of all, so that the collections are known.
         let isOpen = (try? await openVaultWithoutAsking()) != nil
-        for path in call[0].texts {
+        for path in try paths(call[0]) {
             guard isOpen else {
                 // Which collections there are isn't known but of those that are always there.
                 guard let object = KeyringPath(path) else { continue }
                 switch object {
                 case .collection(let name), .item(let name, _):
-                    let known = try? await collection(name)
+                    let known = knownCollection(name)
                     if let known, isInMemory(known) {
                         setUnlocked(known)
                         done.append(path)
@@ -63,7 +70,7 @@ extension Keyring {
         var done: [String] = []
         var waiting: [String] = []
         var names: Set<String> = []
-        for path in call[0].texts {
+        for path in try paths(call[0]) {
             guard let name = try? await lockable(path) else { continue }
             if !isLocked(name), configuration.isConfirmed(.lock(collection: name)) {
                 waiting.append(path)
@@ -102,6 +109,8 @@ final class KeyringPrompt {
     /// The connection that the question belongs to. Other connections don't see it.
     let client: String
     let matter: Matter
+    /// Whether the client waits for an answer.
+    var isShown = false
     /// The task that waits for the person's answer.
     var question: Task<Void, Never>?
 
@@ -109,6 +118,14 @@ final class KeyringPrompt {
         self.path = path
         self.client = client
         self.matter = matter
+    }
+
+    /// How many objects wait for the answer.
+    var pathCount: Int {
+        switch matter {
+        case .unlock(let paths, _), .lock(let paths, _): paths.count
+        case .deleteCollection, .deleteItem: 1
+        }
     }
 
     deinit { question?.cancel() }
@@ -122,18 +139,31 @@ extension Keyring {
             throw BusFault(.limitsExceeded, "this connection has too many prompts")
         }
         let path = KeyringPath.prompt("p\(nextNumber())").text
-        prompts[path] = KeyringPrompt(path: path, client: sender, matter: matter)
+        let prompt = KeyringPrompt(path: path, client: sender, matter: matter)
+        guard prompts.values.reduce(prompt.pathCount, { $0 + $1.pathCount }) <= Self.maximumWaitingPathCount else {
+            throw BusFault(.limitsExceeded, "too many items wait for prompts")
+        }
+        prompts[path] = prompt
         return path
     }
 
     func show(_ prompt: KeyringPrompt, _: BusCall) async -> BusValue {
-        if prompt.question == nil { await ask(prompt) }
+        if !prompt.isShown { await ask(prompt) }
         return .none
     }
 
     func dismiss(_ prompt: KeyringPrompt, _: BusCall) -> BusValue {
         complete(prompt, isDismissed: true)
+        askNext()
         return .none
+    }
+
+    /// Asks for one prompt at a time. The others wait for its answer, which is enough for all.
+    func askNext() {
+        guard !prompts.values.contains(where: { $0.question != nil }),
+            let next = prompts.values.first(where: \.isShown)
+        else { return }
+        next.question = askForPassphrase(next.path)
     }
 
     private func ask(_ prompt: KeyringPrompt) async {
@@ -142,7 +172,8 @@ extension Keyring {
             if (try? await openVaultWithoutAsking()) != nil {
                 await agree(to: prompt)
             } else if !agents.isEmpty {
-                prompt.question = askForPassphrase(prompt.path)
+                prompt.isShown = true
+                askNext()
             } else {
                 // No agent can ask a person, so the client gets the answer at once.
                 complete(prompt, isDismissed: true)
@@ -156,14 +187,13 @@ extension Keyring {
         guard let prompt = prompts[path] else { return }
         guard case .success(let store) = result else {
             complete(prompt, isDismissed: true)
-            return
+            return askNext()
         }
         if vault == nil, (try? await adopt(store)) == nil {
             complete(prompt, isDismissed: true)
-            return
+            return askNext()
         }
-        // One passphrase is enough for all who wait for it.
-        for waiting in prompts.values where waiting.question != nil { await agree(to: waiting) }
+        for waiting in prompts.values where waiting.isShown { await agree(to: waiting) }
     }
 
     /// Does what the prompt was for.

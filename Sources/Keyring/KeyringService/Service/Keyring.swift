@@ -53,6 +53,10 @@ final class Keyring {
     static let maximumSessionCount = 1024
     static let maximumTotalSessionCount = 16_384
     static let maximumPromptCount = 64
+    /// How many items and collections one call may name.
+    static let maximumPathCount = 20_000
+    /// How many all prompts together may wait for.
+    static let maximumWaitingPathCount = 100_000
     /// The limit of our unread bytes. Beyond its own limit a bus stops reading (dbus-daemon(1), `max_incoming_bytes`).
     static let maximumUnreadByteCount = 16 << 20
 
@@ -92,6 +96,7 @@ final class Keyring {
         switch work {
         case .call(let call):
             sender = call.sender
+            overwriteSecret(of: call)
             guard await reads(call.sender) else {
                 bus.reply(to: call, .failure(.unreadResponses))
                 return
@@ -107,6 +112,7 @@ final class Keyring {
             sessions = sessions.filter { $0.value.client != client }
             prompts = prompts.filter { $0.value.client != client }
             agents.removeAll { $0 == client }
+            askNext()
             readers[client] = nil
             sentByteCounts[client] = nil
         case .change(let change, let opening):
@@ -116,6 +122,14 @@ final class Keyring {
         }
         for then in afterReply { then() }
         afterReply = []
+    }
+
+    /// A secret that a call brings may cross the bus in the clear: nothing of it stays in GDBus's buffer, also if the call
+    /// is refused.
+    private func overwriteSecret(of call: BusCall) {
+        guard ["CreateItem", "SetSecret"].contains(call.member) else { return }
+        let (bus, byteCount) = (bus, call.arguments.byteCount + 4096)
+        afterReply.append { bus.overwriteReadBuffer(byteCount) }
     }
 
     /// - Parameter result: `nil` in it: not yet.
@@ -168,8 +182,11 @@ final class Keyring {
         let collections = try await mapFault { () async throws(StoreError) in
             try await store.collections(deadline: deadline)
         }
+        // Without file watches, or behind a pool of connections, others' changes send no signals.
         let stream = try await mapFault { () async throws(StoreError) in
-            try await store.changes(deadline: deadline)
+            try await nilIf(
+                { (error: StoreError) in error.code == .unavailable || error.code == .unsupported },
+                awaiting: try await store.changes(deadline: deadline))
         }
         let before = collectionNames()
         vault = store
@@ -180,8 +197,10 @@ final class Keyring {
         let number = opening
         changes?.cancel()
         let queue = queue
-        changes = Task {
-            for await change in stream { _ = queue.offer(.change(change, opening: number), of: "", isOwn: true) }
+        changes = stream.map { stream in
+            Task {
+                for await change in stream { _ = queue.offer(.change(change, opening: number), of: "", isOwn: true) }
+            }
         }
         guard wasShownLocked else { return }
         wasShownLocked = false
@@ -211,7 +230,11 @@ final class Keyring {
         switch consume result {
         case .success(let value): return value
         case .failure(let error):
-            if error.code == .locked, store !== sessionItems { leaveVault() }
+            if error.code == .locked || error.code == .wrongKey, store !== sessionItems {
+                // After a rekey the keys of before are of no use.
+                if error.code == .wrongKey { _ = await configuration.source.close() }
+                leaveVault()
+            }
             throw BusFault(error, words: words)
         }
     }

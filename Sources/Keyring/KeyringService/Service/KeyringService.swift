@@ -67,7 +67,6 @@ package final class KeyringService: Sendable {
     ///
     /// - Parameter replacing: whether to replace an owner that allows it.
     package func own(_ name: String = KeyringService.name, replacing: Bool) async throws(BusFault) -> BusNameOwner? {
-        intake.watch(name)
         // An owner may leave between the two calls.
         for _ in 0..<3 {
             if try await connection.own(name, replacing: replacing) { return nil }
@@ -135,11 +134,7 @@ final class CallExecutor: TaskExecutor {
 final class Intake: BusReceiver {
     let queue = FairQueue<Work>()
     let executor = CallExecutor()
-    private struct State {
-        var end: KeyringService.End?
-        var names: Set<String> = []
-    }
-    private let state = Mutex(State())
+    private let ended = Mutex<KeyringService.End?>(nil)
 
     /// The limit of a message: the largest secret with its other fields.
     static let maximumMessageByteCount = 9 << 20
@@ -153,12 +148,10 @@ final class Intake: BusReceiver {
     /// There are few of those: so that 300 wait of all clients, at most.
     private static let descriptorCost = 256 << 10
 
-    var end: KeyringService.End? { state.withLock { $0.end } }
-
-    func watch(_ name: String) { state.withLock { _ = $0.names.insert(name) } }
+    var end: KeyringService.End? { ended.withLock { $0 } }
 
     func finish(_ end: KeyringService.End) {
-        state.withLock { if $0.end == nil { $0.end = end } }
+        ended.withLock { $0 = $0 ?? end }
         queue.close()
     }
 
@@ -197,8 +190,8 @@ final class Intake: BusReceiver {
         guard signal.sender == "org.freedesktop.DBus", signal.member == "NameLost", signal.arguments.is("(s)") else {
             return
         }
-        let name = signal.arguments[0].text
-        if state.withLock({ $0.names.contains(name) }) { finish(.nameLost) }
+        // Without the portal's name the keyring goes on.
+        if signal.arguments[0].text == KeyringService.name { finish(.nameLost) }
     }
 
     func connectionDidEnd() { finish(.busLost) }

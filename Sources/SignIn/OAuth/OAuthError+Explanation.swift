@@ -51,12 +51,13 @@ extension OAuthError {
             row(
                 .protocolError, "oauth.invalid-response",
                 "the server's response can't be used: \(malformation.logMessage)",
-                hint: malformation == .tokenNotBound ? Self.unboundHint : Self.retryHint)
+                hint: malformation.hint)
         case .networkError(let error): error.explanation
         case .discoveryFailed(let status):
             row(
                 Self.kind(ofStatus: status), "oauth.discovery-failed",
-                "the server did not return its metadata (status \(status))", hint: refusalHint)
+                "the server did not return its metadata (status \(status))",
+                hint: refusalHint ?? OAuthError.MetadataProblem.notFound.hint)
         case .invalidMetadata(let problem):
             row(
                 .protocolError, "oauth.invalid-metadata", "the server's metadata can't be used: \(problem.logMessage)",
@@ -87,7 +88,7 @@ extension OAuthError {
         }
     }
 
-    private static let retryHint: LogMessage = "try again; if it fails again, the server's operator has to fix it"
+    fileprivate static let retryHint: LogMessage = "try again; if it fails again, the server's operator has to fix it"
     fileprivate static let unboundHint: LogMessage =
         "\(Recovery.dropDPoP), if tokens that work without the key are good enough"
 
@@ -104,6 +105,7 @@ extension OAuthError {
             "check the client id and the client secret"
         case .redirectURIMismatch: "register the redirect URI at the server exactly as Latchkey uses it"
         case .invalidScope: "check the scopes"
+        case .deviceFlowDisabled: "switch on the device flow in the client's settings at the server"
         case .roleAccessDenied: "check that the role's trust policy names this server, this client ID and this person"
         case .invalidIdentityToken:
             "add the server to the AWS account as an OpenID Connect provider, with the client ID as an audience"
@@ -132,6 +134,14 @@ extension OAuthError.Request {
 }
 
 extension OAuthError.Malformation {
+    fileprivate var hint: LogMessage {
+        switch self {
+        case .tokenNotBound: OAuthError.unboundHint
+        case .missingIDToken: "sign in without the scope openid, or switch on OpenID Connect for the client"
+        default: OAuthError.retryHint
+        }
+    }
+
     // Safe: words of ours.
     package var logMessage: LogMessage {
         switch self {
@@ -168,7 +178,7 @@ extension OAuthError.Malformation {
 extension OAuthError.MetadataProblem {
     fileprivate var hint: LogMessage {
         switch self {
-        case .webPage, .notFound: "check the issuer: the server's documentation names it"
+        case .webPage, .notFound, .redirected: "check the issuer: the server's documentation names it"
         case .withoutDeviceGrant: "\(Recovery.browserOrPaste)"
         case .withoutRegistration: "\(Recovery.registerClient)"
         case .withoutS256: "the server must offer PKCE with S256"

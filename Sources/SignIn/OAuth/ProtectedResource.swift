@@ -44,7 +44,7 @@ package struct ProtectedResource: Sendable, Hashable {
     ) async throws(OAuthError) -> ProtectedResource {
         let asked = try identifier(text)
         let url = try url(asked)
-        let challenge = try await challenge(at: url, http, log)
+        let (challenge, isPrivate) = try await challenge(at: url, http, log)
         for address in try addresses(of: url, challenge?.resourceMetadata) {
             let response = try await http.response(
                 to: GuardedRequest(.get, address, fields: EndpointFields.json), limits: limits, log: log)
@@ -53,7 +53,7 @@ package struct ProtectedResource: Sendable, Hashable {
                 guard response.field("Content-Type").map(AuthorizationServerMetadata.isJSON) ?? true else { continue }
                 return try ProtectedResource(
                     parsing: response.body, for: asked, at: url, challenge?.scopes,
-                    reach: response.isFromPrivateAddress ? .anywhere : .publicInternet)
+                    reach: isPrivate ? .anywhere : .publicInternet)
             case 300...399: throw OAuthError(.invalidMetadata(.redirected))
             case 400...499: continue
             default: throw OAuthError(.discoveryFailed(statusCode: response.status))
@@ -62,14 +62,17 @@ package struct ProtectedResource: Sendable, Hashable {
         throw OAuthError(.invalidMetadata(.notFound))
     }
 
-    /// The challenge of a resource that got no token; `nil` for a resource that gives none.
+    /// The challenge of a resource that got no token, `nil` for a resource that gives none, and whether its address is a
+    /// private one, which later responses over the same connection don't say.
     private static func challenge(
         at url: HTTPURL, _ http: any HTTPTransport, _ log: RedactedLogger
-    ) async throws(OAuthError) -> AuthenticateChallenge? {
+    ) async throws(OAuthError) -> (AuthenticateChallenge?, isPrivate: Bool) {
         let response = try await http.response(
             to: GuardedRequest(.get, url, fields: EndpointFields.json), limits: limits, log: log)
-        guard response.status == 401 else { return nil }
-        return AuthenticateChallenge.all(of: response).first { $0.scheme == "bearer" || $0.scheme == "dpop" }
+        let challenges = response.status == 401 ? AuthenticateChallenge.all(of: response) : []
+        return (
+            challenges.first { $0.scheme == "bearer" || $0.scheme == "dpop" }, response.isFromPrivateAddress
+        )
     }
 
     /// Where the metadata is (RFC 9728 sections 3.1 and 5.1).
@@ -103,7 +106,9 @@ package struct ProtectedResource: Sendable, Hashable {
         }
         identifier = named
         self.servers = servers
-        scopes = if let wanted { wanted } else { try ScopeList(try reader.list("scopes_supported") ?? []) }
+        // A list that is too long to be requested is as good as none.
+        let supported = try reader.list("scopes_supported").flatMap { try? ScopeList($0) }
+        scopes = wanted ?? supported ?? []
         self.reach = reach
     }
 

@@ -100,10 +100,16 @@ import TestServices
         // Tokens that have ended when they come, so that each command refreshes them.
         let scene = try await RefreshScene(
             signsIn: false, configuration: AuthorizationServerConfiguration(accessTokenLifetime: .zero))
-        try await scene.run("sign-in", "work", "--account", "octocat").successful("sign-in")
+        try await scene.run("sign-in", "work", "--account", "Ada Lovelace").successful("sign-in")
         scene.server.switchOn(.status(400, .token))
         let run = try await scene.run("token", "work")
         #expect(run.status == 77)
+        let check = try await scene.run("accounts", "--check")
+        #expect(
+            check.status == 77
+                && check.outputText
+                    == "work Ada Lovelace expired: latchkey sign-in work --account 'Ada Lovelace'\n",
+            "\(check.outputText)")
         #expect(
             run.errorText == """
                 latchkey: error: your session at work has probably ended: the server refused to refresh it (status 400) \

@@ -133,7 +133,9 @@ import TestServices
             fault: .hugeBody(byteCount: 100 << 20, .metadata), status: 76, code: "oauth.invalid-metadata",
             hint: correct),
         Case(fault: .truncatedJSON(.metadata), status: 76, code: "oauth.invalid-metadata", hint: correct),
-        Case(fault: .temporaryRedirect(.metadata), status: 76, code: "oauth.invalid-metadata", hint: correct),
+        Case(
+            fault: .temporaryRedirect(.metadata), status: 76, code: "oauth.invalid-metadata",
+            hint: "check the issuer: the server's documentation names it"),
         Case(fault: .noResponse(.metadata), status: 69, code: "http.connection-lost", hint: network),
         Case(fault: .status(500, .metadata), status: 69, code: "oauth.discovery-failed", hint: "try again later"),
         Case(fault: .wrongIssuer, status: 76, code: "oauth.issuer-mismatch", hint: issuer),
@@ -150,7 +152,13 @@ import TestServices
         Case(fault: .noResponse(.token), status: 69, code: "http.connection-lost", hint: network),
         Case(fault: .cutConnection(.token), status: 69, code: "http.connection-lost", hint: network),
         Case(fault: .wrongNonce, status: 76, code: "oauth.invalid-response", hint: retry),
-        Case(fault: .missingIDToken, status: 76, code: "oauth.invalid-response", hint: retry),
+        Case(
+            fault: .missingIDToken, status: 76, code: "oauth.invalid-response",
+            hint: "sign in without the scope openid, or switch on OpenID Connect for the client"),
+        // Google's for a missing secret: a session had "probably ended" that there never was.
+        Case(
+            fault: .status(400, .token), status: 77, code: "oauth.exchange-failed",
+            hint: "compare these with the client's page at the server: client ID latchkey"),
         Case(fault: .forgedIDToken, status: 76, code: "oauth.invalid-response", hint: retry),
         Case(fault: .symmetricIDToken, status: 76, code: "oauth.invalid-response", hint: retry),
         Case(fault: .status(500, .keySet), status: 69, code: "oauth.request-refused", hint: "try again later"),

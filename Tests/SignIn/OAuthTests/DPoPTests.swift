@@ -330,6 +330,10 @@ import Testing
         #expect(AuthenticateChallenge.parse("DPoP error=\"something a stranger wrote\"").first?.error == .other)
         #expect(AuthenticateChallenge.parse(String(repeating: "a, ", count: 1000)).count == 16)
         #expect(AuthenticateChallenge.parse(String(repeating: "a", count: 9000)).isEmpty)
+        let bare = AuthenticateChallenge.parse(
+            "BEARER Scope=User.Read, resource_metadata=https://api.example/.well-known/x?a=b , DPoP")
+        #expect(bare.map(\.scheme) == ["bearer", "dpop"] && bare[0].scopes == ["User.Read"])
+        #expect(bare[0].resourceMetadata == "https://api.example/.well-known/x?a=b")
         #expect(AuthenticateChallenge.parse(" , ,").isEmpty && AuthenticateChallenge.parse("=x").isEmpty)
     }
 }

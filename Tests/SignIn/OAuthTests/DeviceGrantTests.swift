@@ -61,6 +61,9 @@ import Testing
         #expect(told.lifetime == .seconds(600) && told.interval == .seconds(7))
         #expect(try await begin(Self.codes + "}").interval == .seconds(5))
         #expect(try await begin(Self.codes + #","interval":0}"#).interval == .seconds(1))
+        let text = Self.codes.replacing("600", with: "\"600\"") + #","interval":"9"}"#
+        let texts = try await begin(text)
+        #expect(texts.lifetime == .seconds(600) && texts.interval == .seconds(9))
     }
 
     @Test(arguments: [
@@ -99,9 +102,10 @@ import Testing
 
     @Test func `a poll without a response doubles the wait`() async {
         let http = ScriptedHTTPClient(
-            .failure(.timedOut), .failure(.connectionLost), .status(503, "busy"), Self.pending, Self.tokens)
+            .failure(.timedOut), .failure(.connectionLost), .status(503, "busy"),
+            .status(503, #"{"error":"temporarily_unavailable"}"#), Self.pending, Self.tokens)
         let (sleeps, error) = await poll(http)
-        #expect(error == nil && sleeps == [5, 10, 20, 40, 40])
+        #expect(error == nil && sleeps == [5, 10, 20, 40, 80, 80])
     }
 
     @Test func `the codes' expiry ends the wait, with or without the server's word`() async {

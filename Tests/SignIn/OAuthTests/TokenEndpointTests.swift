@@ -213,7 +213,6 @@ import Testing
         let refresh = tokens.refreshToken?.reveal()
         #expect(refresh == "ghr_1")
         #expect(tokens.expiresInSeconds == 28_800)
-        #expect(tokens.refreshTokenExpiresInSeconds == 15_811_200)
         #expect(tokens.grantedScopes == ["repo", "gist"])
         #expect(tokens.subject == nil)
     }
@@ -307,10 +306,17 @@ import Testing
         #expect(await exchangeFailure(.json("{\(members)}")) == OAuthError(.invalidResponse(.unknownTokenType)))
     }
 
-    @Test(arguments: ["1", "[]", "\"a\\\"b\"", "\"a\\u0000\""])
+    @Test(arguments: ["1", "[1]", "[\"a b\"]", "{}", "\"a\\\"b\"", "\"a\\u0000\""])
     func `malformed scopes are refused`(scope: String) async {
         let text = #"{"access_token":"t","token_type":"bearer","scope":\#(scope)}"#
         #expect(await exchangeFailure(.json(text)) == OAuthError(.invalidResponse(.malformedScope)))
+    }
+
+    /// As Twitch writes them.
+    @Test func `scopes in a list are read`() async throws {
+        let tokens = try await exchange(
+            #"{"access_token":"t","token_type":"bearer","scope":["user:read","chat:edit"]}"#)
+        #expect(tokens.grantedScopes == ["user:read", "chat:edit"])
     }
 
     @Test func `network trouble keeps its kind, and a huge response is reported`() async {

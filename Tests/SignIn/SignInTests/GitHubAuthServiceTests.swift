@@ -142,6 +142,21 @@ struct GitHubAuthServiceTests {
         }
     }
 
+    /// github.com has one; the token was stored for another server, and never found.
+    @Test func `a token that was made elsewhere is used, also if the server has an issuer`() async throws {
+        let scene = try await GitHubScene()
+        var config = scene.config
+        config.endpoints = GitHubEndpoints(
+            authorization: config.endpoints.authorization, token: config.endpoints.token, api: config.endpoints.api,
+            issuer: try Issuer(scene.server.issuer))
+        try await scene.credentials.save(.test("gho_of_hubot"), for: "hubot", config: config)
+        let service = try GitHubAuthService(
+            config: config, store: scene.credentials,
+            context: SignInContext(
+                http: CurlTransport(), leases: LeaseDirectory(path: scene.folder.path + "/leases")))
+        #expect(try await service.accessToken(login: "hubot").testText == "gho_of_hubot")
+    }
+
     @Test func `several logins exist side by side`() async throws {
         let scene = try await GitHubScene()
         try await scene.credentials.save(.test("gho_of_hubot"), for: "hubot", config: scene.config)

@@ -1,3 +1,6 @@
+import LatchkeyCredentials
+import LatchkeyHTTP
+import LatchkeyLog
 import LatchkeyOAuth
 import LatchkeySecrets
 import LatchkeyTestServer
@@ -39,6 +42,41 @@ struct RefreshedIdentityTests {
         #expect(try await refresh(scene) != second)
         #expect(scene.server.record.refreshes == 2 && scene.server.record.replays == 0)
         #expect(try scene.findings() == [])
+    }
+
+    /// After the first one's end, nothing took an ID token but another sign-in.
+    @Test func `an ID token is refreshed, also if the provider's own scopes don't include openid`() async throws {
+        let scene = try scene()
+        try await scene.signIn()
+        func idToken() async throws -> String? {
+            try await scene.service.sessions.load("octocat")?.bearer(.id)?.testText
+        }
+        let first = try await idToken()
+        let provider = try OAuthProvider.issuer(
+            Issuer(scene.server.issuer), name: "test", clientID: "latchkey", scopes: ["read"])
+        scene.clock.advance(seconds: 4000)
+        _ = try await SignInService(provider: provider, store: scene.store, context: scene.context).accessToken()
+        let second = try await idToken()
+        #expect(first != nil && second != nil && first != second)
+        // It is compared with the session's person.
+        scene.server.switchOn(.foreignIDToken)
+        scene.clock.advance(seconds: 4000)
+        await #expect(throws: SignInError(.oauth(OAuthError(.invalidResponse(.idTokenSubject))))) {
+            _ = try await SignInService(provider: provider, store: scene.store, context: scene.context).accessToken()
+        }
+    }
+
+    /// Microsoft's API has another number for a person than its ID tokens, so each refresh was another person's.
+    @Test func `the subject is the ID token's, and the name the API's`() async throws {
+        let scene = try scene()
+        try await scene.signIn()
+        let session = try await scene.service.sessions.load("octocat")!
+        let lookup = AccountLookup(
+            source: .resource(try HTTPURL(scene.server.gitHubUserEndpoint), name: .login, subject: .id),
+            server: try await scene.service.server(), http: CurlTransport(), dpop: nil, log: .disabled)
+        let found = try await lookup.identify(session.accessToken, subject: "of the ID token")
+        #expect(found?.name == "octocat" && found?.subject == "of the ID token")
+        #expect(try await lookup.identify(session.accessToken, subject: nil)?.subject == "1")
     }
 
     @Test func `the refreshed session is stored before the server's keys are requested`() async throws {

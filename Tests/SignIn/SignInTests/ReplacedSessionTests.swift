@@ -18,7 +18,7 @@ struct ReplacedSessionTests {
         try await scene.service.sessions.save(
             StoredSession(
                 authority: authority ?? scene.provider.authority, clientID: "latchkey", account: account,
-                subject: subject, scopes: ["read"], issued: scene.clock.now, expiry: nil, refreshExpiry: nil,
+                subject: subject, scopes: ["read"], issued: scene.clock.now, expiry: nil,
                 accessToken: .test("the-token-before"), refreshToken: .test("the-refresh-token-before")))
     }
 
@@ -59,10 +59,27 @@ struct ReplacedSessionTests {
             return provider
         }
         for _ in 0..<2 { try await scene.signIn() }
+        // Nor are tokens that aren't stored.
+        try await plant("somebody else", account: "ada", in: scene)
+        let error = await #expect(throws: SignInError.self) { try await scene.signIn(account: "ada") }
+        #expect(error?.code == .otherPerson)
         #expect(scene.server.record.revocations == 0)
         #expect(BuiltInProvider.named("google") != nil)
         let google = try #require(BuiltInProvider.named("google"))
         #expect(try !google.provider(.init(name: google.name, clientID: "c")).revokesReplacedTokens)
+    }
+
+    /// "The account name belongs to a different person" was said, though nobody knew.
+    @Test func `a server that can't say who signed in is reported as that`() async throws {
+        let scene = try SignInScene()
+        try await plant("somebody else", account: "octocat", in: scene)
+        scene.server.switchOn(.status(503, .userInfo))
+        let error = await #expect(throws: SignInError.self) { try await scene.signIn(account: "octocat") }
+        guard case .resource = error?.code else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(try await scene.token("octocat") == "the-token-before")
     }
 
     @Test func `another person doesn't replace an account`() async throws {

@@ -57,7 +57,7 @@ struct DatabaseHosts {
         return StoredSession(
             authority: "https://login.example", clientID: "latchkey", account: account, subject: "42",
             scopes: ["read", "write"], issued: UnixTime(seconds: 1000), expiry: UnixTime(seconds: 4600),
-            refreshExpiry: nil, accessToken: Secret(copying: Array(token(800).utf8).span),
+            accessToken: Secret(copying: Array(token(800).utf8).span),
             refreshToken: Secret(copying: Array(token(64).utf8).span))
     }
 

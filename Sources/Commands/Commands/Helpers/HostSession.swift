@@ -97,7 +97,7 @@ extension CommandContext {
         try refresh(configuration.name, account, token)
         // The session that the worker or another process has stored.
         guard let renewed = try await bearerSession(of: account, at: configuration, sessions),
-            renewed.isFresh(at: .now(), token)
+            renewed.isUsable(at: .now(), token)
         else { throw Self.ended(configuration.name) }
         return try HostSession(renewed, at: configuration, token)
     }

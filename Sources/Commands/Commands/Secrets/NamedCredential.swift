@@ -31,7 +31,7 @@ package struct CredentialName: Sendable, Hashable {
     }
 
     /// A name as a shell takes it: in quotes where it needs them.
-    fileprivate static func word(_ text: String) -> LoggableText {
+    static func word(_ text: String) -> LoggableText {
         let isPlain = !text.isEmpty && text.utf8.allSatisfy { ASCII.isPlainInPaths($0) || "@%,".utf8.contains($0) }
         let parts = text.split(separator: "'", omittingEmptySubsequences: false)
         return shown(isPlain ? text : "'\(parts.joined(separator: "'\\''"))'")

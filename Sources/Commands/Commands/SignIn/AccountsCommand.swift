@@ -32,6 +32,8 @@ enum AccountsCommand {
             }
         }
 
+        var place: String { "\(provider.text) \(session.account)" }
+
         /// One word for programs.
         var state: StaticString {
             if ended != nil { return "ended" }
@@ -64,21 +66,30 @@ enum AccountsCommand {
         let checks = arguments.has(check)
         var rows = try await rows(arguments, context)
         if checks {
+            var refused: Set<String> = []
             for row in rows.all where row.state.description == "expired" {
-                // The worker stores its findings.
+                // The worker stores what it finds, unless the server leaves open whether the session has ended.
                 let account = "\(SignInOptions.account.name.description)=\(row.session.account)"
-                _ = try WorkerProcess.runQuietly(["token", row.provider.text, account] + context.workerArguments)
+                let status = try WorkerProcess.runQuietly(
+                    ["token", row.provider.text, account] + context.workerArguments)
+                if status == ExitStatus.refused.rawValue { refused.insert(row.place) }
             }
             rows = try await Self.rows(arguments, context)
-            rows.all.removeAll { !["ended", "unreadable"].contains($0.state.description) }
+            rows.all.removeAll { row in
+                switch row.state.description {
+                case "ended", "unreadable": false
+                case "expired": !refused.contains(row.place)
+                default: true
+                }
+            }
         }
         if arguments.has(GlobalOptions.json) {
             try context.output.write(.array(rows.all.map { json($0, namesStore: context.usesAllStores) }))
         } else if checks {
             for row in rows.all {
                 let account = Account(row.session.account)
-                try context.output.write(
-                    "\(row.provider) \(account) \(row.state): latchkey sign-in \(row.provider) --account \(account)")
+                let command: LogMessage = "latchkey sign-in \(row.provider) --account \(account.word)"
+                try context.output.write("\(row.provider) \(account) \(row.state): \(command)")
             }
         } else {
             try context.output.write(

@@ -106,38 +106,54 @@ extension CommandContext {
 extension SignInError {
     /// Whether the client's set-up at the server may be the cause: the server says so, or it showed the person a page
     /// instead of coming back.
-    private var isAboutClient: Bool {
+    fileprivate var isAboutClient: Bool {
         switch code {
         case .oauth(let error):
             switch error.serverError {
             case .redirectURIMismatch, .invalidClient, .incorrectClientCredentials, .unauthorizedClient: return true
             default: break
             }
-            guard case .requestRefused(.pushedAuthorization, _) = error.code else { return false }
-            return error.serverError == .invalidRequest || error.serverError == .other
+            switch error.code {
+            case .requestRefused(.pushedAuthorization, _), .exchangeFailed(statusCode: 400): return error.saysNoMore
+            default: return false
+            }
         case .userAgent(let error): return error.code == .timedOut
         default: return false
         }
     }
+}
 
-    /// The error, with what to compare at the server where the client's set-up there may be the cause.
-    func naming(_ redirect: RedirectURI, of configuration: ProviderConfiguration) -> any Error {
-        guard isAboutClient, !configuration.needsNoRegistration else { return self }
+extension CommandFailure {
+    /// A sign-in's error, with what to compare at the server where the client's set-up there may be the cause.
+    init(_ error: SignInError, _ redirect: RedirectURI, of configuration: ProviderConfiguration) {
+        let hint = error.hint?.worded(provider: "\(configuration.name)")
+        guard error.isAboutClient, let advice = Self.advice(redirect, configuration) else {
+            self.init(error, hint: hint)
+            return
+        }
+        // A person who was too slow may only need more time.
+        guard case .userAgent = error.code, let hint else {
+            self.init(error, hint: advice)
+            return
+        }
+        self.init(error, hint: "\(hint); if the browser showed an error, \(advice)")
+    }
+
+    private static func advice(_ redirect: RedirectURI, _ configuration: ProviderConfiguration) -> LogMessage? {
+        if configuration.builtIn?.registersPrograms == true {
+            return "register a new client: latchkey provider add \(configuration.name) --host HOST --register --force"
+        }
+        if configuration.needsNoRegistration { return nil }
         let clientID = LoggableText(reviewed: "a client id is public", unredacted: configuration.clientID)
         let port: LogMessage = redirect.needsPort ? " (any port)" : ""
         let secret: LogMessage =
             configuration.secretMethod == nil
             ? "if the client has a secret, add --client-secret-stdin"
             : "if the client's secret has changed, set it with --client-secret-stdin"
-        let advice: LogMessage = """
+        return """
             compare these with the client's page at the server: client ID \(clientID), redirect URI \
             \(redirect)\(port), or add --redirect with the registered one; \(secret)
             """
-        // A person who was too slow may only need more time.
-        guard case .userAgent = code, let hint = hint?.worded(provider: "\(configuration.name)") else {
-            return CommandFailure(self, hint: advice)
-        }
-        return CommandFailure(self, hint: "\(hint); if the browser showed an error, \(advice)")
     }
 }
 

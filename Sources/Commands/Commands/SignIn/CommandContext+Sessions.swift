@@ -86,7 +86,7 @@ extension CommandContext {
 
 extension OAuthError {
     /// Whether the server's error leaves open what is wrong.
-    fileprivate var saysNoMore: Bool {
+    var saysNoMore: Bool {
         switch serverError {
         case nil, .invalidRequest, .other: true
         default: false
@@ -119,7 +119,7 @@ extension CommandFailure {
         let name = configuration.name
         self.init(
             error, "your session at \(name) has ended\(why)",
-            hint: account.map { "run `latchkey sign-in \(name) --account \(Account($0))`" }
+            hint: account.map { "run `latchkey sign-in \(name) --account \(Account($0).word)`" }
                 ?? "run `latchkey sign-in \(name)`")
     }
 }

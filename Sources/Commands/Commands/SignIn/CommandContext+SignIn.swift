@@ -176,8 +176,7 @@ extension CommandContext {
                 http: http, directory: try configuration.directory, reach: settings.reach, log: log))
     }
 
-    /// The service of one account, for the common work on all providers' sessions. If no account is signed in, its calls
-    /// throw that error.
+    /// The service of one account, for the common work on all providers' sessions. Throws if none is signed in.
     func atProtocolService(
         _ configuration: ProviderConfiguration, _ arguments: ParsedArguments, _ store: any CredentialStore,
         _ http: any HTTPTransport

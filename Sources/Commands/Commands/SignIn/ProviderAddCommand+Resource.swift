@@ -34,8 +34,10 @@ extension ProviderAddCommand {
         case .success(let found):
             (reach, scopes, configuration.resource) = (found.reach, found.scopes.scopes, found.identifier)
             issuer = try choose(among: found.servers, chosen, context)
-        // The person may name the server of a resource that names none.
-        case .failure(let error) where error.code == .invalidMetadata(.notFound):
+        // The person may name the server of a resource that names none, or none that can be used.
+        case .failure(let error)
+        where error.code == .invalidMetadata(.notFound)
+            || chosen != nil && error.code == .invalidMetadata(.elsewhere):
             issuer = try choose(among: [], chosen, context)
         case .failure(let error): throw error
         }

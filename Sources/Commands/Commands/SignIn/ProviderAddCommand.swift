@@ -99,6 +99,12 @@ enum ProviderAddCommand {
             }
             if registers { try await register(&configuration, metadata, http, context) }
         } else if registers {
+            // The host may have forgotten a client that it gave before.
+            if case .builtIn(let service, let host?) = configuration.server, arguments.has(force) {
+                try await BuiltInProvider.named(service)?.forgetRegistration(
+                    of: configuration.name, at: host, in: try await context.store(of: configuration),
+                    deadline: context.deadline)
+            }
             try await registerAtHost(&configuration, context)
         }
         if arguments.has(SignInOptions.clientSecret) { try await keepSecret(configuration, context) }

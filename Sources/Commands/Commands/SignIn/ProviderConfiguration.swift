@@ -42,8 +42,7 @@ struct ProviderConfiguration: Sendable {
     var usesDPoP = false
     /// Whether authorization requests must be pushed.
     var requiresPushedRequests = false
-    /// Whether the client id is one that we requested from the server. It isn't in the file: only who adds a provider
-    /// wants to know.
+    /// Whether the client id is one that this process requested from the server. It isn't in the file.
     var isRegisteredByUs = false
     /// Whether accounts of AT Protocol may lead to servers on loopback addresses.
     var isDevelopment = false

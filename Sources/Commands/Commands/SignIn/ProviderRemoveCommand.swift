@@ -10,22 +10,22 @@ enum ProviderRemoveCommand {
         examples: ["latchkey provider remove work"]
     ) { arguments, context in
         let configuration = try context.configuration(arguments)
-        let service = try await context.service(configuration, arguments)
-        let accounts = try await service.accounts()
+        let sessions = try await context.sessions(configuration)
+        let accounts = try await sessions.accounts(deadline: context.deadline)
         guard accounts.isEmpty else {
             throw CommandFailure(
                 .refused, "provider.in-use",
                 "\(LogMessage.counted(accounts.count, "account is", "accounts are")) signed in at \(configuration.name)",
                 hint: "to sign out, run `latchkey sign-out \(configuration.name) --everywhere`")
         }
-        try await service.sessions.store.delete(
-            SignInService.clientSecretKey(of: service.provider), condition: .none, deadline: context.deadline)
+        try await sessions.store.delete(
+            SignInService.clientSecretKey(of: configuration.provider()), condition: .none, deadline: context.deadline)
         if case .builtIn(let name, let host?) = configuration.server {
             try await BuiltInProvider.named(name)?.forgetRegistration(
-                of: configuration.name, at: host, in: service.sessions.store, deadline: context.deadline)
+                of: configuration.name, at: host, in: sessions.store, deadline: context.deadline)
         }
-        for ended in try await service.sessions.endedSessions(deadline: context.deadline) {
-            try await service.sessions.forgetEnd(of: ended.account, deadline: context.deadline)
+        for ended in try await sessions.endedSessions(deadline: context.deadline) {
+            try await sessions.forgetEnd(of: ended.account, deadline: context.deadline)
         }
         _ = try context.providers.remove(configuration.name)
         try context.output.tell(

@@ -189,7 +189,7 @@ enum RequestCommand {
                 the token lacks these scopes: \(missing ?? []); run `latchkey sign-in \(configuration.name) --add-scope SCOPE` \
                 with each of them
                 """
-        case 403: hint = "the token may lack a scope; run `latchkey sign-in \(configuration.name) --scope SCOPE`"
+        case 403: hint = "the token may lack a scope; run `latchkey sign-in \(configuration.name) --add-scope SCOPE`"
         case 408, 425, 429, 503: kind = .tryAgain
         case 500...: kind = .unavailable
         case 300...399:

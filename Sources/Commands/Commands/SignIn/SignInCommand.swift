@@ -110,19 +110,17 @@ enum SignInCommand {
                     configuration, arguments, context, by: methods, redirect: redirect, deadline: deadline)
             } else {
                 let service = try await context.service(configuration, arguments)
-                session = try await context.explaining(configuration, account: nil) {
-                    try await mapError(
-                        { (error: SignInError) -> any Error in
-                            error.naming(redirect ?? service.provider.redirect, of: configuration)
-                        },
-                        awaiting: try await service.signIn(
-                            presenting: UserAgent(methods), account: account, redirect: redirect, deadline: deadline))
-                }
+                session = try await mapError(
+                    { (error: SignInError) in
+                        CommandFailure(error, redirect ?? service.provider.redirect, of: configuration)
+                    },
+                    awaiting: try await service.signIn(
+                        presenting: UserAgent(methods), account: account, redirect: redirect, deadline: deadline))
                 sessions = service.sessions
             }
         } catch {
             // Nothing names the secret of a provider that isn't added.
-            if isNew, arguments.has(SignInOptions.clientSecret) {
+            if isNew, configuration.secretMethod != nil {
                 _ = try? await ProviderAddCommand.forgetSecret(configuration, context)
             }
             throw error
@@ -297,6 +295,9 @@ struct Account: Loggable {
     var text: LoggableText {
         LoggableText(reviewed: "an account's name stands in listings and keyring applications", unredacted: name)
     }
+
+    /// As a shell takes it.
+    var word: LoggableText { CredentialName.word(name) }
 
     /// Safe: what the person is called at the service, which listings show too.
     var logMessage: LogMessage { "\(text)" }

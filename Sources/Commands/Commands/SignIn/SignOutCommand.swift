@@ -108,35 +108,39 @@ enum SignOutCommand {
     /// Every account at a provider, or at all of them. One that fails keeps no other from being signed out; the first
     /// failure is what the command ends with.
     private static func signOutEverywhere(_ arguments: ParsedArguments, _ context: CommandContext) async throws {
-        let configurations =
+        let names =
             if let name = arguments.optionalOperand("PROVIDER") {
-                [try context.configuration(named: name)]
+                [try context.configuration(named: name).name]
             } else {
-                try context.providers.names().compactMap { try context.providers.read($0) }
+                try context.providers.names()
             }
         var failure: (any Error)?
         var done: [LatchkeyCommandLine.JSONValue] = []
         var count = 0
-        for configuration in configurations {
-            let sessions = try await context.sessions(configuration)
-            let accounts =
-                try await sessions.accounts(deadline: context.deadline)
-                + sessions.endedSessions(deadline: context.deadline).map(\.account)
-            for name in accounts {
-                count += 1
-                let place: LogMessage = "\(configuration.name) \(Account(name))"
-                do {
-                    let one = try await signOut(name, configuration, arguments, context)
-                    done.append(one.json(configuration.name))
-                    if !context.output.isJSON { context.output.note("\(place): \(one.message)") }
-                    if let cause = one.failure {
-                        context.output.note("\(place): \(cause.cause)")
-                        failure = failure ?? cause
+        func report(_ error: any Error, of place: LogMessage) {
+            if let error = error as? any RedactedError { context.output.note("\(place): \(error.cause)") }
+            failure = failure ?? error
+        }
+        for provider in names {
+            do {
+                guard let configuration = try context.providers.read(provider) else { continue }
+                let sessions = try await context.sessions(configuration)
+                for name in try await sessions.accounts(deadline: context.deadline)
+                    + sessions.endedSessions(deadline: context.deadline).map(\.account)
+                {
+                    count += 1
+                    let place: LogMessage = "\(provider) \(Account(name))"
+                    do {
+                        let one = try await signOut(name, configuration, arguments, context)
+                        done.append(one.json(provider))
+                        if !context.output.isJSON { context.output.note("\(place): \(one.message)") }
+                        if let cause = one.failure { report(cause, of: place) }
+                    } catch {
+                        report(error, of: place)
                     }
-                } catch {
-                    if let error = error as? any RedactedError { context.output.note("\(place): \(error.cause)") }
-                    failure = failure ?? error
                 }
+            } catch {
+                report(error, of: "\(provider)")
             }
         }
         if context.output.isJSON { try context.output.write(.array(done)) }

@@ -47,7 +47,7 @@ private struct ChallengeReader {
     mutating func challenges(limit: Int) -> [AuthenticateChallenge] {
         var found: [AuthenticateChallenge] = []
         skip(separators: true)
-        while found.count < limit, let scheme = token(), !at("=") {
+        while found.count < limit, let scheme = token()?.lowercased(), !at("=") {
             skip(separators: false)
             var values: [String: String] = [:]
             while let (name, value) = parameter() {
@@ -67,7 +67,7 @@ private struct ChallengeReader {
     /// A name, an equals sign and a value; `nil`, and nothing read, when a new challenge begins or the text ends.
     private mutating func parameter() -> (name: String, value: String)? {
         let start = position
-        guard let name = token() else { return nil }
+        guard let name = token()?.lowercased() else { return nil }
         skip(separators: false)
         guard at("=") else {
             if position < bytes.count, start + name.utf8.count == position, at(",") {
@@ -81,7 +81,7 @@ private struct ChallengeReader {
         while at("=") { position += 1 }
         skip(separators: false)
         if at("\"") { return quoted().map { (name, $0) } }
-        return (name, token() ?? "")
+        return (name, word { $0 > 0x20 && $0 != UInt8(ascii: ",") } ?? "")
     }
 
     private mutating func quoted() -> String? {
@@ -102,10 +102,12 @@ private struct ChallengeReader {
         return nil
     }
 
-    private mutating func token() -> String? {
+    private mutating func token() -> String? { word(Self.isTokenByte) }
+
+    private mutating func word(_ isPart: (UInt8) -> Bool) -> String? {
         let start = position
-        while position < bytes.count, Self.isTokenByte(bytes[position]) { position += 1 }
-        return position > start ? String(decoding: bytes[start..<position], as: UTF8.self).lowercased() : nil
+        while position < bytes.count, isPart(bytes[position]) { position += 1 }
+        return position > start ? String(decoding: bytes[start..<position], as: UTF8.self) : nil
     }
 
     private static func isTokenByte(_ byte: UInt8) -> Bool {

@@ -75,10 +75,7 @@ package struct DeviceAuthorizationEndpoint: Sendable {
     }
 
     static func seconds(_ name: StaticString, in document: borrowing JSONDocument) -> Double? {
-        guard let member = document.member(name), let seconds = try? document.double(member), seconds >= 0 else {
-            return nil
-        }
-        return min(seconds, maximumSeconds)
+        document.seconds(name).map { min($0, maximumSeconds) }
     }
 }
 
@@ -136,7 +133,7 @@ extension TokenEndpoint {
                 continue
             case .accessDenied: throw OAuthError(.accessDenied, serverError: .accessDenied)
             case .expiredToken: throw OAuthError(.deviceCodeExpired, serverError: .expiredToken)
-            case .none where response.status == 429 || response.status >= 500:
+            case _ where response.status == 429 || response.status >= 500:
                 interval = min(interval * 2, .seconds(300))
                 continue
             default: break
@@ -144,7 +141,7 @@ extension TokenEndpoint {
             let (basicForm, reader) = (response.basicForm, reader(at: response.date))
             let document = try Self.success(response)
             return try await orRevoked(document, authentication, basicForm) { () async throws(OAuthError) in
-                let tokens = try reader.deviceTokens(in: document, openID: client.scopes.includesOpenID)
+                let tokens = try reader.deviceTokens(in: document, openID: expectsIDToken)
                 try await checkSignature(of: tokens)
                 return tokens
             }

@@ -13,6 +13,8 @@ public struct TokenEndpoint: Sendable {
     let signingKeys: SigningKeys
     /// In place of the server's revocation endpoint.
     package var revokes: Revoking?
+    /// Whether ID tokens of device codes and refreshes are read.
+    package var expectsIDToken: Bool
     private let now: @Sendable () -> UnixTime
 
     /// - Parameters:
@@ -27,6 +29,7 @@ public struct TokenEndpoint: Sendable {
     ) {
         self.server = server
         self.client = client
+        expectsIDToken = client.scopes.includesOpenID
         self.signingKeys = signingKeys
         self.now = now
         endpoint = EndpointClient(
@@ -108,7 +111,7 @@ public struct TokenEndpoint: Sendable {
         return try await orRevoked(document, without: token.duplicate(), authentication, basicForm) {
             () async throws(OAuthError) in
             try reader.refreshedTokens(
-                in: document, after: token, subject: subject, openID: client.scopes.includesOpenID)
+                in: document, after: token, subject: subject, openID: expectsIDToken)
         }
     }
 

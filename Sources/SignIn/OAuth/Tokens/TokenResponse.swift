@@ -28,8 +28,6 @@ public struct TokenResponse: ~Copyable, Sendable {
     package let expiresInSeconds: Int64?
     /// How long the ID token lives from the response on, in seconds; `nil` without one.
     package internal(set) var idTokenExpiresInSeconds: Int64?
-    /// How long the refresh token lives, in seconds; GitHub says so.
-    package let refreshTokenExpiresInSeconds: Int64?
     /// The granted scopes; `nil` if the server doesn't report them, which means the requested ones (RFC 6749 section
     /// 5.1).
     package let grantedScopes: ScopeList?
@@ -53,14 +51,13 @@ public struct TokenResponse: ~Copyable, Sendable {
     ) {
         self.init(
             accessToken: accessToken, refreshToken: refreshToken, idToken: nil, subject: nil,
-            expiresInSeconds: expiresInSeconds, refreshTokenExpiresInSeconds: nil, grantedScopes: grantedScopes,
-            type: type)
+            expiresInSeconds: expiresInSeconds, grantedScopes: grantedScopes, type: type)
     }
 
     init(
         accessToken: consuming Secret<AccessToken>, refreshToken: consuming Secret<RefreshToken>?,
-        idToken: consuming Secret<IDToken>?, subject: String?, expiresInSeconds: Int64?,
-        refreshTokenExpiresInSeconds: Int64?, grantedScopes: ScopeList?, type: TokenType
+        idToken: consuming Secret<IDToken>?, subject: String?, expiresInSeconds: Int64?, grantedScopes: ScopeList?,
+        type: TokenType
     ) {
         self.type = type
         self.accessToken = accessToken
@@ -68,7 +65,6 @@ public struct TokenResponse: ~Copyable, Sendable {
         self.idToken = idToken
         self.subject = subject
         self.expiresInSeconds = expiresInSeconds
-        self.refreshTokenExpiresInSeconds = refreshTokenExpiresInSeconds
         self.grantedScopes = grantedScopes
     }
 }
@@ -172,7 +168,6 @@ struct TokenResponseReader {
         var response = TokenResponse(
             accessToken: accessToken, refreshToken: refreshToken, idToken: idToken, subject: subject,
             expiresInSeconds: lifetime("expires_in", in: document),
-            refreshTokenExpiresInSeconds: lifetime("refresh_token_expires_in", in: document),
             grantedScopes: try scopes(in: document), type: isBound ? .dpop : .bearer)
         response.namedSubject = document.member("sub").flatMap { try? document.publicText($0, limit: 2048) }
         return response
@@ -189,26 +184,39 @@ struct TokenResponseReader {
         return token
     }
 
-    /// Returns a number of seconds. Some servers write it as a string or with a fraction; what can't be read counts as
-    /// not said, which leads to a refresh after a refusal instead of before it.
     private func lifetime(_ name: StaticString, in document: borrowing JSONDocument) -> Int64? {
-        guard let member = document.member(name) else { return nil }
-        let seconds: Double? =
-            switch member.kind {
-            case .number: try? document.double(member)
-            case .string: (try? document.publicText(member, limit: 20)).flatMap(Int64.init).map(Double.init)
-            default: nil
-            }
-        guard let seconds, seconds >= 0 else { return nil }
-        return Int64(min(seconds, Double(Self.maximumLifetimeSeconds)))
+        document.seconds(name).map { Int64(min($0, Double(Self.maximumLifetimeSeconds))) }
     }
 
     private func scopes(in document: borrowing JSONDocument) throws(OAuthError) -> ScopeList? {
         guard let member = document.member("scope") else { return nil }
-        guard let text = try? document.publicText(member, limit: ScopeList.maximumByteCount),
-            let scopes = try? ScopeList(text: text, separatedByComma: server.separatesScopesByComma)
-        else { throw OAuthError(.invalidResponse(.malformedScope)) }
+        let scopes: ScopeList?
+        if member.kind == .array {
+            // As Twitch writes it.
+            let limit = ScopeList.maximumByteCount
+            scopes = try? ScopeList(
+                document.elements(of: member).map { try document.publicText($0, limit: limit) })
+        } else {
+            let text = try? document.publicText(member, limit: ScopeList.maximumByteCount)
+            scopes = text.flatMap { try? ScopeList(text: $0, separatedByComma: server.separatesScopesByComma) }
+        }
+        guard let scopes else { throw OAuthError(.invalidResponse(.malformedScope)) }
         return scopes
+    }
+}
+
+extension JSONDocument {
+    /// A member that is a number of seconds. Some servers write it as a string or with a fraction; what can't be read
+    /// counts as not said.
+    borrowing func seconds(_ name: StaticString) -> Double? {
+        guard let member = member(name) else { return nil }
+        let seconds: Double? =
+            switch member.kind {
+            case .number: try? double(member)
+            case .string: (try? publicText(member, limit: 20)).flatMap(Int64.init).map(Double.init)
+            default: nil
+            }
+        return seconds.flatMap { $0 >= 0 ? $0 : nil }
     }
 }
 

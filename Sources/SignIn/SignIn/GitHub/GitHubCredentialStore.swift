@@ -37,9 +37,9 @@ public struct GitHubCredentialStore: Sendable {
         let lease = try await sessions.lease(login, deadline: .standard)
         try await sessions.save(
             StoredSession(
-                authority: config.endpoints.token.text, clientID: config.clientID, account: login, subject: nil,
-                scopes: [], issued: now, expiry: nil, refreshExpiry: nil, accessToken: token.duplicate(),
-                refreshToken: nil))
+                authority: config.endpoints.issuer?.text ?? config.endpoints.token.text, clientID: config.clientID,
+                account: login, subject: nil, scopes: [], issued: now, expiry: nil,
+                accessToken: token.duplicate(), refreshToken: nil))
         lease.release()
     }
 

@@ -55,16 +55,17 @@ extension OAuthProvider {
         let method = try mapError(
             SignInError.oauth,
             of: ClientAuthentication.methodToRegister(offered: found.metadata.clientAuthenticationMethods))
-        let proof: ClientProof = method == .none ? .none : .secret(method)
         let clients = StoredClients(store: store, provider: name, host: found.server.text, deadline: .standard)
         let lease = try await mapError(SignInError.store, awaiting: await clients.lease(context.leases))
         if let known = try await mapError(SignInError.store, awaiting: await clients.load()),
             let redirect = try? RedirectURI(known.redirect),
-            let former = try? found.provider(name, clientID: known.clientID, redirect: redirect, proof: proof),
+            let former = try? found.provider(
+                name, clientID: known.clientID, redirect: redirect,
+                proof: ClientProof(known.method ?? method)),
             known.serves(former)
         {
             let hasSecret = try await mapError(SignInError.store, awaiting: await clients.hasSecret(of: former))
-            if hasSecret || proof == .none { return former }
+            if hasSecret || former.proof == .none { return former }
         }
         let redirect = try mapError(SignInError.oauth, of: RedirectURI.loopback(authority: found.server.text))
             .withFreePort()
@@ -72,7 +73,8 @@ extension OAuthProvider {
             ClientRegistration(name: program, redirects: [redirect], scopes: found.scopes, method: method), context)
         let provider = try mapError(
             SignInError.oauth,
-            of: found.provider(name, clientID: identity.clientID, redirect: redirect, proof: proof))
+            of: found.provider(
+                name, clientID: identity.clientID, redirect: redirect, proof: ClientProof(identity.method)))
         try await mapError(SignInError.store, awaiting: await clients.save(identity, as: provider))
         context.log.info("registered a client at \(found.server)")
         lease.release()
@@ -107,6 +109,10 @@ extension OAuthProvider {
             throw OAuthError(.invalidMetadata(.withoutS256))
         }
     }
+}
+
+extension OAuthProvider.ClientProof {
+    fileprivate init(_ method: ClientAuthentication.Method) { self = method == .none ? .none : .secret(method) }
 }
 
 /// A resource, and the server that gives tokens for it.

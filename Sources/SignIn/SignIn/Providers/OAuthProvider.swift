@@ -89,8 +89,8 @@ public struct OAuthProvider: Sendable, Hashable {
     /// When authorization requests are pushed (RFC 9126).
     package var pushes: PushedRequests = .whenOffered
 
-    /// Whether the tokens of a session are revoked that a new sign-in replaces; false for a server that ends the new
-    /// ones with them, as Google does.
+    /// Whether tokens are revoked that a new sign-in replaces, or that were refused; false for a server that ends the
+    /// person's other sessions with them, as Google does.
     package var revokesReplacedTokens = true
     /// Origins that access tokens are for, beside those of the addresses above, such as `https://api.example.org`. Each
     /// is written as ``HTTPURL/origin`` is.

@@ -24,6 +24,8 @@ struct StoredClients: Sendable {
         let clientID: String
         let redirect: String
         let scopes: ScopeList
+        /// How the host wants the client's secret; `nil` in items of version 0.1.
+        let method: ClientAuthentication.Method?
 
         /// Whether the client may have its responses there, and request as much.
         func serves(_ provider: OAuthProvider) -> Bool {
@@ -83,6 +85,7 @@ struct StoredClients: Sendable {
             try json.member("client_id", publicText: identity.clientID)
             try json.member("redirect", publicText: provider.redirect.text)
             try json.member("scopes", publicTexts: provider.scopes.scopes)
+            try json.member("method", publicText: identity.method.rawValue)
             return try json.finish(as: RegisteredClient.self)
         }
         try await store.save(
@@ -103,6 +106,8 @@ extension StoredClients.Client {
         guard let scopeList = try? ScopeList(scopes) else { throw JSONError(.wrongType) }
         self.init(
             clientID: try document.publicText(clientID, limit: 2048),
-            redirect: try document.publicText(redirect, limit: 2048), scopes: scopeList)
+            redirect: try document.publicText(redirect, limit: 2048), scopes: scopeList,
+            method: document.member("method").flatMap { try? document.publicText($0, limit: 64) }
+                .flatMap(ClientAuthentication.Method.init))
     }
 }

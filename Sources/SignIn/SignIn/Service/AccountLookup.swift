@@ -64,10 +64,11 @@ struct AccountLookup: Sendable {
         case .userInfo:
             guard let url = server.userinfoEndpoint else { return nil }
             return try Self.userInfo(try await fetch(url, token, server.transport(http)), expecting: subject)
-        case .resource(let url, let name, let subject):
+        case .resource(let url, let name, let id):
             let document = try await fetch(url, token, http)
+            // The ID tokens of refreshes are compared with this one's subject.
             return Self.text(name, in: document).map {
-                AccountIdentity(name: $0, subject: Self.text(subject, in: document))
+                AccountIdentity(name: $0, subject: subject ?? Self.text(id, in: document))
             }
         case .nowhere: return nil
         }

@@ -8,7 +8,7 @@ internal import LatchkeySystem
 extension SignInService {
     // MARK: - With tokens in hand
 
-    /// Keeps the session, or revokes the tokens. A server that calls the person by a token of theirs is refused.
+    /// Keeps the session, or revokes the tokens, unless that would end the person's other sessions. A server that calls the person by a token of theirs is refused.
     func keep(
         _ tokens: borrowing TokenResponse, named account: String?, server: AuthorizationServerMetadata,
         secret: borrowing Secret<ClientSecret>?, signer: DPoPProofSigner?, mayAsk: Bool = true
@@ -40,7 +40,8 @@ extension SignInService {
             }
             throw SignInError(.otherPerson)
         } catch {
-            log.warning("can't store the session; revoking its tokens: \(error)")
+            log.warning("can't store the session: \(error)")
+            guard provider.revokesReplacedTokens else { throw error }
             let outcome = await revoke(
                 IssuedTokens(tokens), server: server, secret: secret?.duplicate(), basicForm: tokens.acceptedBasicForm,
                 dpop: signer, timeout: TokenEndpoint.timeoutOfRevocation)
@@ -78,9 +79,7 @@ extension SignInService {
             // The person's identity only matters if the name is taken.
             let subject: String? =
                 if let subject = tokens.subject { subject } else if try await isTaken(account) {
-                    try await nilIf(
-                        \SignInError.isPassing, awaiting: try await lookup.identify(tokens.accessToken, subject: nil)
-                    )??.subject
+                    try await lookup.identify(tokens.accessToken, subject: nil)?.subject
                 } else { nil }
             return AccountIdentity(name: account, subject: subject)
         }

@@ -133,7 +133,9 @@ extension SignInService {
         let signer = try await signer(of: session)
         let authentication = try mapError(
             SignInError.oauth, of: self.authentication(secret, basicForm: session.basicForm))
-        let endpoint = try mapError(SignInError.oauth, of: tokenEndpoint(server, dpop: signer))
+        var endpoint = try mapError(SignInError.oauth, of: tokenEndpoint(server, dpop: signer))
+        // The scope may have been one sign-in's alone.
+        if session.idToken != nil || session.scopes.includesOpenID { endpoint.expectsIDToken = true }
         let reserve = try await prepareStore(for: session)
         let tokens = try await refreshedTokens(of: session, at: endpoint, authentication)
         reserve.release()

@@ -110,6 +110,7 @@ struct TokenRevoker: Sendable {
 
     /// Revokes tokens that are refused, and says in the log what came of it.
     func revoke(_ tokens: IssuedTokens, _ authentication: borrowing ClientAuthentication) async {
+        guard provider.revokesReplacedTokens else { return log.info("the refused tokens weren't revoked") }
         do throws(OAuthError) {
             let secret = authentication.duplicateSecret()
             switch try await revoke(tokens, authentication: authentication, secret: secret) {

@@ -22,8 +22,6 @@ package struct StoredSession: ~Copyable, Sendable {
     package let expiry: UnixTime?
     /// When the ID token ends; `nil` without one.
     package let idTokenExpiry: UnixTime?
-    /// When the refresh token ends; `nil` when the server didn't say.
-    package let refreshExpiry: UnixTime?
     /// How the server took the client's Basic credentials at the sign-in, so that a refresh doesn't have to try.
     package let basicForm: ClientAuthentication.BasicForm?
     /// The thumbprint of the key that the tokens are bound to (RFC 9449); `nil` for bearer tokens. The key is an item
@@ -42,7 +40,7 @@ package struct StoredSession: ~Copyable, Sendable {
 
     package init(
         authority: String, clientID: String, account: String, subject: String?, scopes: ScopeList, issued: UnixTime,
-        expiry: UnixTime?, idTokenExpiry: UnixTime? = nil, refreshExpiry: UnixTime?,
+        expiry: UnixTime?, idTokenExpiry: UnixTime? = nil,
         basicForm: ClientAuthentication.BasicForm? = nil, keyThumbprint: String? = nil, resource: String? = nil,
         refreshBegan: UnixTime? = nil, accessToken: consuming Secret<AccessToken>,
         refreshToken: consuming Secret<RefreshToken>?, idToken: consuming Secret<IDToken>? = nil
@@ -56,7 +54,6 @@ package struct StoredSession: ~Copyable, Sendable {
         self.issued = issued
         self.expiry = expiry
         self.idTokenExpiry = idTokenExpiry
-        self.refreshExpiry = refreshExpiry
         self.basicForm = basicForm
         self.keyThumbprint = keyThumbprint
         self.resource = resource
@@ -79,13 +76,17 @@ package struct StoredSession: ~Copyable, Sendable {
     /// When the token ends; `nil` when the server didn't say.
     package func end(of token: Token) -> UnixTime? { token == .access ? expiry : idTokenExpiry }
 
+    /// After how many seconds an access token is refreshed whose end the server didn't say.
+    private static let unsaidLifetime: Int64 = 3600
+
     /// Whether the token is good for a while longer.
     package func isFresh(at now: UnixTime, _ token: Token = .access) -> Bool {
-        end(of: token).map { now < $0.refreshTime(issued: issued) } ?? (token == .access)
+        if let end = end(of: token) { return now < end.refreshTime(issued: issued) }
+        return token == .access && (!isRefreshable || now < issued.advanced(bySeconds: Self.unsaidLifetime))
     }
 
-    /// Whether the token is good at the moment.
-    func isUsable(at now: UnixTime, _ token: Token) -> Bool {
+    /// Whether the token is good at the moment, as far as the server said.
+    package func isUsable(at now: UnixTime, _ token: Token) -> Bool {
         end(of: token).map { now < $0 } ?? (token == .access)
     }
 
@@ -161,20 +162,17 @@ extension StoredSession {
         _ tokens: borrowing TokenResponse, authority: String, clientID: String, account: String, subject: String?,
         scopes: ScopeList, keyThumbprint: String? = nil, resource: String? = nil, now: UnixTime
     ) {
-        let (expiry, refreshExpiry) = (
-            Self.end(of: tokens.expiresInSeconds, now), Self.end(of: tokens.refreshTokenExpiresInSeconds, now)
-        )
         self.init(
             authority: authority, clientID: clientID, account: account, subject: subject,
-            scopes: scopes, issued: now, expiry: expiry,
+            scopes: scopes, issued: now, expiry: Self.end(of: tokens.expiresInSeconds, now),
             idTokenExpiry: Self.end(of: tokens.idTokenExpiresInSeconds, now),
-            refreshExpiry: refreshExpiry, basicForm: tokens.acceptedBasicForm, keyThumbprint: keyThumbprint,
-            resource: resource, accessToken: tokens.accessToken.duplicate(),
+            basicForm: tokens.acceptedBasicForm, keyThumbprint: keyThumbprint, resource: resource,
+            accessToken: tokens.accessToken.duplicate(),
             refreshToken: tokens.refreshToken?.duplicate(), idToken: tokens.idToken?.duplicate())
     }
 
-    /// The session after a refresh. The refresh token's end stays unchanged unless the response has one, and the
-    /// ID token stays until it ends unless there is a new one (OpenID Connect Core section 12.2).
+    /// The session after a refresh. The ID token stays until it ends unless there is a new one (OpenID Connect Core
+    /// section 12.2).
     ///
     /// - Parameter granted: the scopes, where the response names them; they too stay what they were.
     borrowing func refreshed(
@@ -192,7 +190,6 @@ extension StoredSession {
             authority: authority, clientID: clientID, account: account, subject: subject,
             scopes: granted ?? scopes, issued: now, expiry: Self.end(of: tokens.expiresInSeconds, now),
             idTokenExpiry: newEnd ?? (keepsIDToken ? idTokenExpiry : nil),
-            refreshExpiry: Self.end(of: tokens.refreshTokenExpiresInSeconds, now) ?? refreshExpiry,
             basicForm: tokens.acceptedBasicForm ?? basicForm, keyThumbprint: keyThumbprint, resource: resource,
             accessToken: tokens.accessToken.duplicate(), refreshToken: refreshToken,
             idToken: keepsIDToken ? idToken?.duplicate() : tokens.idToken?.duplicate())
@@ -209,8 +206,8 @@ extension StoredSession {
     ) -> StoredSession {
         StoredSession(
             authority: authority, clientID: clientID, account: account, subject: subject, scopes: scopes,
-            issued: issued, expiry: expiry, idTokenExpiry: idTokenExpiry, refreshExpiry: refreshExpiry,
-            basicForm: basicForm, keyThumbprint: keyThumbprint, resource: resource, refreshBegan: refreshBegan,
+            issued: issued, expiry: expiry, idTokenExpiry: idTokenExpiry, basicForm: basicForm,
+            keyThumbprint: keyThumbprint, resource: resource, refreshBegan: refreshBegan,
             accessToken: accessToken.duplicate(), refreshToken: refreshToken?.duplicate(),
             idToken: idToken?.duplicate())
     }
@@ -246,7 +243,6 @@ extension StoredSession {
         try json.member("issued_at", integer: issued.seconds)
         if let expiry { try json.member("expires_at", integer: expiry.seconds) }
         if let idTokenExpiry { try json.member("id_token_expires_at", integer: idTokenExpiry.seconds) }
-        if let refreshExpiry { try json.member("refresh_expires_at", integer: refreshExpiry.seconds) }
         if let refreshBegan {
             try json.member("refresh_began_at", integer: refreshBegan.seconds)
             try json.member("room", publicText: String(repeating: ".", count: Self.roomByteCount))
@@ -279,7 +275,6 @@ extension StoredSession {
             scopes: try reader.scopes("scopes"), issued: UnixTime(seconds: try reader.integer("issued_at") ?? 0),
             expiry: try reader.integer("expires_at").map(UnixTime.init(seconds:)),
             idTokenExpiry: try reader.integer("id_token_expires_at").map(UnixTime.init(seconds:)),
-            refreshExpiry: try reader.integer("refresh_expires_at").map(UnixTime.init(seconds:)),
             basicForm: try reader.text("basic_form").flatMap(ClientAuthentication.BasicForm.init(rawValue:)),
             keyThumbprint: keyThumbprint, resource: try reader.text("resource"),
             refreshBegan: try reader.integer("refresh_began_at").map(UnixTime.init(seconds:)),

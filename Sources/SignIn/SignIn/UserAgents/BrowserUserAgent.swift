@@ -31,7 +31,7 @@ package struct BrowserUserAgent: RedirectUserAgent {
 
     /// Opens the page in another way: an adopter's own, or a `PageFollower` in place of browser and person.
     ///
-    /// - Parameter opener: gets the link to the listener. It is cancelled if the sign-in ends before it returns.
+    /// - Parameter opener: gets the link to the listener. It is cancelled if the sign-in fails before it returns.
     package init(opener: @escaping Opener, log: RedactedLogger = .disabled) {
         way = .opener(opener)
         self.log = log

@@ -64,10 +64,10 @@ public final class JournalLogSink: LogSink {
     public func write(_ record: LogEntry) {
         let count = lost.count
         if let note = lost.note(before: record) {
-            if let number = send(note) { return lost.add(number: number) }
+            if let number = send(note) { return lost.report(lost.add(number: number)) }
             lost.forget(count)
         }
-        if let number = send(record) { lost.add(number: number) }
+        if let number = send(record) { lost.report(lost.add(number: number)) }
     }
 
     /// Returns the errno of a failure, or `nil`.

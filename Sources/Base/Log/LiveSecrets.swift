@@ -21,9 +21,10 @@ public final class LiveSecrets: Sendable {
         var fingerprints: [UInt8] = []
         var digests: [Digest: Int] = [:]
         var secretCount = 0
-        /// The pieces of the secrets that are remembered, the oldest of which makes room for the next.
-        var remembered: [[Piece]] = []
-        var oldest = 0
+        /// The pieces of the secrets that are remembered: those of late, and those before. One that is met again counts as
+        /// of late.
+        var late: [Digest: [Piece]] = [:]
+        var former: [Digest: [Piece]] = [:]
 
         mutating func add(_ pieces: [Piece]) {
             guard !pieces.isEmpty else { return }
@@ -124,18 +125,23 @@ public final class LiveSecrets: Sendable {
     /// The limit of remembered bytes of a secret: each eight bytes cost a hash, and a secret may have megabytes.
     static let rememberedByteCount = 4096
 
-    /// Watches for these bytes, `rememberedByteCount` of them at most, until so many others were remembered; one that
-    /// is watched for already is not added.
+    /// Watches for these bytes, `rememberedByteCount` of them at most, until so many others at least were remembered since
+    /// they were last.
     func remember(_ bytes: Span<UInt8>, amongTheLast count: Int) {
         let pieces = pieces(of: bytes.extracting(first: Self.rememberedByteCount))
         guard !pieces.isEmpty else { return }
         state.withLock { state in
-            if pieces.allSatisfy({ state.digests[$0.digest] != nil }) { return }
-            state.add(pieces)
-            guard state.remembered.count == count else { return state.remembered.append(pieces) }
-            state.remove(state.remembered[state.oldest])
-            state.remembered[state.oldest] = pieces
-            state.oldest = (state.oldest + 1) % count
+            let name = pieces.reduce(Digest(high: 0, low: 0)) {
+                Digest(high: $0.high &+ $1.digest.high, low: $0.low &+ $1.digest.low)
+            }
+            if state.late[name] != nil { return }
+            if state.former.removeValue(forKey: name) == nil { state.add(pieces) }
+            if state.late.count == count {
+                for forgotten in state.former.values { state.remove(forgotten) }
+                state.former = state.late
+                state.late = [:]
+            }
+            state.late[name] = pieces
         }
     }
 
@@ -212,8 +218,8 @@ public struct WatchedSecret: ~Copyable, Sendable {
 
 extension LiveSecrets {
     /// The tokens, codes and passwords that this process handles. From the first use of this property on, it knows
-    /// every new ``Secret`` of such a purpose: its first 4 KiB, and after its end until a thousand others were made. A
-    /// program uses the property once at its start:
+    /// every new ``Secret`` of such a purpose: its first 4 KiB, and after its end until a thousand others at least were
+    /// made. A program uses the property once at its start:
     ///
     ///     let log = RedactedLogger("shop", sink: ScrubbingLogSink(over: TextLogSink(), secrets: .ofThisProcess))
     ///
@@ -227,7 +233,7 @@ extension LiveSecrets {
         return live
     }()
 
-    /// How many secrets `ofThisProcess` keeps in mind.
+    /// How many secrets `ofThisProcess` keeps in mind at least.
     static let rememberedCount = 1000
 
     private static let purposes = [

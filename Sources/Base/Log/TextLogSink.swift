@@ -24,7 +24,7 @@ public struct TextLogSink: LogSink {
     /// How many records were lost since the last that could be written.
     package var lostRecordCount: Int { channel.lostCount }
 
-    public func write(_ record: LogEntry) { channel.write(record, to: descriptor) }
+    public func write(_ record: LogEntry) { channel.report(channel.write(record, to: descriptor)) }
 }
 
 /// Writes lines to a descriptor, even with a full disk, or a closed or slow reader.
@@ -51,7 +51,8 @@ final class LineChannel: Sendable {
     /// How many records were lost since the last that could be written.
     var lostCount: Int { lost.count }
 
-    func write(_ record: LogEntry, to descriptor: Int32) {
+    /// Returns what to report after all locks are released: who is told may log it.
+    func write(_ record: LogEntry, to descriptor: Int32) -> LogTrouble? {
         state.withLock { state in
             let count = lost.count
             var text = format.line(record)
@@ -59,29 +60,37 @@ final class LineChannel: Sendable {
             if state.isMidLine { text = "\n" + text }
             let timeout = count > 0 ? 0 : Self.timeoutMilliseconds
             if let number = Self.write(text, to: descriptor, timeout: timeout, isMidLine: &state.isMidLine) {
-                lost.add(number: number)
-            } else {
-                state.isMidLine = false
-                lost.forget(count)
+                return lost.add(number: number)
             }
+            state.isMidLine = false
+            lost.forget(count)
+            return nil
         }
     }
 
     /// A record that got no descriptor at all.
-    func lose(number: Int32) { lost.add(number: number) }
+    func lose(number: Int32) -> LogTrouble? { lost.add(number: number) }
+
+    func report(_ trouble: LogTrouble?) { lost.report(trouble) }
 
     /// Returns the errno of a failure, or `nil`.
     private static func write(_ text: String, to descriptor: Int32, timeout: Int32, isMidLine: inout Bool) -> Int32? {
         var text = text
         return text.withUTF8 { bytes in
+            let clock = ContinuousClock()
+            let end = clock.now.advanced(by: .milliseconds(Int(timeout)))
             let pieceByteCount = bytes.count > Int(PIPE_BUF) && isPipe(descriptor) ? Int(PIPE_BUF) : bytes.count
             var written = 0
             while written < bytes.count {
                 // A pipe that is ready takes PIPE_BUF bytes without waiting.
                 var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                if unsafe poll(&wanted, 1, timeout) == 0 { return EAGAIN }
-                let end = min(written + pieceByteCount, bytes.count)
-                let piece = unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[written..<end])
+                let left = max(.zero, clock.now.duration(to: end)) / .milliseconds(1)
+                let ready = unsafe poll(&wanted, 1, Int32(left))
+                // A signal doesn't mean that the descriptor is ready.
+                if ready < 0, errno == EINTR { continue }
+                if ready == 0 { return EAGAIN }
+                let pieceEnd = min(written + pieceByteCount, bytes.count)
+                let piece = unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[written..<pieceEnd])
                 switch unsafe PipeSafeWrite.write(piece, to: descriptor) {
                 case .success(let count): written += count
                 case .failure(let failure): return failure.number
@@ -117,22 +126,26 @@ final class LostRecords: Sendable {
     }
 
     private let state = Mutex(State())
-    private let report: (@Sendable (LogTrouble) -> Void)?
+    private let listener: (@Sendable (LogTrouble) -> Void)?
 
-    init(report: (@Sendable (LogTrouble) -> Void)?) {
-        self.report = report
+    init(report listener: (@Sendable (LogTrouble) -> Void)?) {
+        self.listener = listener
     }
 
     var count: Int { state.withLock { $0.count } }
 
-    func add(number: Int32) {
-        let isFirst = state.withLock { state in
+    /// Returns the first trouble, for `report`.
+    func add(number: Int32) -> LogTrouble? {
+        state.withLock { state in
             state.count += 1
             state.number = number
             defer { state.hasReported = true }
-            return !state.hasReported
+            return state.hasReported ? nil : LogTrouble(number: number)
         }
-        if isFirst { report?(LogTrouble(number: number)) }
+    }
+
+    func report(_ trouble: LogTrouble?) {
+        if let trouble { listener?(trouble) }
     }
 
     /// The note before the next record about lost ones, or `nil` for none.
@@ -232,7 +245,7 @@ public final class FileLogSink: LogSink {
     package var lostRecordCount: Int { channel.lostCount }
 
     public func write(_ record: LogEntry) {
-        open.withLock { open in
+        let trouble: LogTrouble? = open.withLock { open in
             let isCurrent =
                 switch open {
                 case .some(let file): isAtPath(file.device, file.inode)
@@ -244,10 +257,11 @@ public final class FileLogSink: LogSink {
                 open = consume file
             }
             switch open {
-            case .some(let file): channel.write(record, to: file.descriptor)
-            case .none: break
+            case .some(let file): return channel.write(record, to: file.descriptor)
+            case .none: return nil
             }
         }
+        channel.report(trouble)
     }
 
     private func isAtPath(_ device: dev_t, _ inode: ino_t) -> Bool {

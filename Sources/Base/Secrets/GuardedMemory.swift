@@ -21,8 +21,8 @@ internal import Synchronization
 /// allocated; each block ends in a random canary that is checked when the block comes back. Larger blocks are allocations
 /// of their own.
 ///
-/// The first slabs of a size have two pages, so that several fit into `ulimit -l 64`. Later ones have more, because Linux
-/// permits a process 65,530 mappings, and each allocation has four.
+/// The first slabs of a size have two pages, or three, so that several fit into `ulimit -l 64`. Later ones have more,
+/// because Linux permits a process 65,530 mappings, and each allocation has four.
 final class GuardedPool: Sendable {
     static let shared = GuardedPool()
 
@@ -64,7 +64,8 @@ final class GuardedPool: Sendable {
         return state.withLock { state in
             if let block = state.free[sizeClass].popLast() { return block }
             let doublings = min(max(0, state.slabCounts[sizeClass] - Self.smallSlabCount), Self.maximumDoublings)
-            var blocks = carve(sizeClass, count: (Self.slabByteCount / Self.blockSizes[sizeClass]) << doublings)
+            let count = max(2, Self.slabByteCount / Self.blockSizes[sizeClass])
+            var blocks = carve(sizeClass, count: count << doublings)
             state.slabCounts[sizeClass] += 1
             defer { state.free[sizeClass] = blocks }
             return blocks.removeLast()

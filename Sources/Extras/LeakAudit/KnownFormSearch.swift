@@ -149,11 +149,13 @@ package struct KnownFormSearch: Sendable {
         return nil
     }
 
+    private static let maximumPayloadByteCount = 64 << 10
+
     private func webToken(in text: Span<UInt8>, at offset: Int) -> Range<Int>? {
         guard starts(text, with: tokenStart, at: offset) else { return nil }
         let header = run(in: text, from: offset, .base64URL)
         guard header - offset >= 16, starts(text, with: nextTokenStart, at: header) else { return nil }
-        let payload = run(in: text, from: header + 1, .base64URL)
+        let payload = run(in: text, from: header + 1, .base64URL, atMost: Self.maximumPayloadByteCount)
         guard payload - header >= 16, payload < text.count, text[payload] == UInt8(ascii: ".") else { return nil }
         let signature = run(in: text, from: payload + 1, .base64URL)
         return signature - payload >= 16 ? offset..<signature : nil
@@ -175,9 +177,17 @@ package struct KnownFormSearch: Sendable {
         let start = offset + 3
         let name = run(in: text, from: start, .userInformation)
         guard name > start, name < text.count, text[name] == UInt8(ascii: ":") else { return nil }
-        let end = run(in: text, from: name + 1, .userInformation)
-        guard end - name > 3, end < text.count, text[end] == UInt8(ascii: "@") else { return nil }
-        return name + 1..<end
+        // Drivers accept passwords with these signs; the last `@` is the one before the host.
+        var (end, last) = (name + 1, name)
+        while end < text.count, end - name < 4096 {
+            if text[end] == UInt8(ascii: "@") {
+                last = end
+            } else if !isOne(text[end], of: .userInformation), text[end] != UInt8(ascii: ":") {
+                break
+            }
+            end += 1
+        }
+        return last - name > 3 ? name + 1..<last : nil
     }
 
     private func starts(_ text: Span<UInt8>, with prefix: [UInt8], at offset: Int) -> Bool {
@@ -186,10 +196,12 @@ package struct KnownFormSearch: Sendable {
         return true
     }
 
-    /// Where the characters of an alphabet end; at most 4,096 of them.
-    private func run(in text: Span<UInt8>, from start: Int, _ alphabet: Alphabet) -> Int {
+    /// Where the characters of an alphabet end, or so many of them.
+    private func run(
+        in text: Span<UInt8>, from start: Int, _ alphabet: Alphabet, atMost limit: Int = 4096
+    ) -> Int {
         var end = start
-        while end < text.count, end - start < 4096, isOne(text[end], of: alphabet) { end += 1 }
+        while end < text.count, end - start < limit, isOne(text[end], of: alphabet) { end += 1 }
         return end
     }
 

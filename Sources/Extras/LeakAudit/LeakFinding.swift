@@ -33,7 +33,7 @@ public struct LeakReport: Sendable, Hashable, CustomStringConvertible {
     public let byteCount: Int
 
     /// Whether something was searched for, something was searched, and nothing was found.
-    public var isClean: Bool { findings.isEmpty && canaryCount > 0 && streamCount > 0 }
+    public var isClean: Bool { findings.isEmpty && canaryCount > 0 && byteCount > 0 }
 
     /// `0 found: 6 secrets in 12345 bytes of 4 streams`, then a line for each finding.
     public var description: String {
@@ -41,7 +41,7 @@ public struct LeakReport: Sendable, Hashable, CustomStringConvertible {
         lines += findings.map { "found \($0)" }
         lines += allowed.map { "allowed \($0)" }
         if canaryCount == 0 { lines.append("nothing was searched for: plant the secrets") }
-        if streamCount == 0 { lines.append("nothing was searched: capture the output") }
+        if byteCount == 0 { lines.append("nothing was searched: capture the output") }
         return lines.joined(separator: "\n")
     }
 

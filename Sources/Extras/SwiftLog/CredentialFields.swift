@@ -111,7 +111,7 @@ enum CredentialFields {
         // headers["cookie"] = …
         if end > 0, text[end - 1] == 0x5D { end -= 1 }
         if end > 0, isQuote(text[end - 1]) { end -= 1 }
-        if end > 0, text[end - 1] == 0x5C { end -= 1 }
+        while end > 0, sign - end < 16, text[end - 1] == 0x5C { end -= 1 }
         var start = end
         while start > 0, end - start < 64, CredentialName.hasPart(text[start - 1]) { start -= 1 }
         return start..<end
@@ -121,7 +121,7 @@ enum CredentialFields {
 
     private static func fieldValue(in text: Span<UInt8>, of name: Range<Int>, from sign: Int) -> Range<Int>? {
         var start = sign
-        var isEscaped = false
+        var backslashCount = 0
         // Between them may be spaces, brackets of lists, `=>`, and Swift's description of an optional.
         while start < text.count, start - sign < 32 {
             if starts(text, with: "Optional(", at: start) {
@@ -129,18 +129,19 @@ enum CredentialFields {
             } else if isOpening(text[start]) || isSpace(text[start]) || text[start] == UInt8(ascii: ">") {
                 start += 1
             } else if text[start] == 0x5C {
-                isEscaped = true
+                backslashCount += 1
                 start += 1
             } else {
                 break
             }
         }
         guard start < text.count, !starts(text, with: "//", at: start) else { return nil }
-        if CredentialName.isPlural(text, name) {
+        let isList = !isQuote(text[start]) || (sign..<start).contains { isOpening(text[$0]) }
+        if isList, CredentialName.isPlural(text, name), !CredentialName.isField(text, name) {
             return several(in: text, from: sign)
         }
-        if isQuote(text[start]) {
-            let end = endOfQuoted(in: text, from: start + 1, text[start], isEscaped: isEscaped)
+        if isQuote(text[start]), !isList || !CredentialName.isPlural(text, name) {
+            let end = endOfQuoted(in: text, from: start + 1, text[start], after: backslashCount)
             return end > start + 1 ? start + 1..<end : nil
         }
         let end =
@@ -165,13 +166,16 @@ enum CredentialFields {
         }
     }
 
-    private static func endOfQuoted(in text: Span<UInt8>, from start: Int, _ quote: UInt8, isEscaped: Bool) -> Int {
+    /// - Parameter backslashCount: how many are before the opening quote; before one that is part of the value are more.
+    private static func endOfQuoted(
+        in text: Span<UInt8>, from start: Int, _ quote: UInt8, after backslashCount: Int
+    ) -> Int {
         var end = start
         while end < text.count {
             if text[end] == quote {
-                let follows = end > start && text[end - 1] == 0x5C
-                if isEscaped { return follows ? end - 1 : end }
-                if !follows { return end }
+                var count = 0
+                while end - count > start, text[end - count - 1] == 0x5C { count += 1 }
+                if count <= backslashCount { return end - count }
             }
             end += 1
         }
@@ -263,7 +267,7 @@ enum CredentialName {
     private static let endings: [[UInt8]] = [
         "authorization", "cookie", "token", "secret", "password", "passwd", "passphrase", "credential", "apikey",
         "accesskey", "accountkey", "encryptionkey", "privatekey", "secretkey", "signingkey", "assertion",
-        "codeverifier", "devicecode", "usercode", "sessionid", "signature",
+        "codeverifier", "devicecode", "usercode", "authorizationcode", "authcode", "sessionid", "signature",
     ].map { Array($0.utf8) }
 
     /// The last four bytes of each of them: one comparison tells nearly every other name.
@@ -278,7 +282,12 @@ enum CredentialName {
 
     /// Whether the name's value is a credential, or, of `tokens`, several.
     static func isCredential(_ text: Span<UInt8>, _ name: Range<Int>) -> Bool {
-        let name = isPlural(text, name) ? name.lowerBound..<name.upperBound - 1 : name
+        isOne(text, name) || isPlural(text, name) && isOne(text, singular(name))
+    }
+
+    private static func singular(_ name: Range<Int>) -> Range<Int> { name.lowerBound..<name.upperBound - 1 }
+
+    private static func isOne(_ text: Span<UInt8>, _ name: Range<Int>) -> Bool {
         guard name.count >= 3 else { return false }
         var tail: UInt32 = 0
         var count: UInt32 = 0
@@ -290,28 +299,42 @@ enum CredentialName {
         if tails.contains(tail), endings.contains(where: { start(text, name, of: $0) != nil }) { return true }
         return words.contains { word in
             guard name.count >= word.count, let start = start(text, name, of: word) else { return false }
-            return start == name.lowerBound || isSeparator(text[start - 1])
+            guard start > name.lowerBound else { return true }
+            // `db_pwd`, `db.pwd`, `dbPwd`
+            let before = text[start - 1]
+            let isLetter = (0x61...0x7A).contains(before | 0x20)
+            return !isLetter || isCapital(text[start]) && !isCapital(before)
         }
     }
 
-    /// Whether it is `tokens` rather than `token`: then a number is how many there are.
+    private static func isCapital(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
+
+    /// Whether it is `tokens` rather than `token`: then a number is how many there are. `db_pass` is no plural.
     static func isPlural(_ text: Span<UInt8>, _ name: Range<Int>) -> Bool {
-        name.count >= 6 && lower(text[name.upperBound - 1]) == UInt8(ascii: "s")
+        name.count >= 6 && lower(text[name.upperBound - 1]) == UInt8(ascii: "s") && !isOne(text, name)
     }
 
-    /// A field of HTTP whose value has spaces in it (RFC 9110 section 11, RFC 6265).
+    /// A field of HTTP whose value has spaces in it (RFC 9110 section 11, RFC 6265), or several such fields.
     static func isField(_ text: Span<UInt8>, _ name: Range<Int>) -> Bool {
-        start(text, name, of: endings[0]) != nil || start(text, name, of: endings[1]) != nil
+        [name, isPlural(text, name) ? singular(name) : name].contains { name in
+            start(text, name, of: endings[0]) != nil || start(text, name, of: endings[1]) != nil
+        }
     }
 
     /// `?code=…`, `&state=…`, `#state=…`
     static func isParameter(_ text: Span<UInt8>, _ name: Range<Int>) -> Bool {
-        guard name.lowerBound > 0, (3...8).contains(name.count) else { return false }
+        guard name.lowerBound > 0, (3...10).contains(name.count) else { return false }
+        let first: Int
         switch text[name.lowerBound - 1] {
-        case UInt8(ascii: "?"), UInt8(ascii: "&"), UInt8(ascii: "#"):
-            return parameters.contains { start(text, name, of: $0) == name.lowerBound }
+        case UInt8(ascii: "?"), UInt8(ascii: "&"), UInt8(ascii: "#"): first = name.lowerBound
+        // `%3Fcode%3D…`, in a URL within a URL.
+        case UInt8(ascii: "%"):
+            let sign = [lower(text[name.lowerBound]), lower(text[name.lowerBound + 1])]
+            guard ["3f", "26", "23"].contains(where: { $0.utf8.elementsEqual(sign) }) else { return false }
+            first = name.lowerBound + 2
         default: return false
         }
+        return parameters.contains { start(text, first..<name.upperBound, of: $0) == first }
     }
 
     /// Where the ending begins in a name, if the name ends with it.

@@ -36,10 +36,12 @@
             if count < metadata.count { add("metadata_left_out", "\(metadata.count - count)") }
         }
 
-        /// The name, or with `_` at its end until no field has it. A journal's entry has two names of its own.
+        /// The name, or with `_` at its end until no field has it. A journal's entry has two names of its own, and a
+        /// sign-in one.
         private func free(_ name: String) -> String {
             var name = name
-            while name == "category" || name == "level" || fields.contains(where: { $0.name == name }) { name += "_" }
+            let own = ["category", "level", "sign_in"]
+            while own.contains(name) || fields.contains(where: { $0.name == name }) { name += "_" }
             return name
         }
 

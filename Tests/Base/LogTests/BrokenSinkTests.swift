@@ -44,6 +44,24 @@ import TestServices
         #expect(!isPending && !isHeldBack)
     }
 
+    /// Who was told held the sink's lock, and ended the program.
+    @Test func `the first loss can be logged to the same sink`() throws {
+        let logger = Mutex<RedactedLogger?>(nil)
+        let handler: @Sendable (LogTrouble) -> Void = { trouble in logger.withLock(\.self)?.error("\(trouble)") }
+        var ends: [Int32] = [0, 0]
+        #expect(unsafe pipe(&ends) == 0)
+        close(ends[0])
+        defer { close(ends[1]) }
+        let sink = TextLogSink(descriptor: ends[1], reporting: handler)
+        logger.withLock { $0 = RedactedLogger("test", sink: sink) }
+        logger.withLock(\.self)?.info("line")
+        #expect(sink.lostRecordCount == 2)
+        let file = FileLogSink(path: "/nonexistent/log", reporting: handler)
+        logger.withLock { $0 = RedactedLogger("test", sink: file) }
+        logger.withLock(\.self)?.info("line")
+        #expect(file.lostRecordCount == 2)
+    }
+
     @Test func `a socket whose peer has closed doesn't end the program`() throws {
         var ends: [Int32] = [0, 0]
         #expect(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)

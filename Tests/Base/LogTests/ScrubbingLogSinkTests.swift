@@ -166,7 +166,7 @@ import Testing
         #expect(live.secretCount == 2)
     }
 
-    @Test func `the next remembered secret replaces the oldest one`() throws {
+    @Test func `so many remembered secrets stay, and one that is met again`() throws {
         let live = LiveSecrets()
         let texts = try (0..<7).map { _ in
             Self.text(try Secret<AuthorizationState>.random(byteCount: 32).base64URLEncoded())
@@ -174,9 +174,15 @@ import Testing
         for text in texts {
             for _ in 0..<3 { live.remember(Array(text.utf8).span, amongTheLast: 3) }
         }
-        #expect(texts.map(live.isHeld(by:)) == [false, false, false, false, true, true, true])
-        #expect(live.secretCount == 3)
+        #expect(texts.map(live.isHeld(by:)) == [false, false, false, true, true, true, true])
+        #expect(live.secretCount == 4)
         live.remember(Array("short".utf8).span, amongTheLast: 3)
-        #expect(live.secretCount == 3)
+        #expect(live.secretCount == 4)
+        // A token that is in use for long is met again and again.
+        for text in texts {
+            live.remember(Array(text.utf8).span, amongTheLast: 3)
+            live.remember(Array(texts[6].utf8).span, amongTheLast: 3)
+        }
+        #expect(live.isHeld(by: texts[6]))
     }
 }

@@ -14,9 +14,10 @@ import Testing
         (.googleKey, "AIza" + letters(35)), (.googleKey, "ya29." + letters(60)), (.googleKey, "GOCSPX-" + letters(28)),
         (.slackToken, "xoxb-123456789012-" + letters(24)), (.awsKeyID, "AKIA" + "QWERTYUIOP123456"),
         (.jsonWebToken, "eyJ" + letters(20) + ".eyJ" + letters(40) + "." + letters(43)),
+        (.jsonWebToken, "eyJ" + letters(20) + ".eyJ" + String(repeating: letters(1900), count: 3) + "." + letters(43)),
         (.privateKey, "-----BEGIN " + "RSA PRIVATE KEY-----"), (.privateKey, "-----BEGIN " + "PRIVATE KEY-----"),
         (.privateKey, "-----BEGIN " + "ENCRYPTED PRIVATE KEY-----"),
-        (.passwordInURL, "hunter2-and-more"),
+        (.passwordInURL, "hunter2-and-more"), (.passwordInURL, "hun:ter2@more"),
     ]
 
     static func audited(_ text: String) throws -> LeakReport {

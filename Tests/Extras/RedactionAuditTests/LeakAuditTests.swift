@@ -46,6 +46,45 @@ import Testing
         #expect(audit.report().findings.map(\.stream) == ["the error, localized"])
     }
 
+    @Test func `the audit finds a list of bytes, whatever separates them`() throws {
+        final class Holder {
+            let bytes: [UInt8]
+            init(_ bytes: [UInt8]) { self.bytes = bytes }
+        }
+        let audit = LeakAudit()
+        let token = try audit.plantRandom(AccessToken.self)
+        let bytes = Array(Self.text(token).utf8)
+        audit.capture(value: Holder(bytes), as: "value")
+        audit.capture("[\(bytes.map(String.init).joined(separator: ","))]", as: "without spaces")
+        audit.capture(bytes.map(String.init).joined(separator: " "), as: "with spaces")
+        let findings = audit.report().findings
+        #expect(findings.map(\.stream) == ["value, dumped", "without spaces", "with spaces"])
+        #expect(findings.allSatisfy { $0.encoding == .byteList && $0.isWhole })
+        #expect(findings.dropFirst().map(\.offset) == [1, 0])
+        audit.capture("1,2,3,4,5,6,7,8,9 of 255 at 12:30:45.678", as: "numbers")
+        #expect(audit.report().findings.count == 3)
+    }
+
+    @Test(arguments: [
+        ("a\\u003cb\\u0026c\\u003ed\\\"e'f/g", LeakEncoding.jsonEscaped),
+        ("a&#60;b&#x26;c&gt;d&#34;e&#x27;f/g", .htmlEscaped), ("a%3cb%26c%3Ed%22e'f%2Fg", .percentEncoded),
+    ])
+    func `the audit finds a secret, whatever its encoder escapes`(_ text: String, _ encoding: LeakEncoding) throws {
+        let audit = LeakAudit()
+        try audit.plant(Secret<Password>(copying: Array("a<b&c>d\"e'f/g".utf8).span))
+        audit.capture("before \(text) after", as: "log")
+        let findings = audit.report().findings
+        #expect(findings.count == 1 && findings[0].encoding == encoding && findings[0].isWhole, "\(findings)")
+        #expect(findings[0].offset == 7 && findings[0].byteCount == text.utf8.count, "\(findings)")
+    }
+
+    @Test func `an audit of empty output isn't clean`() throws {
+        let audit = LeakAudit()
+        _ = try audit.plantRandom(AccessToken.self)
+        _ = audit.logSink(named: "log")
+        #expect(!audit.report().isClean && audit.report().description.contains("nothing was searched"))
+    }
+
     @Test func `the audit finds a log's field that shows a secret`() throws {
         let audit = LeakAudit()
         let token = try audit.plantRandom(AccessToken.self)

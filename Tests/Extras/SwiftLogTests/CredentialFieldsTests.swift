@@ -55,6 +55,16 @@ import Testing
         ("X-Amz-Signature=a&b=1", "X-Amz-Signature=*&b=1"), ("secret-key: a", "secret-key: *"),
         ("tokens: [\"a\", \"b\"], id: 7", "tokens: *, id: 7"),
         ("(tokens: (access: \"a\"), id: 7)", "(tokens: *, id: 7)"),
+        ("DB_PASS=a {\"user_pass\":\"b\"} dbPwd=c", "DB_PASS=* {\"user_pass\":\"*\"} dbPwd=*"),
+        ("\"cookies\": \"a=b; c=d\", x", "\"cookies\": \"*\", x"),
+        ("Cookies: a=b; c=d\nHost: x", "Cookies: *\nHost: x"),
+        ("{\"tokens\":\"a b,c\",\"d\":1}", "{\"tokens\":\"*\",\"d\":1}"),
+        ("authorization_code: a", "authorization_code: *"),
+        // In a string of JSON's within another, and in a URL within another.
+        (#"{\"password\":\"ab\\\"cdef\",\"b\":1}"#, #"{\"password\":\"*\",\"b\":1}"#),
+        (#"{\\\"token\\\":\\\"ab\\\",\\\"c\\\":1}"#, #"{\\\"token\\\":\\\"*\\\",\\\"c\\\":1}"#),
+        ("next=https%3A%2F%2Fa%2Fcb%3Fcode%3Dabc%26state%3Dxyz", "next=https%3A%2F%2Fa%2Fcb%3Fcode%3D*"),
+        ("?a=1%26state%3Dxyz&b=2", "?a=1%26state%3D*&b=2"),
         // Without an end.
         ("password=\"a b", "password=\"*"), ("secret = (a, b", "secret = (*, b"), ("token: a", "token: *"),
     ])
@@ -77,7 +87,8 @@ import Testing
     @Test(arguments: [
         ("authorization", true), ("X-Api-Key", true), ("accessToken", true), ("db.password", true),
         ("token_type", false),
-        ("code", false), ("request-id", false), ("", false), ("cookies", true),
+        ("code", false), ("request-id", false), ("", false), ("cookies", true), ("db_pass", true), ("db.pwd", true),
+        ("http.auth", true), ("dbPass", true), ("idJwt", true), ("compass", false), ("passes", false),
     ])
     func `a name says whether its value is a credential`(_ name: String, _ isCredential: Bool) {
         #expect(CredentialFields.isCredential(name.utf8.span) == isCredential)

@@ -115,6 +115,42 @@ import TestServices
         #expect(try directory.read("home/.gitconfig") == Array("# mine\n[user]\n\tname = Ada\n".utf8))
     }
 
+    /// Tools write below the last section, and pip and aws refused a file whose setting had lost its section.
+    @Test(arguments: [
+        ("git", "[credential]\nx = 1\n# mine\n"), ("pip", "[global]\nx = 1\n# mine\n"),
+        ("aws", "[default]\nx = 1\n# mine\n"),
+    ])
+    func `settings below the inserted one keep their section after --undo`(
+        _ tool: String, _ left: String
+    ) async throws {
+        #expect(try await setup(tool, "--yes").status == 0)
+        _ = try await shell("printf 'x = 1\\n# mine\\n' >> $(find home config -type f)")
+        #expect(try await setup(tool, "--undo", "--yes").status == 0)
+        #expect(try await shell("cat $(find home config -type f)").outputText == left)
+    }
+
+    /// --undo said that it was done, and left docker with a helper that was gone.
+    @Test func `a link that is made again leaves --undo what it has to restore`() async throws {
+        let before = Array("{\"credsStore\":\"pass\"}".utf8)
+        try write("home/.docker/config.json", before)
+        let path = ["PATH": Program.searchPath]
+        #expect(try await setup("docker", "--yes", with: path).status == 0)
+        _ = try await shell("rm home/.local/bin/*")
+        #expect(try await setup("docker", "--yes", with: path).status == 0)
+        // And once more after the program has moved.
+        _ = try await shell("ln -sfn /nonexistent/latchkey home/.local/bin/docker-credential-latchkey")
+        #expect(try await setup("docker", "--yes", with: path).status == 0)
+        #expect(try await setup("docker", "--undo", "--yes", with: path).status == 0)
+        #expect(try directory.read("home/.docker/config.json") == before)
+        #expect(try entries("home/.local/bin").isEmpty)
+    }
+
+    @Test func `the path of a vault is written whole`() async throws {
+        #expect(try await setup("git", "--yes", "--vault", "own/vault").status == 0)
+        let written = String(decoding: try directory.read("home/.gitconfig"), as: UTF8.self)
+        #expect(written.contains("--vault=\(directory / "own/vault")\n"), "\(written)")
+    }
+
     @Test func `--undo leaves a file with edits inside the inserted text, and accepts removed text`() async throws {
         #expect(try await setup("git", "--yes").status == 0)
         #expect(try await shell("sed -i 's/helper git/helper git --no-prompt/' home/.gitconfig").status == 0)

@@ -137,6 +137,8 @@ import TestServices
         #expect(try await run("other", "--undo", "--yes").status == 0)
         #expect(try await setup("git", "--id", status: 64).errorText.contains("[setup.no-id-token]"))
         #expect(try await run("work").errorText == "latchkey: kubectl already gets its tokens from Latchkey\n")
+        #expect(try await run("work", "--json").outputText.contains("\"change\": \"none\""))
+        #expect(try await run("work", "--id", "--yes").errorText.contains("[setup.other]"))
         #expect(try await run("work", "--undo", "--yes").status == 0)
         let gone = try await scene.shell("\"$1/kubectl\" config view -o jsonpath='{.users}'", judges)
         #expect(gone.outputText.isEmpty || gone.outputText == "null")

@@ -82,12 +82,16 @@ struct ImportingTests {
             ghe.example.org:8443:
               user: eve
               oauth_token: 'ghs_three'
+            "ghe2.example.org":
+              users:
+                "123":
+                  oauth_token: gho_four
 
             """)
         let read = try await GitHubHosts.read(file)
         #expect(
             try await kept(read) == [
-                "gh:ghe.example.org:8443 eve", "gh:github.com ada", "gh:github.com bob",
+                "gh:ghe.example.org:8443 eve", "gh:ghe2.example.org 123", "gh:github.com ada", "gh:github.com bob",
             ])
         #expect(try await holds(read, "gh:github.com", "bob", "gho_two"))
         #expect(try await holds(read, "gh:ghe.example.org:8443", "eve", "ghs_three"))
@@ -95,7 +99,7 @@ struct ImportingTests {
 
     @Test(arguments: [
         "github.com: {oauth_token: x}\n", "github.com:\n  oauth_token: &a x\n", "- github.com\n", "\tgithub.com:\n",
-        "github.com:\n  oauth_token: \"a\\x41\"\n",
+        "github.com:\n  oauth_token: \"a\\x41\"\n", "github.com:\n  oauth_token: gho_x  # note\n",
     ])
     func `other notations of YAML are refused with their line`(_ text: String) async throws {
         let file = try directory.write("hosts.yml", text)

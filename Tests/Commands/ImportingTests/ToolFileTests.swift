@@ -168,6 +168,8 @@ struct ToolFileTests: ToolFileSuite {
         let read = try await CargoTokens.read(file) { _ in "sparse+https://own.example/" }
         #expect(try await entries(read) == ["cargo:sparse+https://own.example/ token a"])
         #expect(await problem { try await empty(read) } == .interwoven)
+        // A rehearsal says the same.
+        #expect(await problem { for file in read.files { try await file.checkEmptying() } } == .interwoven)
         #expect(try directory.read("credentials.toml") == Array(text.utf8))
     }
 
@@ -309,10 +311,16 @@ struct ToolFileTests: ToolFileSuite {
             repository: https://own.example/simple/
             password = last
             username = ada
+            [corp]
+              # indented
+              repository = https://corp.example/
+              username = bob
+              password = in
             """)
         let read = try await PyPILogins.read(file)
         #expect(
             try await entries(read) == [
+                "https://corp.example/ bob in",
                 "https://own.example/simple/ ada last", "https://upload.pypi.org/legacy/ __token__ pypi-x%y=z",
             ])
         // Python's own reader agrees, before and after.
@@ -323,10 +331,10 @@ struct ToolFileTests: ToolFileSuite {
             print([c[s].get("password") for s in c.sections()])
             """
         let before = try await Program("/usr/bin/python3").run(["-c", script, file]).successful("configparser")
-        #expect(before.outputText == "[None, 'pypi-x%y=z', None, 'last']\n")
+        #expect(before.outputText == "[None, 'pypi-x%y=z', None, 'last', 'in']\n")
         try await empty(read)
         let after = try await Program("/usr/bin/python3").run(["-c", script, file]).successful("configparser")
-        #expect(after.outputText == "[None, None, None, None]\n")
+        #expect(after.outputText == "[None, None, None, None, None]\n")
         #expect(
             String(decoding: try directory.read("pypirc"), as: UTF8.self) == """
                 [distutils]
@@ -340,6 +348,11 @@ struct ToolFileTests: ToolFileSuite {
                 [own] ; mine
                 repository: https://own.example/simple/
                 username = ada
+                [corp]
+                  # indented
+                  repository = https://corp.example/
+                  username = bob
+
                 """)
     }
 

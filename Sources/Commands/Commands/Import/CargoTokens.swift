@@ -88,7 +88,7 @@ package enum CargoTokens {
         // cargo takes the older name first.
         for ending in ["", ".toml"] {
             let content = try nilIf(
-                { (error: ImportError) in error.isAbsence },
+                { (error: ImportError) in error.isAbsence || error.problem == .notAFile },
                 of: ForeignFile.read("\(folder)/config\(ending)", of: program))
             guard let content else { continue }
             for entry in try strings(content, under: ["registries"])

@@ -47,7 +47,8 @@ package enum GitHubHosts {
             if text.isEmpty || text[0] == 0x23 { return true }
             if text[0] == 0x09 { return false }
             // A host may have a port, so the colon that ends a name is the one before a space or the end.
-            guard let colon = Self.endOfName(text), let name = text.extracting(0..<colon).publicText(), !name.isEmpty
+            guard let colon = Self.endOfName(text), let bare = Self.unquoted(text.extracting(0..<colon)),
+                let name = text.extracting(bare).publicText(), !name.isEmpty
             else { return false }
             let rest = text.extracting(min(colon + 2, text.count)..<text.count)
             guard let range = Self.unquoted(rest) else { return false }
@@ -88,7 +89,9 @@ package enum GitHubHosts {
                 return 1..<(text.count - 1)
             // The start of a flow, an anchor, an alias, a tag, a block or a directive.
             case 0x5B, 0x7B, 0x26, 0x2A, 0x21, 0x7C, 0x3E, 0x25, 0x40, 0x60: return nil
-            default: return 0..<text.count
+            default:
+                // A comment may follow.
+                return text.places(of: " #").isEmpty ? 0..<text.count : nil
             }
         }
     }

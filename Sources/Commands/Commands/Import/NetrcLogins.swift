@@ -120,6 +120,8 @@ package enum NetrcLogins {
         /// The lines of comments and macros that have a password.
         var otherPasswords: [Int] = []
         private var position = 0
+        /// How many lines there are before the last place that was noted.
+        private var counted = (place: 0, lines: 0)
 
         mutating func read(_ bytes: Span<UInt8>) throws(ImportError) {
             while let word = try next(bytes) {
@@ -151,7 +153,9 @@ package enum NetrcLogins {
         /// Notes a comment or a macro from which a password would be lost without being told.
         private mutating func noteOther(_ place: Range<Int>, _ bytes: Span<UInt8>) {
             if bytes.extracting(place).assigns("password", by: " \t\r\n") {
-                otherPasswords.append(line(place.lowerBound, bytes))
+                counted.lines += (counted.place..<place.lowerBound).count { bytes[$0] == 0x0A }
+                counted.place = place.lowerBound
+                otherPasswords.append(1 + counted.lines)
             }
         }
 

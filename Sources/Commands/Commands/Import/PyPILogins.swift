@@ -49,13 +49,15 @@ package enum PyPILogins {
         var repository: String?
         /// The range of the password, and that of its line with the line's end.
         var password: (value: Range<Int>, line: Range<Int>)?
-        /// The option that a line with white space before it goes on.
+        /// The option that a line with more white space before it goes on.
         var last = ""
+        var indentation = 0
     }
 
     /// Returns whether the line is as Python's RawConfigParser takes it.
     private static func take(_ line: Span<UInt8>, of bytes: Span<UInt8>, into sections: inout [Section]) -> Bool {
-        if line.isBlank || line[0] == UInt8(ascii: "#") || line[0] == UInt8(ascii: ";") { return true }
+        let indentation = line.indices.first { line[$0] != 0x20 && line[$0] != 0x09 } ?? 0
+        if line.isBlank || [UInt8(ascii: "#"), UInt8(ascii: ";")].contains(line[indentation]) { return true }
         if line[0] == UInt8(ascii: "[") {
             guard let end = line.lastIndex(of: UInt8(ascii: "]")), let name = line.extracting(1..<end).publicText()
             else {
@@ -65,7 +67,7 @@ package enum PyPILogins {
             return true
         }
         guard let index = sections.indices.last else { return false }
-        if line[0] == 0x20 || line[0] == 0x09 {
+        if indentation > sections[index].indentation, !sections[index].last.isEmpty {
             // More of a list of servers is nothing to read; more of a login isn't taken apart here.
             return !["username", "password", "repository"].contains(sections[index].last)
         }
@@ -77,6 +79,7 @@ package enum PyPILogins {
         else { return false }
         let value = trimmed((separator + 1)..<line.count, of: line)
         sections[index].last = option
+        sections[index].indentation = indentation
         switch option {
         case "username":
             guard sections[index].user == nil else { return false }

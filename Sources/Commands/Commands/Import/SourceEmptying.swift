@@ -37,18 +37,15 @@ struct SourceEmptying {
                 "\(names(read)) is unchanged: the skipped entries are in no store",
                 hint: "change or remove the skipped entries, then run the command again")
         }
-        if isRehearsal {
-            context.output.note("\(names(read)) would contain no secret then")
-            return
-        }
         for file in read.files {
             do {
-                try await file.empty()
+                if isRehearsal { try await file.checkEmptying() } else { try await file.empty() }
             } catch {
                 throw CommandFailure(
                     error, "\(name(file)) is unchanged: \(error.cause)", hint: error.hint)
             }
         }
+        if isRehearsal { return context.output.note("\(names(read)) would contain no secret then") }
         context.output.note(
             """
             \(names(read)) no longer contains a secret that an import finds; the disk may still have the old content \
@@ -110,20 +107,33 @@ package final class PlainSecretFile: Sendable {
     /// the file unchanged: `changed` if the file is no longer the imported one, `interwoven` if a secret would be
     /// left, `othersFile` and `hardLinked` for files whose other owner or name would still have the secrets.
     package func empty() async throws(ImportError) {
+        try await checkEmptying()
         let target = Self.resolved(path)
-        try check(target)
-        switch change {
-        case .removal:
+        if case .removal = change {
             guard unsafe unlink(target) == 0 else { throw failure(.unwritable(errno)) }
-        case .byHand: throw failure(.interwoven)
-        case .cuts(let cuts):
-            let rest = content.withExposedBytes { Self.rest(of: $0, without: cuts).finish(as: MessageBody.self) }
-            guard (try? await isFree(rest)) ?? false else { throw failure(.interwoven) }
-            // Reading took a moment.
-            try check(target)
-            try write(rest, to: target)
-            guard try ForeignFile.read(target, of: program).matches(rest) else { throw failure(.changed) }
+            return
         }
+        // Reading took a moment.
+        try check(target)
+        let rest = rest
+        try write(rest, to: target)
+        guard try ForeignFile.read(target, of: program).matches(rest) else { throw failure(.changed) }
+    }
+
+    /// Throws what `empty` throws before it changes anything.
+    package func checkEmptying() async throws(ImportError) {
+        try check(Self.resolved(path))
+        switch change {
+        case .removal: break
+        case .byHand: throw failure(.interwoven)
+        case .cuts: guard (try? await isFree(rest)) ?? false else { throw failure(.interwoven) }
+        }
+    }
+
+    /// The content without the secrets.
+    private var rest: Secret<MessageBody> {
+        let cuts: [Range<Int>] = if case .cuts(let cuts) = change { cuts } else { [] }
+        return content.withExposedBytes { Self.rest(of: $0, without: cuts).finish(as: MessageBody.self) }
     }
 
     private func check(_ target: String) throws(ImportError) {

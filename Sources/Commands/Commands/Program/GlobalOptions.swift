@@ -1,6 +1,7 @@
 internal import Glibc
 package import LatchkeyCommandLine
 internal import LatchkeyLog
+internal import LatchkeyProcess
 package import LatchkeyStoreSelection
 
 /// The options that every command takes.
@@ -35,7 +36,11 @@ package enum GlobalOptions {
     /// The words of a command line that choose the store. Asks no question.
     static func storeArguments(_ arguments: ParsedArguments, _ catalogue: StoreCatalogue) -> [String] {
         let named = ([store] + catalogue.backends.compactMap(place)).compactMap { option in
-            arguments.value(option).map { "\(option.name)=\($0)" }
+            arguments.value(option).map { value in
+                // Tools run in other folders.
+                let isPath = option.name.text == "--vault" && !VaultLocation.isDatabase(value)
+                return "\(option.name)=\(isPath ? AbsolutePath.of(value) : value)"
+            }
         }
         return named + (arguments.has(allStores) ? [allStores.name.text] : []) + [noPrompt.name.text]
     }

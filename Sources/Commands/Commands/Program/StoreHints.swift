@@ -27,10 +27,8 @@ extension StoreSettings {
         if error.code == .unavailable, error.recoveries.contains(.createVault) {
             let restore: LogMessage = "`latchkey vault import` restores a backup"
             if places["vault"] != nil {
-                let path = LoggableText(reviewed: "the path of the vault", unredacted: vaultPath)
-                // A shell takes `&` for itself.
-                let place: LogMessage = VaultLocation.isDatabase(vaultPath) ? "'\(path)'" : "\(path)"
-                return "check the path, or create a vault with `latchkey vault init --vault \(place)`; \(restore)"
+                let path = CredentialName.word(vaultPath)
+                return "check the path, or create a vault with `latchkey vault init --vault \(path)`; \(restore)"
             }
             return wasUsed ? "restore the vault, or create one with `latchkey vault init`; \(restore)" : nil
         }
@@ -51,8 +49,8 @@ extension CommandContext {
     func offerVault(after error: StoreSelectionError) async throws -> any CredentialStore {
         guard error.isNothingSetUp else { throw error }
         let keyFile = configurationFolder + "/vault.key"
-        let shown = LoggableText(reviewed: "the usual path of a key file", unredacted: keyFile)
-        let failure = CommandFailure(error, hint: "run `latchkey vault init --key-file \(shown)`")
+        let failure = CommandFailure(
+            error, hint: "run `latchkey vault init --key-file \(CredentialName.word(keyFile))`")
         guard offersVault, prompt.isPossible else { throw failure }
         try prompt.show("No secret store is set up: no keyring is available, and no vault exists.")
         let question: LogMessage = "Create an encrypted vault, opened by a key file (k) or a passphrase (p)? [k/p/N]"

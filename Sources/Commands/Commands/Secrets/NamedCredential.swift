@@ -30,11 +30,11 @@ package struct CredentialName: Sendable, Hashable {
         account.flatMap { try? CredentialKey(service: service, account: $0) }
     }
 
-    /// A name as a shell takes it: in quotes where it needs them.
+    /// A name or path as one word of a shell, in quotes where it needs them. It brings no backslashes, because the output
+    /// doubles them.
     static func word(_ text: String) -> LoggableText {
         let isPlain = !text.isEmpty && text.utf8.allSatisfy { ASCII.isPlainInPaths($0) || "@%,".utf8.contains($0) }
-        let parts = text.split(separator: "'", omittingEmptySubsequences: false)
-        return shown(isPlain ? text : "'\(parts.joined(separator: "'\\''"))'")
+        return shown(isPlain ? text : "'\(text.replacing("'", with: "'\"'\"'"))'")
     }
 
     fileprivate static func words(_ key: CredentialKey) -> LogMessage { "\(word(key.service)) \(word(key.account))" }

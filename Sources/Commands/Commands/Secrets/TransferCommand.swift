@@ -127,9 +127,9 @@ package enum TransferCommand {
         guard try isWanted || (context.prompt.isPossible && context.prompt.confirm(question)) else {
             let change: LogMessage =
                 switch (choice.source == .environment, to.isOtherVault) {
-                case (true, true): "set LATCHKEY_VAULT=\(to.shownPath)"
+                case (true, true): "set LATCHKEY_VAULT=\(CredentialName.word(to.path))"
                 case (true, false): "set LATCHKEY_STORE=\(name)"
-                case (false, true): "run `latchkey config set vault \(to.shownPath)`"
+                case (false, true): "run `latchkey config set vault \(CredentialName.word(to.path))`"
                 case (false, false): "run `latchkey config set store \(name)`"
                 }
             return context.output.note("\(from.backend.name) is still the store in use; to change that, \(change)")
@@ -222,7 +222,7 @@ extension CommandContext {
         ) { (attempt) throws(StoreError) in
             try prompt.askForPassphrase(
                 "Passphrase of \(shown)", attempt: attempt,
-                otherwise: "open it before with `latchkey vault unlock --vault \(shown)`")
+                otherwise: "open it before with `latchkey vault unlock --vault \(CredentialName.word(path))`")
         }
     }
 }

@@ -63,6 +63,7 @@ package struct TransferRun {
         var rows: [Row] = []
         var itemRows: [ItemRow] = []
         var arrived: Set<ItemID> = []
+        let keysOfItems = Set(items.compactMap(\.key))
         // Before the items that are read as the same: none of them takes a credential's place.
         for key in keys {
             progress.show(rows.count)
@@ -71,7 +72,7 @@ package struct TransferRun {
                 ? try await transfer.plan(key, deadline: context.deadline)
                 : try await transfer.transfer(key, deadline: context.deadline)
             rows.append(Row(key: key, outcome: outcome))
-            if items.contains(where: { $0.key == key }),
+            if keysOfItems.contains(key),
                 let id = try await transfer.arrival(key, deadline: context.deadline)
             {
                 arrived.insert(id)

@@ -9,6 +9,8 @@ struct KubectlSetup {
     private let provider: String
     private let file: ConfigurationFile
     private let words: [String]
+    /// The arguments in the file, as kubectl writes them.
+    private let lines: String
     private let context: CommandContext
 
     init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
@@ -23,6 +25,7 @@ struct KubectlSetup {
         self.context = context
         file = Self.file(context.environment)
         let given = ["helper", "kubectl", provider] + (arguments.has(TokenCommand.id) ? ["--id"] : []) + options
+        lines = given.map { "      - \($0)\n" }.joined()
         words =
             ["set-credentials", provider, "--exec-api-version=client.authentication.k8s.io/v1"]
             + ["--exec-command=" + program, "--exec-interactive-mode=Never"] + given.map { "--exec-arg=" + $0 }
@@ -50,23 +53,41 @@ struct KubectlSetup {
                 hint: "list what is set up: latchkey setup")
         }
         if isOurs && !isUndone {
-            context.output.note("kubectl already gets its tokens from Latchkey")
-            return .success
+            let isSame = try file.read().withExposedBytes { text in
+                text.places(of: lines).contains { !text.starts(with: "      - ", at: $0.upperBound) }
+            }
+            guard isSame else {
+                throw CommandFailure(
+                    .refused, "setup.other", "kubectl already gets its tokens from Latchkey, with another setting",
+                    hint: "remove that setting first: latchkey setup kubectl \(shown(provider)) --undo")
+            }
+            return try tell("kubectl already gets its tokens from Latchkey", "none")
         }
         let words = isUndone ? ["delete-user", provider] : self.words
-        try context.output.write("kubectl config \(shown(words.joined(separator: " ")))")
+        if !context.output.isJSON {
+            try context.output.write("kubectl config \(shown(words.joined(separator: " ")))")
+        }
         if !isUndone, try !context.providers.hasOne(named: provider) {
             context.output.warn(
                 "unknown provider \(shown(provider))",
                 hint: "add the provider: latchkey sign-in \(shown(provider)) --issuer URL --client-id ID")
         }
-        if arguments.has(SetupCommand.printing) { return .success }
+        if arguments.has(SetupCommand.printing) {
+            return context.output.isJSON ? try tell("", "shown") : .success
+        }
         try context.consent(arguments.has(.yes))
         try callKubectl(["config"] + words + ["--kubeconfig", file.path])
-        context.output.note(
-            isUndone
-                ? "kubectl no longer uses Latchkey"
-                : "to use it in your context: kubectl config set-context --current --user=\(shown(provider))")
+        if isUndone { return try tell("kubectl no longer uses Latchkey", "undone") }
+        return try tell(
+            "to use it in your context: kubectl config set-context --current --user=\(shown(provider))", "made")
+    }
+
+    private func tell(_ message: LogMessage, _ change: StaticString) throws -> ExitStatus {
+        try context.output.tell(
+            message,
+            json: .object([
+                ("tool", .message("kubectl")), ("file", .text(file.shown)), ("change", .message("\(change)")),
+            ]))
         return .success
     }
 

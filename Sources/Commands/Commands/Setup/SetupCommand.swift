@@ -184,13 +184,17 @@ private struct SetupRun {
         guard present?.removed == change?.removed, present?.inserted == change?.inserted else { throw changedMeanwhile }
         let change = present
         let former = records.read(name)
+        let linked = link?.path ?? former?.link ?? sharedLink
+        var record = SetupRecord(
+            file: file.path, removed: change?.removed ?? "", inserted: change?.inserted ?? "",
+            place: change?.place.lowerBound ?? 0, isNew: !FileNames.exist(file.path), link: linked)
+        if change == nil, let former, former.file == file.path {
+            // What was changed before is what --undo reverts.
+            record = former
+            record.link = linked
+        }
         // The record comes first, so that --undo works after any failure.
-        try records.write(
-            name,
-            SetupRecord(
-                file: file.path, removed: change?.removed ?? "", inserted: change?.inserted ?? "",
-                place: change?.place.lowerBound ?? 0, isNew: !FileNames.exist(file.path),
-                link: link?.path ?? former?.link ?? sharedLink))
+        try records.write(name, record)
         var made: String?
         do {
             made = try link?.make()
@@ -264,7 +268,9 @@ private struct SetupRun {
                 let former = change.applied(to: content)
                 if record.isNew && former.isEmpty { file.remove() } else { try file.write(former) }
             }
-            if let path = record.link, path != sharedLink, FileNames.resolved(path) == place.program {
+            if let path = record.link, path != sharedLink,
+                FileNames.resolved(path) == place.program || FileNames.isBrokenLink(path)
+            {
                 FileNames.remove(path)
             }
             records.remove(name)

@@ -116,7 +116,9 @@ struct PlainFile {
                     command: "latchkey set URL USER, then latchkey setup pip"),
                 PlainFile(
                     path: home + "/.npmrc", signs: ["_authToken="],
-                    command: "latchkey set npm TOKEN, then latchkey run --env"),
+                    command:
+                        "latchkey set npm token, then ${NPM_TOKEN} in the file and latchkey run --env NPM_TOKEN=npm/token"
+                ),
             ]
     }
 
@@ -140,17 +142,8 @@ struct PlainFile {
         let command: LogMessage = "latchkey import --from \(source) --empty-source"
         return [usual].compactMap { $0 }.map { PlainFile(path: $0, signs: signs, command: command, tool: tool) }
             + others.compactMap { $0 }.map { path in
-                let word = LoggableText(reviewed: "the path of a tool's file", unredacted: shellWord(path))
-                return PlainFile(path: path, signs: signs, command: "\(command) \(word)", tool: tool)
+                PlainFile(path: path, signs: signs, command: "\(command) \(CredentialName.word(path))", tool: tool)
             }
-    }
-
-    /// A path quoted as one word for a shell. It avoids backslashes, because the output doubles them.
-    private static func shellWord(_ path: String) -> String {
-        let isPlain = path.utf8.allSatisfy {
-            ASCII.isLetter($0) || ASCII.isDigit($0) || "/._-+=:@%".utf8.contains($0)
-        }
-        return isPlain ? path : "'\(path.replacing("'", with: "'\"'\"'"))'"
     }
 
     /// - Parameter tools: those that ask Latchkey already.
@@ -196,7 +189,10 @@ struct PlainFile {
 }
 
 extension Span<UInt8> {
-    fileprivate var namesUs: Bool { !places(of: "latchkey").isEmpty }
+    /// By a command of ours, or by a helper's name: an address may have the word, too.
+    fileprivate var namesUs: Bool {
+        ["latchkey helper ", "\"latchkey\"", "-latchkey\"", "/latchkey\n"].contains { !places(of: $0).isEmpty }
+    }
 
     /// Whether an address has a password before its host.
     fileprivate var hasLogin: Bool {

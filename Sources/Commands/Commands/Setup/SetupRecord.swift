@@ -16,7 +16,7 @@ struct SetupRecord: Sendable, Equatable {
     /// Whether `setup` created the file.
     let isNew: Bool
     /// The link that was made, if any.
-    let link: String?
+    var link: String?
 }
 
 extension SetupRecord {
@@ -32,7 +32,27 @@ extension SetupRecord {
 
     /// The change that reverts this one, or `nil` if the text was edited.
     func undoing(in text: Span<UInt8>) -> TextChange? {
-        place(in: text).map { TextChange(place: $0, removed: inserted, inserted: removed) }
+        guard let place = place(in: text) else { return nil }
+        // Tools put settings of their own below a section's header, which stays with them.
+        let header = inserted.prefix { $0 == "\n" } + (inserted.drop { $0 == "\n" }.prefix { $0 != "\n" })
+        guard header.hasSuffix("]"), header.utf8.count + 1 < place.count,
+            Self.hasSetting(text.extracting(place.upperBound..<text.count))
+        else { return TextChange(place: place, removed: inserted, inserted: removed) }
+        let start = place.lowerBound + header.utf8.count + 1
+        return TextChange(
+            place: start..<place.upperBound, removed: String(inserted.dropFirst(header.count + 1)), inserted: removed)
+    }
+
+    /// Whether a text begins with a setting, apart from comments and blank lines, and not with a section.
+    private static func hasSetting(_ text: Span<UInt8>) -> Bool {
+        var index = 0
+        while let next = (index..<text.count).first(where: { text[$0] > 0x20 }) {
+            guard text[next] == UInt8(ascii: "#") || text[next] == UInt8(ascii: ";") else {
+                return text[next] != UInt8(ascii: "[")
+            }
+            index = text.index(of: 0x0A, from: next) ?? text.count
+        }
+        return false
     }
 
     /// Whether the text has no part of the change: it was never written, or was removed by hand.
@@ -135,11 +155,12 @@ struct HelperLink: Sendable {
         return FileNames.resolved(path) == program
     }
 
-    /// Makes the link where there is none, and returns its path.
+    /// Makes the link where there is none, or one to a program that is gone, and returns its path.
     func make() throws(CommandFailure) -> String {
         let folder = environment.home + "/.local/bin"
         unsafe mkdir(environment.home + "/.local", 0o755)
         unsafe mkdir(folder, 0o755)
+        if FileNames.isBrokenLink(path) { FileNames.remove(path) }
         guard unsafe symlink(program, path) == 0 else {
             throw CommandFailure(
                 .cannotWrite, "setup.cannot-write",
@@ -161,6 +182,14 @@ struct HelperLink: Sendable {
 
 enum FileNames {
     static func remove(_ path: String) { unsafe unlink(path) }
+
+    /// Whether it is a link to a `latchkey` that is gone.
+    static func isBrokenLink(_ path: String) -> Bool {
+        var target = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink(path, &target, target.count)
+        let end = Array("/latchkey".utf8.map(CChar.init(bitPattern:)))
+        return count > 0 && !exist(path) && target.prefix(count).suffix(end.count).elementsEqual(end)
+    }
 
     static func exist(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 

@@ -96,9 +96,9 @@ package final class DPoPProofSigner: Sendable {
     package func proof(
         for method: GuardedRequest.Method, _ url: HTTPURL, on basis: Basis, tokenHash: String?
     ) throws(OAuthError) -> Secret<MessageBody> {
-        let identifier: Secret<OpenIDNonce> = try mapError(
+        let identifier: Secret<MessageBody> = try mapError(
             OAuthError.random,
-            of: random.secret(byteCount: DPoPProof.identifierByteCount, for: OpenIDNonce.self))
+            of: random.secret(byteCount: DPoPProof.identifierByteCount, for: MessageBody.self))
         let proof = DPoPProof(
             method: method.rawValue, address: DPoPProof.address(of: url),
             identifier: identifier.withExposedBytes { Base64URL.encode($0) },

@@ -81,8 +81,8 @@ package struct ES256Key: ~Copyable, Sendable {
     borrowing func assertion(
         clientID: String, audience: String, issued: UnixTime
     ) throws(OAuthError) -> Secret<MessageBody> {
-        let identifier: Secret<OpenIDNonce> = try mapError(
-            OAuthError.random, of: RandomSource.system.secret(byteCount: 16, for: OpenIDNonce.self))
+        let identifier: Secret<MessageBody> = try mapError(
+            OAuthError.random, of: RandomSource.system.secret(byteCount: 16, for: MessageBody.self))
         let payload = try mappingError(OAuthError.unwritable) { () throws(JSONError) in
             var json = JSONWriter(limit: 32 << 10)
             try json.member("iss", publicText: clientID)

@@ -57,7 +57,7 @@ package struct Transfer: Sendable {
 
     /// Transfers one credential: its secret, label and content type. The target sets its own times.
     ///
-    /// Throws what the stores throw, and `unsupported` for a move within one store, which may be served as a keyring too.
+    /// Throws what the stores throw, and `unsupported` for a move within one store, whatever its names are.
     /// Throws `conflict` if another process changed the credential in one of the stores during the transfer, and
     /// `corrupted` if the target returns a different secret than was stored. The source is unchanged then.
     package func transfer(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> Outcome {
@@ -81,24 +81,34 @@ package struct Transfer: Sendable {
         return outcome
     }
 
+    private static let test = "test of a move"
+
     /// In one store, the copy is the original. Two names can lead to one store, such as two URIs of a database, so the
     /// target is given a credential for a moment, which the source must not contain.
     private func checkAreTwo(_ deadline: Deadline) async throws(StoreError) {
         let account = String(UInt64.random(in: .min ... .max), radix: 16)
         let key = try mapError(
             { (error: InvalidValue) in StoreError(.unsupported, error.cause) },
-            of: CredentialKey(service: "latchkey move", account: account))
-        try await target.save(
-            Secret<Password>(copying: Span()), for: key, options: SaveOptions(label: "move", condition: .absent),
-            deadline: deadline)
-        let isOne: Result<Bool, StoreError> = await .init(
-            awaiting: try await source.read(key, as: Password.self, deadline: deadline) != nil)
-        try await target.delete(key, condition: .none, deadline: deadline)
+            of: CredentialKey(service: Self.test, account: account))
+        let isOne: Result<Bool, StoreError> = await .init(awaiting: try await isInSource(key, savedInTarget: deadline))
+        // Also after a time-out or an interruption.
+        let deletion = Task { [target] in
+            _ = try? await target.delete(key, condition: .none, deadline: .after(.seconds(5)))
+        }
+        await deletion.value
         guard try !isOne.get() else {
             throw StoreError(
                 .unsupported, "\(source.identity) and \(target.identity) are the same store",
                 hint: "choose another store to move to")
         }
+    }
+
+    private func isInSource(
+        _ key: CredentialKey, savedInTarget deadline: Deadline
+    ) async throws(StoreError) -> Bool {
+        let options = SaveOptions(label: Self.test, condition: .absent)
+        try await target.save(Secret<Password>(copying: Span()), for: key, options: options, deadline: deadline)
+        return try await source.read(key, as: Password.self, deadline: deadline) != nil
     }
 
     /// Says what `transfer` would do. It changes nothing.
@@ -165,7 +175,8 @@ extension CredentialStore {
     /// same secret, the original is only deleted.
     ///
     /// Throws `conflict` if the other store contains a different secret for the key, and `unsupported` if the other store
-    /// is this one, or one of them is a keyring that is served from the other; then nothing is changed.
+    /// is this one, also under another name or as a keyring that is served from it; then nothing is changed. To see that, a
+    /// credential of the service `test of a move` is in the other store for a moment, if it contains the same secret.
     public func move(
         _ key: CredentialKey, to target: any CredentialStore, deadline: Deadline = .standard
     ) async throws(StoreError) -> Bool {

@@ -1,5 +1,7 @@
 import LatchkeyCredentials
 import LatchkeyHTTP
+import LatchkeyOAuth
+import LatchkeySecrets
 import LatchkeySignIn
 import LatchkeyTestServer
 import TestSecrets
@@ -27,6 +29,21 @@ struct WholePathTests {
         #expect(try await scene.items("private-key") == [])
         #expect(try await scene.client.currentSession() == nil)
         #expect(try scene.findings() == [])
+    }
+
+    /// Its domain changed hands: the session of the one before was deleted, and the name led to another's server.
+    @Test func `a handle that leads to another account replaces no session, also of another server`() async throws {
+        let scene = try NetworkScene()
+        try await scene.client.sessions.save(
+            StoredSession(
+                authority: "https://former.example", clientID: "http://localhost", account: "alice.test",
+                subject: "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa", scopes: ["atproto"], issued: scene.clock.now, expiry: nil,
+                accessToken: .test("former"), refreshToken: nil))
+        guard case .signIn(let cause) = await scene.failure(), cause.code == .otherPerson else {
+            Issue.record("the sign-in didn't end with the right error")
+            return
+        }
+        #expect(try await scene.session().token == "former")
     }
 }
 

@@ -11,11 +11,12 @@ enum EnableCommand {
     static let enable = Command(
         "keyring", "enable", summary: "start the keyring when a program asks for one",
         details: """
-            enable writes three files: $XDG_CONFIG_HOME/systemd/user/latchkey-keyring.service for systemd's user manager, and two for
-            the session bus in $XDG_DATA_HOME/dbus-1/services, where programs and sandboxed applications ask for the keyring:
+            enable writes three files:
 
-              org.freedesktop.secrets.service
-              org.freedesktop.impl.portal.desktop.latchkey.service
+              $XDG_DATA_HOME/dbus-1/services/org.freedesktop.secrets.service  for the session bus
+              $XDG_CONFIG_HOME/systemd/user/latchkey-keyring.service          for systemd's user manager
+
+            and org.freedesktop.impl.portal.desktop.latchkey.service beside the first one, for sandboxed applications.
 
             They contain the path of --vault. enable doesn't replace files that another program wrote.
             """,

@@ -201,9 +201,8 @@ final class VaultSource: KeyringSource {
 
     func close() async -> Bool {
         // A key that is there for all to open it with makes a lock a matter of form.
-        guard (try? await settings.askingNobody.openVault()) == nil else { return false }
         opened.withLock { $0 = nil }
-        return true
+        return (try? await settings.askingNobody.openVault()) == nil
     }
 
     private func items(of vault: VaultStore) -> ServedItems {

@@ -140,8 +140,11 @@ extension CommandFailure {
     }
 
     private static func advice(_ redirect: RedirectURI, _ configuration: ProviderConfiguration) -> LogMessage? {
-        if configuration.builtIn?.registersPrograms == true {
-            return "register a new client: latchkey provider add \(configuration.name) --host HOST --register --force"
+        if case .builtIn(let service, let host?) = configuration.server,
+            BuiltInProvider.named(service)?.registersPrograms == true
+        {
+            let place: LogMessage = "--service \(CredentialName.word(service)) --host \(CredentialName.word(host))"
+            return "register a new client: latchkey provider add \(configuration.name) \(place) --register --force"
         }
         if configuration.needsNoRegistration { return nil }
         let clientID = LoggableText(reviewed: "a client id is public", unredacted: configuration.clientID)

@@ -35,7 +35,8 @@ enum ProviderAddCommand {
         help: "for machines: client-credentials, jwt-bearer or token-exchange")
     private static let assertionFile = CommandOption.value(
         "--assertion-file", "PATH", help: "file with the token that a CI job or a cluster gives a workload")
-    private static let force = CommandOption.flag("--force", help: "replace a provider of the same name without asking")
+    private static let force = CommandOption.flag(
+        "--force", help: "replace a provider of the same name without asking; --register gets another client then")
 
     static let command = Command(
         "provider", "add", summary: "add a server to sign in at",

@@ -115,21 +115,24 @@ struct NewVaultKey: ~Copyable {
 
     /// Deletes the key again after an error, because it could be mistaken for the key of another vault. A key that may be
     /// the only one of its vault stays: a disk or a database can lose the answer of a change that was made.
-    borrowing func discard(ifUnneeded isUnneeded: Bool, _ output: TerminalOutput) async {
+    borrowing func discard(ifUnneeded isUnneeded: Bool, ofVaultAt vault: String, _ output: TerminalOutput) async {
+        let hint: LogMessage = "run `latchkey vault slots --vault \(CredentialName.word(vault))` to see the slots"
         switch made {
         case .nothing: break
-        case .file(let path) where isUnneeded: unsafe unlink(path)
         case .file(let path):
-            let shown = LoggableText(reviewed: "the path of a key file", unredacted: path)
-            output.warn(
-                "keep the key file \(shown): the vault may need it",
-                hint: "run `latchkey vault slots` to see the slots")
-        // Left behind it opens nothing.
-        case .item(let keyring, let slot) where isUnneeded: _ = try? await keyring.forget(slot)
-        case .item:
-            output.warn(
-                "the new key in the desktop's keyring stays there: the vault may need it",
-                hint: "run `latchkey vault slots` to see the slots")
+            if isUnneeded {
+                unsafe unlink(path)
+            } else {
+                let shown = LoggableText(reviewed: "the path of a key file", unredacted: path)
+                output.warn("keep the key file \(shown): the vault may need it", hint: hint)
+            }
+        case .item(let keyring, let slot):
+            if isUnneeded {
+                // Left behind it opens nothing.
+                _ = try? await keyring.forget(slot)
+            } else {
+                output.warn("the new key in the desktop's keyring stays there: the vault may need it", hint: hint)
+            }
         }
     }
 
@@ -141,6 +144,12 @@ struct NewVaultKey: ~Copyable {
         case .item: output.note("stored a key in the desktop's keyring")
         }
     }
+}
+
+extension StoreError {
+    /// Whether it leaves no doubt that nothing was changed, if nothing is seen to be changed: a database may still be
+    /// about to commit.
+    var isRefusal: Bool { code != .timedOut && code != .cancelled }
 }
 
 extension ParsedArguments {
@@ -200,7 +209,9 @@ extension CommandContext {
         } catch {
             // A conflict is another vault's.
             let isAbsent = (try? await lacksVault) == true
-            await key.discard(ifUnneeded: error.code == .conflict || isAbsent, output)
+            await key.discard(
+                ifUnneeded: error.code == .conflict || error.isRefusal && isAbsent, ofVaultAt: settings.vaultPath,
+                output)
             throw error
         }
         key.announce(on: output)
@@ -217,7 +228,7 @@ extension CommandContext {
         } catch {
             output.warn(
                 "\(error)",
-                hint: "run `latchkey config set key-file \(shown(file))`")
+                hint: "run `latchkey config set key-file \(CredentialName.word(file))`")
         }
     }
 

@@ -59,7 +59,8 @@ enum VaultAddSlotCommand {
             try await vault.addSlot(key.source, name: name, replacing: old, deadline: context.deadline)
         } catch {
             let now = try? await vault.slots(deadline: .after(.seconds(5)))
-            await key.discard(ifUnneeded: now == slots, context.output)
+            await key.discard(
+                ifUnneeded: error.isRefusal && now == slots, ofVaultAt: context.settings.vaultPath, context.output)
             throw error
         }
         key.announce(on: context.output)

@@ -65,8 +65,9 @@ enum VaultExportCommand {
             ) { progress.show(fraction: $0) }
         } catch {
             // A conflict is about another file.
-            let isAbsent = unsafe access(path, F_OK) != 0 && errno == ENOENT
-            await key.discard(ifUnneeded: error.code == .conflict || isAbsent, context.output)
+            let isAbsent = unsafe !VaultLocation.isDatabase(path) && access(path, F_OK) != 0 && errno == ENOENT
+            await key.discard(
+                ifUnneeded: error.code == .conflict || error.isRefusal && isAbsent, ofVaultAt: path, context.output)
             throw error
         }
         key.announce(on: context.output)

@@ -65,10 +65,8 @@ enum VaultImportCommand {
             ) { fraction in
                 progress.show(fraction: fraction)
             }
-        } catch let error as StoreError where error.code == .conflict {
-            throw CommandFailure(
-                error,
-                hint: "choose with --on-conflict keep or --on-conflict replace; nothing was changed")
+        } catch let error as StoreError where error.code == .conflict && choice(arguments) == .refuse {
+            throw CommandFailure(error, hint: "choose with --on-conflict keep or --on-conflict replace")
         }
         try context.output.write(
             "\(vault.identity): \(result.addedCount) added, \(result.replacedCount) replaced, \(result.keptCount) kept",

@@ -76,13 +76,18 @@ extension OAuthAuthenticator {
         return client
     }
 
+    /// In seconds.
+    private static let longestTimeout = 86_400.0
+
     private func dataAndResponse(
         to request: borrowing GuardedRequest, _ original: URLRequest, _ maximumByteCount: Int,
         over http: any HTTPTransport
     ) async throws(Failure) -> (Data, URLResponse) {
         guard let address = original.url else { throw Failure(.unsupportedRequest(.address)) }
+        // Infinity, for one, is how programs say that there is no limit.
+        let seconds = original.timeoutInterval.isFinite ? original.timeoutInterval : Self.longestTimeout
         let limits = TransferLimits(
-            maximumBodyByteCount: maximumByteCount, timeout: .seconds(original.timeoutInterval))
+            maximumBodyByteCount: maximumByteCount, timeout: .seconds(min(max(0, seconds), Self.longestTimeout)))
         let response = try await response(for: request, limits: limits, over: http)
         return (response.body.foundationData, response.foundationResponse(of: address))
     }

@@ -291,7 +291,10 @@ extension Keyring {
             case .none: continue
             case .some(let secret):
                 secrets.byteCount += secret.secret.byteCount
-                guard secrets.byteCount <= Self.maximumSecretsByteCount, !GuardedAllocation.areScarce else {
+                guard !GuardedAllocation.areScarce else {
+                    throw BusFault(.limitsExceeded, "too many large secrets are on their way at once")
+                }
+                guard secrets.byteCount <= Self.maximumSecretsByteCount else {
                     throw BusFault(.limitsExceeded, "the secrets don't fit into one message")
                 }
                 secrets.entries.append(.entry(.path(path), try secrets.session.sealed(secret)))

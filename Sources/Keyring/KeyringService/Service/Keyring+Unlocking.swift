@@ -140,8 +140,9 @@ extension Keyring {
         }
         let path = KeyringPath.prompt("p\(nextNumber())").text
         let prompt = KeyringPrompt(path: path, client: sender, matter: matter)
-        guard prompts.values.reduce(prompt.pathCount, { $0 + $1.pathCount }) <= Self.maximumWaitingPathCount else {
-            throw BusFault(.limitsExceeded, "too many items wait for prompts")
+        let own = prompts.values.filter { $0.client == sender }
+        guard own.reduce(prompt.pathCount, { $0 + $1.pathCount }) <= Self.maximumWaitingPathCount else {
+            throw BusFault(.limitsExceeded, "too many items of this connection wait for prompts")
         }
         prompts[path] = prompt
         return path
@@ -158,7 +159,7 @@ extension Keyring {
         return .none
     }
 
-    /// Asks for one prompt at a time. The others wait for its answer, which is enough for all.
+    /// Asks for one prompt; the others wait for its answer, which counts for all. If its client leaves, for another.
     func askNext() {
         guard !prompts.values.contains(where: { $0.question != nil }),
             let next = prompts.values.first(where: \.isShown)
@@ -184,16 +185,11 @@ extension Keyring {
 
     /// A person gave the passphrase, or didn't.
     func answer(_ path: String, _ result: Result<ServedItems, StoreError>) async {
-        guard let prompt = prompts[path] else { return }
-        guard case .success(let store) = result else {
-            complete(prompt, isDismissed: true)
-            return askNext()
+        guard prompts[path] != nil else { return }
+        if vault == nil, case .success(let store) = result { try? await adopt(store) }
+        for waiting in prompts.values where waiting.isShown {
+            if vault == nil { complete(waiting, isDismissed: true) } else { await agree(to: waiting) }
         }
-        if vault == nil, (try? await adopt(store)) == nil {
-            complete(prompt, isDismissed: true)
-            return askNext()
-        }
-        for waiting in prompts.values where waiting.isShown { await agree(to: waiting) }
     }
 
     /// Does what the prompt was for.

@@ -40,6 +40,8 @@ final class Keyring {
     /// Of the call that is being done.
     var deadline = Deadline.standard
     var sender = ""
+    /// How much of GDBus's buffer is to be overwritten.
+    private var secretByteCount = 0
     /// Signals that follow the response.
     var afterReply: [() -> Void] = []
 
@@ -55,8 +57,8 @@ final class Keyring {
     static let maximumPromptCount = 64
     /// How many items and collections one call may name.
     static let maximumPathCount = 20_000
-    /// How many all prompts together may wait for.
-    static let maximumWaitingPathCount = 100_000
+    /// How many the prompts of one connection may wait for.
+    static let maximumWaitingPathCount = 40_000
     /// The limit of our unread bytes. Beyond its own limit a bus stops reading (dbus-daemon(1), `max_incoming_bytes`).
     static let maximumUnreadByteCount = 16 << 20
 
@@ -96,10 +98,10 @@ final class Keyring {
         switch work {
         case .call(let call):
             sender = call.sender
-            overwriteSecret(of: call)
+            noteSecret(of: call)
             guard await reads(call.sender) else {
                 bus.reply(to: call, .failure(.unreadResponses))
-                return
+                break
             }
             let result: Result<BusValue?, BusFault> = await Result(awaiting: try await respond(to: call))
             reply(to: call, result)
@@ -122,14 +124,15 @@ final class Keyring {
         }
         for then in afterReply { then() }
         afterReply = []
+        if secretByteCount > 0 { bus.overwriteReadBuffer(secretByteCount) }
+        secretByteCount = 0
     }
 
     /// A secret that a call brings may cross the bus in the clear: nothing of it stays in GDBus's buffer, also if the call
     /// is refused.
-    private func overwriteSecret(of call: BusCall) {
+    private func noteSecret(of call: BusCall) {
         guard ["CreateItem", "SetSecret"].contains(call.member) else { return }
-        let (bus, byteCount) = (bus, call.arguments.byteCount + 4096)
-        afterReply.append { bus.overwriteReadBuffer(byteCount) }
+        secretByteCount = call.arguments.byteCount + 4096
     }
 
     /// - Parameter result: `nil` in it: not yet.

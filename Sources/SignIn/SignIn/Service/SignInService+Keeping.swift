@@ -8,7 +8,8 @@ internal import LatchkeySystem
 extension SignInService {
     // MARK: - With tokens in hand
 
-    /// Keeps the session, or revokes the tokens, unless that would end the person's other sessions. A server that calls the person by a token of theirs is refused.
+    /// Keeps the session, or revokes the tokens, unless that would end the person's other sessions. A server that calls
+    /// the person by a token of theirs is refused.
     func keep(
         _ tokens: borrowing TokenResponse, named account: String?, server: AuthorizationServerMetadata,
         secret: borrowing Secret<ClientSecret>?, signer: DPoPProofSigner?, mayAsk: Bool = true
@@ -129,7 +130,8 @@ extension SignInService {
         let account = session.account
         let lease = try await sessions.lease(account, deadline: .standard)
         let before = try await previousSession(of: account)
-        guard before.isReplaceable(by: session), mayReplace || !before.exists else { return .taken }
+        let isGlobal = provider.knownAccount != nil
+        guard before.isReplaceable(by: session, isGlobal: isGlobal), mayReplace || !before.exists else { return .taken }
         let replaced = await replacedSession(before, by: session)
         do throws(StoreError) {
             // The key first: a session without its key would be of no use.
@@ -167,8 +169,10 @@ extension SignInService {
         }
 
         /// Whether no other user loses an account by it: the same server must not say that another person has it.
-        func isReplaceable(by session: borrowing StoredSession) -> Bool {
-            guard let subject, isOfSameServer(as: session) else { return true }
+        ///
+        /// - Parameter isGlobal: whether subjects are a person's at every server, as DIDs are.
+        func isReplaceable(by session: borrowing StoredSession, isGlobal: Bool) -> Bool {
+            guard let subject, isGlobal || isOfSameServer(as: session) else { return true }
             return session.subject?.hasSameOctets(as: subject) ?? false
         }
 

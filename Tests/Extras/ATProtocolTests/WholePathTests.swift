@@ -31,6 +31,14 @@ struct WholePathTests {
         #expect(try scene.findings() == [])
     }
 
+    @Test func `a sign-out deletes a session that can't be read`() async throws {
+        let scene = try NetworkScene()
+        try await scene.store.save(Secret<Password>.test("damaged"), for: scene.client.sessions.key("alice.test"))
+        let report = await scene.client.signOut("alice.test")
+        #expect(report.deletion == .deleted)
+        #expect(try await scene.items("session") == [])
+    }
+
     /// Its domain changed hands: the session of the one before was deleted, and the name led to another's server.
     @Test func `a handle that leads to another account replaces no session, also of another server`() async throws {
         let scene = try NetworkScene()

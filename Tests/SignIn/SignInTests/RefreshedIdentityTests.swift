@@ -67,16 +67,23 @@ struct RefreshedIdentityTests {
     }
 
     /// Microsoft's API has another number for a person than its ID tokens, so each refresh was another person's.
-    @Test func `the subject is the ID token's, and the name the API's`() async throws {
-        let scene = try scene()
-        try await scene.signIn()
-        let session = try await scene.service.sessions.load("octocat")!
-        let lookup = AccountLookup(
-            source: .resource(try HTTPURL(scene.server.gitHubUserEndpoint), name: .login, subject: .id),
-            server: try await scene.service.server(), http: CurlTransport(), dpop: nil, log: .disabled)
-        let found = try await lookup.identify(session.accessToken, subject: "of the ID token")
-        #expect(found?.name == "octocat" && found?.subject == "of the ID token")
-        #expect(try await lookup.identify(session.accessToken, subject: nil)?.subject == "1")
+    @Test func `an API may have another number for a person than ID tokens`() async throws {
+        let scene = try SignInScene { server in
+            try OAuthProvider(
+                name: "test", server: .issuer(Issuer(server.issuer)), clientID: "latchkey", scopes: ["openid", "read"],
+                account: .resource(HTTPURL(server.gitHubUserEndpoint), name: .login, subject: .id))
+        }
+        #expect(try await scene.signIn().subject == "1")
+        let first = try await scene.token()
+        #expect(try await refresh(scene) != first)
+        scene.server.switchOn(.foreignIDToken)
+        await #expect(throws: SignInError(.oauth(OAuthError(.invalidResponse(.idTokenSubject))))) {
+            _ = try await refresh(scene)
+        }
+        scene.server.switchOff(.foreignIDToken)
+        // Named or not, it is the same person, and the only account.
+        for name in ["octocat", nil] { #expect(try await scene.signIn(account: name).account == "octocat") }
+        #expect(try await scene.service.accounts().map(\.subject) == ["1"])
     }
 
     @Test func `the refreshed session is stored before the server's keys are requested`() async throws {

@@ -91,6 +91,8 @@ struct ImportTests {
             "echo wrong > w; latchkey import --from libsecret-file --import-passphrase-fd 3 3< w")
         #expect(wrong.status == 77 && wrong.errorText.contains("import.wrong-passphrase"))
         #expect(try await latchkey(["list"]).outputText.isEmpty)
+        let misplaced = try await shell("latchkey import --from git --import-passphrase-fd 3 3< w")
+        #expect(misplaced.status == 64 && misplaced.errorText.contains("is not for git"), "\(misplaced.errorText)")
         let right = try await shell(
             "echo correct horse > p; latchkey import --from libsecret-file --import-passphrase-fd 3 3< p")
         #expect(right.status == 0, "\(right.errorText)")

@@ -65,6 +65,11 @@ enum ImportCommand {
     ) { arguments, context in
         let (source, file) = try source(arguments)
         let emptying = try SourceEmptying(source, arguments)
+        if arguments.has(passphraseDescriptor), source != .libsecretFile {
+            throw CommandFailure(
+                .usage, "usage.bad-value", "\(passphraseDescriptor.name) is not for \(source.name)",
+                hint: "use it with libsecret-file alone")
+        }
         if arguments.has(items) { return try await importItems(of: source, file, arguments, context) }
         // Asks for the source's passphrase before the store asks for its own.
         let read = try await source.read(file, arguments, context)

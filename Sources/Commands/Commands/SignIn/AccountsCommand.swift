@@ -47,6 +47,8 @@ enum AccountsCommand {
     private struct Rows {
         var all: [Row] = []
         var refusals: [(name: LogMessage, error: StoreError)] = []
+        /// Of a provider's file that can't be read.
+        var damage: (any Error)?
     }
 
     private static let check = CommandOption.flag(
@@ -96,6 +98,7 @@ enum AccountsCommand {
                 table(rows.all, namesStore: context.usesAllStores),
                 orNote: "no account is signed in; `latchkey help sign-in` says how to sign in")
         }
+        if let damage = rows.damage { throw damage }
         // An unreadable store may contain the session too.
         if let (name, error) = rows.refusals.first { throw CommandFailure(notListed: name, error) }
         return checks && !rows.all.isEmpty ? .refused : .success
@@ -123,15 +126,22 @@ enum AccountsCommand {
 
     private static func rows(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> Rows {
         let folder = context.providers
-        let configurations: [ProviderConfiguration]
+        var configurations: [ProviderConfiguration] = []
+        var damage: (any Error)?
         if let name = arguments.optionalOperand("PROVIDER") {
             configurations = [try context.configuration(named: name)]
         } else {
-            configurations = try folder.names().compactMap { try folder.read($0) }
+            for name in try folder.names() {
+                do {
+                    if let configuration = try folder.read(name) { configurations.append(configuration) }
+                } catch {
+                    damage = damage ?? error
+                }
+            }
         }
-        guard !configurations.isEmpty else { return Rows() }
+        guard !configurations.isEmpty else { return Rows(damage: damage) }
         let view = try await context.openView()
-        var rows = Rows(refusals: view.refusals.map { ("\($0.name)", $0.error) })
+        var rows = Rows(refusals: view.refusals.map { ("\($0.name)", $0.error) }, damage: damage)
         for store in view.stores {
             do throws(StoreError) {
                 for configuration in configurations {

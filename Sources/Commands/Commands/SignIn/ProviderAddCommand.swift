@@ -35,8 +35,7 @@ enum ProviderAddCommand {
         help: "for machines: client-credentials, jwt-bearer or token-exchange")
     private static let assertionFile = CommandOption.value(
         "--assertion-file", "PATH", help: "file with the token that a CI job or a cluster gives a workload")
-    private static let force = CommandOption.flag(
-        "--force", help: "replace a provider of the same name without asking; --register gets another client then")
+    private static let force = CommandOption.flag("--force", help: "replace a provider of the same name without asking")
 
     static let command = Command(
         "provider", "add", summary: "add a server to sign in at",
@@ -58,7 +57,7 @@ enum ProviderAddCommand {
             http://localhost:8080/callback if the client is registered with that one. github, gmail, google and mastodon give
             the client a secret.
 
-            With --register, Latchkey registers the client itself (RFC 7591), with a fixed port.
+            With --register, Latchkey registers the client itself (RFC 7591), with a fixed port; --force anew.
 
             With --resource, Latchkey asks the resource which server signs in for it, and registers a client there unless you pass
             a --client-id. If the resource names several servers, choose one with --issuer. Tokens go to that resource only.

@@ -99,9 +99,34 @@ public actor ATProtocolClient {
             guard case .signIn(let cause) = error.code else {
                 return SignOutReport(account: account, revocation: .notNeeded, deletion: .failed(.cancelled))
             }
+            if Self.isUnusable(cause), let name = try? await resolve(account) {
+                return await deleteUnusable(name, cause)
+            }
             let isAbsent = cause.code == .notSignedIn
             return SignOutReport(
                 account: account, revocation: .notNeeded, deletion: isAbsent ? .absent : .failed(cause))
+        }
+    }
+
+    /// Whether a session can't be read, or doesn't say whose it is.
+    private static func isUnusable(_ error: SignInError) -> Bool {
+        switch error.code {
+        case .otherAuthority: true
+        case .store(let error): error.code == .corrupted
+        default: false
+        }
+    }
+
+    private func deleteUnusable(_ account: String, _ cause: SignInError) async -> SignOutReport {
+        do throws(StoreError) {
+            let lease = try await sessions.lease(account, deadline: .standard)
+            let existed = try await sessions.delete(account)
+            lease.release()
+            services[Octets(account)] = nil
+            return SignOutReport(
+                account: account, revocation: .failed(cause), deletion: existed ? .deleted : .absent)
+        } catch {
+            return SignOutReport(account: account, revocation: .notNeeded, deletion: .failed(.store(error)))
         }
     }
 

@@ -1,6 +1,14 @@
 internal import LatchkeyCredentials
 internal import LatchkeyJSON
-internal import LatchkeySecrets
+package import LatchkeySecrets
+
+extension Secret where Purpose == IDToken {
+    /// The `sub`, unchecked; `nil` for a malformed token.
+    package var subject: String? {
+        guard let claims = try? IDTokenClaims(self) else { return nil }
+        return claims.subject
+    }
+}
 
 /// The claims of an ID token (OpenID Connect Core section 2).
 ///

@@ -64,11 +64,10 @@ struct AccountLookup: Sendable {
         case .userInfo:
             guard let url = server.userinfoEndpoint else { return nil }
             return try Self.userInfo(try await fetch(url, token, server.transport(http)), expecting: subject)
-        case .resource(let url, let name, let id):
+        case .resource(let url, let name, let subject):
             let document = try await fetch(url, token, http)
-            // The ID tokens of refreshes are compared with this one's subject.
             return Self.text(name, in: document).map {
-                AccountIdentity(name: $0, subject: subject ?? Self.text(id, in: document))
+                AccountIdentity(name: $0, subject: Self.text(subject, in: document))
             }
         case .nowhere: return nil
         }

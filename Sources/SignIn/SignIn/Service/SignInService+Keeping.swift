@@ -77,10 +77,13 @@ extension SignInService {
             source: provider.resource == nil ? provider.account : .nowhere, server: server, http: context.http,
             dpop: signer, log: log)
         if let account {
+            let isByAPI = if case .resource = provider.account { true } else { false }
             // The person's identity only matters if the name is taken.
             let subject: String? =
-                if let subject = tokens.subject { subject } else if try await isTaken(account) {
+                if !isByAPI, let subject = tokens.subject { subject } else if try await isTaken(account) {
                     try await lookup.identify(tokens.accessToken, subject: nil)?.subject
+                } else if isByAPI {
+                    try? await lookup.identify(tokens.accessToken, subject: nil)?.subject
                 } else { nil }
             return AccountIdentity(name: account, subject: subject)
         }

@@ -179,7 +179,8 @@ extension SignInService {
         let wasCutOff = session.refreshBegan != nil
         do throws(SignInError) {
             switch session.refreshToken {
-            case .some(let token): return try await refresh(token, session.subject, at: endpoint, authentication)
+            case .some(let token):
+                return try await refresh(token, session.idTokenSubject(at: provider), at: endpoint, authentication)
             case .none: throw .oauth(OAuthError(.sessionEnded))
             }
         } catch {
@@ -190,6 +191,7 @@ extension SignInService {
             }
             // The refresh token and the session are useless now; the user has to sign in again.
             try await delete(session.account)
+            forget(session.account)
             await rememberEnd(of: session.account)
             throw SignInError(wasCutOff ? .refreshLost : .sessionEnded)
         }

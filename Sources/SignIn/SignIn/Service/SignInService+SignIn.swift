@@ -328,8 +328,11 @@ extension SignInService {
         return lastAccount
     }
 
-    /// After a sign-out.
-    func forget(_ account: String) { handedOut[Octets(account)] = nil }
+    /// After the end of a session.
+    func forget(_ account: String) {
+        guard let kept = handedOut.removeValue(forKey: Octets(account)) else { return }
+        if let thumbprint = kept.value.keyThumbprint { signers[Octets(thumbprint)] = nil }
+    }
 }
 
 extension StoreError.Code {

@@ -99,6 +99,16 @@ package struct StoredSession: ~Copyable, Sendable {
             && (resource == provider.resource || (provider.resource == nil && provider.account == .nowhere))
     }
 
+    /// The person whom the ID tokens of a refresh must be for. An API may have another number for them than ID tokens, as
+    /// Microsoft's has.
+    borrowing func idTokenSubject(at provider: OAuthProvider) -> String? {
+        guard case .resource = provider.account else { return subject }
+        switch idToken {
+        case .some(let token): return token.subject
+        case .none: return nil
+        }
+    }
+
     /// All parts that aren't secret.
     package var summary: SessionSummary {
         SessionSummary(

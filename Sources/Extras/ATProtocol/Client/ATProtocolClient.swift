@@ -118,16 +118,22 @@ public actor ATProtocolClient {
     }
 
     private func deleteUnusable(_ account: String, _ cause: SignInError) async -> SignOutReport {
-        do throws(StoreError) {
-            let lease = try await sessions.lease(account, deadline: .standard)
-            let existed = try await sessions.delete(account)
-            lease.release()
+        let deletion: Result<Bool, StoreError> = await Result(awaiting: try await deleteUnderLease(account))
+        switch deletion {
+        case .success(let existed):
             services[Octets(account)] = nil
             return SignOutReport(
                 account: account, revocation: .failed(cause), deletion: existed ? .deleted : .absent)
-        } catch {
+        case .failure(let error):
             return SignOutReport(account: account, revocation: .notNeeded, deletion: .failed(.store(error)))
         }
+    }
+
+    private func deleteUnderLease(_ account: String) async throws(StoreError) -> Bool {
+        let lease = try await sessions.lease(account, deadline: .standard)
+        let existed = try await sessions.delete(account)
+        lease.release()
+        return existed
     }
 
     /// Waits until the refreshes that are going on have ended; see `SignInService.finishRefreshes`.

@@ -21,8 +21,8 @@ public final class LiveSecrets: Sendable {
         var fingerprints: [UInt8] = []
         var digests: [Digest: Int] = [:]
         var secretCount = 0
-        /// The pieces of the secrets that are remembered: those of late, and those before. One that is met again counts as
-        /// of late.
+        /// The pieces of the remembered secrets: the recent ones, and the earlier ones. A secret that is seen again is
+        /// recent.
         var late: [Digest: [Piece]] = [:]
         var former: [Digest: [Piece]] = [:]
 
@@ -125,8 +125,8 @@ public final class LiveSecrets: Sendable {
     /// The limit of remembered bytes of a secret: each eight bytes cost a hash, and a secret may have megabytes.
     static let rememberedByteCount = 4096
 
-    /// Watches for these bytes, `rememberedByteCount` of them at most, until so many others at least were remembered since
-    /// they were last.
+    /// Watches for these bytes, `rememberedByteCount` of them at most, until at least so many others were
+    /// remembered after them.
     func remember(_ bytes: Span<UInt8>, amongTheLast count: Int) {
         let pieces = pieces(of: bytes.extracting(first: Self.rememberedByteCount))
         guard !pieces.isEmpty else { return }

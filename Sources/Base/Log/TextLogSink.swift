@@ -51,7 +51,7 @@ final class LineChannel: Sendable {
     /// How many records were lost since the last that could be written.
     var lostCount: Int { lost.count }
 
-    /// Returns what to report after all locks are released: who is told may log it.
+    /// Returns what to report after all locks are released, because the listener may log it to the same sink.
     func write(_ record: LogEntry, to descriptor: Int32) -> LogTrouble? {
         state.withLock { state in
             let count = lost.count

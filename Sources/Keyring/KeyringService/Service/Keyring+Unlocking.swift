@@ -159,7 +159,8 @@ extension Keyring {
         return .none
     }
 
-    /// Asks for one prompt; the others wait for its answer, which counts for all. If its client leaves, for another.
+    /// Asks the person for one prompt at a time. The answer counts for all prompts that wait. If the client leaves
+    /// before that, another prompt is asked for.
     func askNext() {
         guard !prompts.values.contains(where: { $0.question != nil }),
             let next = prompts.values.first(where: \.isShown)

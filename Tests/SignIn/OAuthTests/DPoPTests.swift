@@ -293,6 +293,21 @@ import Testing
         #expect(http.requests.map(\.body) == Array(repeating: http.requests[0].body, count: 2))
     }
 
+    @Test func `a repeated token request has an assertion of its own, since a server takes each once`() async throws {
+        let http = ScriptedHTTPClient(
+            .fields(400, [HeaderField("DPoP-Nonce", "n-1")!], #"{"error":"use_dpop_nonce"}"#), .json(Self.bound))
+        let key = try ES256Key.generate().encoded()
+        let client = try ClientAuthentication.privateKeyJWT(
+            key.duplicate(as: ClientSecret.self), audience: "https://id.example", now: UnixTime.now)
+        _ = try await endpoint(http).refresh(Secret("r"), authentication: client)
+        let identifiers = try http.requests.map { request in
+            let fields = request.body.split(separator: "&")
+            let assertion = try #require(fields.first { $0.hasPrefix("client_assertion=") })
+            return try #require(try Parts(String(assertion.dropFirst(17))).member("jti"))
+        }
+        #expect(Set(identifiers).count == 2)
+    }
+
     @Test func `an unbound token is refused if a key was proven, and a bound one if none was`() async throws {
         let endpoint = try endpoint(ScriptedHTTPClient(.json(Sample.tokens)))
         let unbound = await failure { () async throws(OAuthError) in

@@ -37,7 +37,8 @@ struct EndpointClient: Sendable {
             var form = form
             // RFC 6749 section 3.2.1: a client that doesn't authenticate names itself.
             try form.append("client_id", text: clientID)
-            return try await send(url, form.finish(as: MessageBody.self), authorization: nil)
+            let body = form.finish(as: MessageBody.self)
+            return try await send(url, authorization: nil) { () throws(OAuthError) in body.duplicate() }
         case .some(let secret):
             let fields = form.finish(as: MessageBody.self)
             if let assertion = authentication.assertion {
@@ -76,7 +77,8 @@ struct EndpointClient: Sendable {
         let field =
             way == .body
             ? nil : try BasicCredentials.field(clientID: clientID, secret: secret, formEncoded: way == .formEncoded)
-        var response = try await send(url, form.finish(as: MessageBody.self), authorization: field)
+        let body = form.finish(as: MessageBody.self)
+        var response = try await send(url, authorization: field) { () throws(OAuthError) in body.duplicate() }
         response.basicForm = way
         return response
     }
@@ -108,12 +110,14 @@ struct EndpointClient: Sendable {
         _ url: HTTPURL, _ fields: borrowing Secret<MessageBody>, _ key: borrowing ES256Key, _ audience: String,
         issued: UnixTime
     ) async throws(OAuthError) -> EndpointResponse {
-        var form = try FormBody(after: fields)
-        try form.append("client_id", text: clientID)
-        try form.append("client_assertion_type", text: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
-        try form.append(
-            "client_assertion", secret: key.assertion(clientID: clientID, audience: audience, issued: issued))
-        return try await send(url, form.finish(as: MessageBody.self), authorization: nil)
+        try await send(url, authorization: nil) { () throws(OAuthError) in
+            var form = try FormBody(after: fields)
+            try form.append("client_id", text: clientID)
+            try form.append("client_assertion_type", text: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+            try form.append(
+                "client_assertion", secret: key.assertion(clientID: clientID, audience: audience, issued: issued))
+            return form.finish(as: MessageBody.self)
+        }
     }
 
     /// Posts a form with an access token instead of a client's credentials.
@@ -122,20 +126,20 @@ struct EndpointClient: Sendable {
     ) async throws(OAuthError) -> EndpointResponse {
         var sink = AuthorizationFieldSink(scheme: dpop == nil ? "Bearer" : "DPoP")
         try bearer.pour(into: &sink)
-        return try await send(
-            url, form.finish(as: MessageBody.self), authorization: sink.finish(), tokenHash: DPoPProof.hash(of: bearer))
+        let body = form.finish(as: MessageBody.self)
+        return try await send(url, authorization: sink.finish(), tokenHash: DPoPProof.hash(of: bearer)) {
+            () throws(OAuthError) in body.duplicate()
+        }
     }
 
+    /// - Parameter body: called for each request: a server takes an assertion once (RFC 7523 section 3).
     private func send(
-        _ url: HTTPURL, _ body: consuming Secret<MessageBody>, authorization: consuming Secret<MessageBody>?,
-        tokenHash: String? = nil
+        _ url: HTTPURL, authorization: consuming Secret<MessageBody>?, tokenHash: String? = nil,
+        body: () throws(OAuthError) -> Secret<MessageBody>
     ) async throws(OAuthError) -> EndpointResponse {
         var request = GuardedRequest(
-            .post, url, fields: EndpointFields.form, authorization: authorization, body: body)
+            .post, url, fields: EndpointFields.form, authorization: authorization?.duplicate(), body: try body())
         guard let dpop else { return EndpointResponse(try await transfer(request)) }
-        var again = GuardedRequest(
-            .post, url, fields: EndpointFields.form, authorization: request.authorization?.duplicate(),
-            body: request.body?.duplicate())
         let basis = try dpop.prove(&request, tokenHash: tokenHash)
         let received = try await transfer(request)
         let response = EndpointResponse(received)
@@ -145,6 +149,8 @@ struct EndpointClient: Sendable {
             response.error == .useDPoPNonce || response.error == .invalidDPoPProof
         else { return response }
         log.debug("the server requires a new proof; sending the request once more")
+        var again = GuardedRequest(
+            .post, url, fields: EndpointFields.form, authorization: authorization, body: try body())
         let newBasis = try dpop.prove(&again, tokenHash: tokenHash)
         let last = try await transfer(again)
         _ = dpop.learn(from: last, of: url, sent: newBasis)

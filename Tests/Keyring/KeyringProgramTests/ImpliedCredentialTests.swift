@@ -31,6 +31,7 @@ struct ImpliedCredentialTests {
         #expect(try await python(show) == "of latchkey\n")
         let items = try await scene.latchkey("list", "--items")
         #expect(items.outputText.contains("application=Python keyring library service=py.example username=ada"))
+        #expect(try await scene.latchkey("list", "--items", "--stale", "1").outputText.isEmpty)
         #expect(try await scene.latchkey("vault", "verify").status == 0)
         try await scene.latchkey("delete", "py.example", "ada").successful("delete")
         #expect(try await python(show) == "None\n")

@@ -11,7 +11,8 @@ extension ListCommand {
 
     /// - Parameter beginning: of the attribute `service`; of items without it, nothing else than an empty one.
     static func listItems(
-        ofServicesThatBeginWith beginning: String, _ arguments: ParsedArguments, _ context: CommandContext
+        ofServicesThatBeginWith beginning: String, changedUntil latest: Int64, _ arguments: ParsedArguments,
+        _ context: CommandContext
     ) async throws -> ExitStatus {
         let view = try await context.openView()
         let vaults = view.stores.compactMap(\.collections)
@@ -23,7 +24,9 @@ extension ListCommand {
         var found: [Item] = []
         for vault in vaults {
             found += try await vault.unnamedItems(deadline: context.deadline).filter { item in
-                beginning.isEmpty || item.attributes[ItemAttributes.service]?.utf8.starts(with: beginning.utf8) ?? false
+                guard item.modified.seconds <= latest else { return false }
+                return beginning.isEmpty
+                    || item.attributes[ItemAttributes.service]?.utf8.starts(with: beginning.utf8) ?? false
             }
         }
         found.sort { ($0.label, $0.collection, $0.id.element) < ($1.label, $1.collection, $1.id.element) }

@@ -34,12 +34,13 @@ enum ListCommand {
         ]
     ) { arguments, context in
         let beginning = arguments.optionalOperand("SERVICE") ?? ""
+        let latest = arguments.count(stale).map { UnixTime.now().seconds - Int64($0) * 86_400 } ?? .max
         if arguments.has(items) {
-            return try await listItems(ofServicesThatBeginWith: beginning, arguments, context)
+            return try await listItems(
+                ofServicesThatBeginWith: beginning, changedUntil: latest, arguments, context)
         }
-        let latest = arguments.count(stale).map { UnixTime.now().seconds - Int64($0) * 86_400 }
         return try await list(arguments, context) { entry in
-            entry.key.service.utf8.starts(with: beginning.utf8) && entry.modified.seconds <= latest ?? .max
+            entry.key.service.utf8.starts(with: beginning.utf8) && entry.modified.seconds <= latest
         }
     }
 

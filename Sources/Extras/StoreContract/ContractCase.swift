@@ -47,7 +47,7 @@ public struct ContractCase: Sendable, Identifiable, Hashable, CustomStringConver
         keeping + naming + bytes + describing + listing + conditions + concurrency + ending + leases + persistence
         + reporting
 
-    /// Every statement of stores of items. Each needs a store of its own.
+    /// Every statement of stores of items but `hiddenKinds`. Each needs a store of its own.
     package static var allOfItems: [ContractCase] { items + servedItems + collections }
 
     /// How much a case repeats what it repeats.

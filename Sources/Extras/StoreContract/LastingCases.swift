@@ -144,6 +144,7 @@ extension ContractCase {
                 }
             }
             try await context.expect(key, holds: Array("old".utf8))
+            try await context.expectAbsent(try ContractOperation.freshKey(beside: key))
         },
         ContractCase("an operation of a task that was cancelled throws cancelled and changes nothing") { context in
             let key = try context.key("ada")
@@ -159,6 +160,7 @@ extension ContractCase {
                     "\(operation.rawValue) " + (outcome.map { "threw \($0)" } ?? "did its work"))
             }
             try await context.expect(key, holds: Array("old".utf8))
+            try await context.expectAbsent(try ContractOperation.freshKey(beside: key))
         },
         ContractCase("a save cancelled at any moment leaves the old secret or the new one, whole") { context in
             let key = try context.key("ada")
@@ -217,6 +219,11 @@ enum ContractOperation: String, CaseIterable, Sendable {
     case read = "a read"
     case delete = "a delete"
     case list = "a listing"
+
+    /// The key that a save on condition creates.
+    static func freshKey(beside key: CredentialKey) throws -> CredentialKey {
+        try CredentialKey(service: key.service, account: key.account + " fresh")
+    }
 }
 
 extension ContractContext {
@@ -226,9 +233,8 @@ extension ContractContext {
         switch operation {
         case .save: try await store.save(secret, for: key, options: SaveOptions(), deadline: deadline)
         case .saveOnCondition:
-            let fresh = try? CredentialKey(service: key.service, account: key.account + " fresh")
-            try await store.save(
-                secret, for: fresh ?? key, options: SaveOptions(condition: .absent), deadline: deadline)
+            let fresh = (try? ContractOperation.freshKey(beside: key)) ?? key
+            try await store.save(secret, for: fresh, options: SaveOptions(condition: .absent), deadline: deadline)
         case .read: _ = try await store.read(key, as: Password.self, deadline: deadline)
         case .delete: try await store.delete(key, condition: .none, deadline: deadline)
         case .list: _ = try await store.page(service: key.service, after: nil, deadline: deadline)

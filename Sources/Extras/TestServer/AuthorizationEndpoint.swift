@@ -36,9 +36,10 @@ extension AuthorizationService {
     /// Reads a request's parameters, from a query or from a form that was pushed.
     func read(_ query: FormFields, shape: Shape) -> Reading {
         guard let client = client(query.text("client_id")),
-            let redirectURI = query.text("redirect_uri"), client.permits(redirectURI: redirectURI)
+            let redirectURI = query.text("redirect_uri") ?? (shape == .gitHub ? client.redirectURIs.first : nil),
+            client.permits(redirectURI: redirectURI)
         else { return .unknownClient }
-        let scopes = (query.text("scope") ?? "").split { $0 == " " || $0 == "," }.map(String.init)
+        let scopes = (query.text("scope") ?? "").split { $0 == " " || shape == .gitHub && $0 == "," }.map(String.init)
         let challenge = query.text("code_challenge")
         let request = AuthorizationRequest(
             shape: shape, clientID: client.identifier, redirectURI: redirectURI, scopes: scopes,
@@ -50,7 +51,12 @@ extension AuthorizationService {
             state.record.lastScopes = scopes
         }
         let responseType = query.text("response_type") ?? (shape == .gitHub ? "code" : nil)
-        guard responseType == "code" else { return .refused(request, "unsupported_response_type") }
+        guard responseType == "code" else {
+            return .refused(request, responseType == nil ? "invalid_request" : "unsupported_response_type")
+        }
+        if let declared = client.scopes, !Set(scopes).isSubset(of: declared) {
+            return .refused(request, "invalid_scope")
+        }
         let isChallenged = challenge.map { $0.utf8.count == 43 && query.text("code_challenge_method") == "S256" }
         if let nonce = request.nonce, !nonce.isUnreserved { return .refused(request, "invalid_request") }
         guard isChallenged ?? (shape == .gitHub) else { return .refused(request, "invalid_request") }
@@ -185,9 +191,13 @@ extension AuthorizationService {
             guard let form = input.form, form.secret("request_uri") == nil else { throw .request }
             let client = try authenticate(input, form)
             let key = try provenKey(input, shape: .standard, isOptional: configuration.atProtocolAccount == nil)
-            guard case .valid(var request) = read(form, shape: .standard), request.clientID == client.identifier else {
-                throw .request
+            var request: AuthorizationRequest
+            switch read(form, shape: .standard) {
+            case .valid(let valid): request = valid
+            case .refused(_, let error): throw TokenRefusal(error)
+            case .unknownClient: throw .request
             }
+            guard request.clientID == client.identifier else { throw .request }
             if configuration.atProtocolAccount != nil, !request.scopes.contains("atproto") {
                 throw TokenRefusal(name: "invalid_scope", gitHubName: "invalid_scope")
             }

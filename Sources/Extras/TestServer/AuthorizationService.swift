@@ -84,7 +84,8 @@ final class AuthorizationService: Sendable {
         case .consent: consent(input)
         case .push:
             configuration.pushedRequests == .none ? LoopbackResponse(status: 404) : push(input)
-        case .beginDevice: configuration.offersDeviceGrant ? beginDevice(input) : LoopbackResponse(status: 404)
+        case .beginDevice(let shape):
+            configuration.offersDeviceGrant ? beginDevice(input, shape: shape) : LoopbackResponse(status: 404)
         case .decideDevice: configuration.offersDeviceGrant ? decideDevice(input) : LoopbackResponse(status: 404)
         case .register: configuration.allowsRegistration ? register(input) : LoopbackResponse(status: 404)
         case .token(let shape): token(input, shape: shape)

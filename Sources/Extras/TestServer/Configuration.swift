@@ -10,20 +10,33 @@ public final class RegisteredClient: Sendable {
     public let redirectURIs: [String]
     /// `nil` for a public client.
     let secret: Secret<ClientSecret>?
+    /// The only scopes that it may request; `nil`: any.
+    let scopes: [String]?
 
     /// A public client, or one that has to prove itself by `secret`. Nothing is checked.
-    public init(_ identifier: String, redirectURIs: [String], secret: consuming Secret<ClientSecret>? = nil) {
+    public convenience init(
+        _ identifier: String, redirectURIs: [String], secret: consuming Secret<ClientSecret>? = nil
+    ) {
+        self.init(identifier, redirectURIs: redirectURIs, secret: secret, scopes: nil)
+    }
+
+    private init(
+        _ identifier: String, redirectURIs: [String], secret: consuming Secret<ClientSecret>?, scopes: [String]?
+    ) {
         self.identifier = identifier
         self.redirectURIs = redirectURIs
         self.secret = secret
+        self.scopes = scopes
     }
 
+    /// One with a fragment never (RFC 6749 section 3.1.2).
     func permits(redirectURI: String) -> Bool {
-        redirectURIs.contains { known in
-            [redirectURI, Self.withoutLoopbackPort(redirectURI) ?? redirectURI].contains { requested in
-                requested == known || (known.hasSuffix("/*") && requested.hasPrefix(known.dropLast()))
+        !redirectURI.contains("#")
+            && redirectURIs.contains { known in
+                [redirectURI, Self.withoutLoopbackPort(redirectURI) ?? redirectURI].contains { requested in
+                    requested == known || (known.hasSuffix("/*") && requested.hasPrefix(known.dropLast()))
+                }
             }
-        }
     }
 
     /// The URI without its port, or `nil` unless it is a loopback URI with one.
@@ -137,19 +150,27 @@ public struct AuthorizationServerConfiguration: Sendable {
 // MARK: - Loopback
 
 extension RegisteredClient {
-    /// The client that an id of the form `http://localhost?redirect_uri=…&scope=…` describes, for AT Protocol. Returns
-    /// `nil` for any other id, and for a redirect that is not on a loopback IP address.
+    /// The client that an id of the form `http://localhost?redirect_uri=…&scope=…` describes, for AT Protocol; it may
+    /// have several addresses. Returns `nil` for any other id, and for a redirect that is not on a loopback IP address.
     convenience init?(loopback identifier: String) {
         let prefix = "http://localhost"
         guard identifier.hasPrefix(prefix) else { return nil }
         var rest = identifier.dropFirst(prefix.count)
         if rest.hasPrefix("/") { rest = rest.dropFirst() }
         guard rest.isEmpty || rest.hasPrefix("?") else { return nil }
-        let query = Array(rest.dropFirst().utf8)
-        guard let fields = FormFields(Secret<MessageBody>(copying: query.span)) else { return nil }
-        let redirects = fields.text("redirect_uri").map { [$0] } ?? ["http://127.0.0.1/", "http://[::1]/"]
+        var redirects: [String] = []
+        var scopes = ["atproto"]
+        for parameter in rest.dropFirst().split(separator: "&") {
+            let query = Array(parameter.utf8)
+            guard let field = FormFields(Secret<MessageBody>(copying: query.span)) else { return nil }
+            if let redirect = field.text("redirect_uri") {
+                redirects.append(Self.withoutLoopbackPort(redirect) ?? redirect)
+            }
+            if let text = field.text("scope") { scopes = text.split(separator: " ").map(String.init) }
+        }
+        if redirects.isEmpty { redirects = ["http://127.0.0.1/", "http://[::1]/"] }
         let isLoopback = redirects.allSatisfy { $0.hasPrefix("http://127.0.0.1/") || $0.hasPrefix("http://[::1]/") }
         guard isLoopback else { return nil }
-        self.init(identifier, redirectURIs: redirects)
+        self.init(identifier, redirectURIs: redirects, secret: nil, scopes: scopes)
     }
 }

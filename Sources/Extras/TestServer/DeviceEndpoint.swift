@@ -10,13 +10,14 @@ struct DeviceGrant: Sendable {
     let scopes: [String]
     let userCode: String
     let expiry: ContinuousClock.Instant
+    var interval: Duration
     var decision = Decision.pending
     var lastQuestion: ContinuousClock.Instant?
 }
 
 extension AuthorizationService {
-    /// RFC 8628 section 3.1.
-    func beginDevice(_ input: Input) -> LoopbackResponse {
+    /// RFC 8628 section 3.1, or GitHub's variation: JSON only when asked for.
+    func beginDevice(_ input: Input, shape: Shape) -> LoopbackResponse {
         do throws(TokenRefusal) {
             guard let form = input.form else { throw .request }
             let client = try authenticate(input, form)
@@ -27,7 +28,8 @@ extension AuthorizationService {
             let digest = index.digest(code)
             let grant = DeviceGrant(
                 clientID: client.identifier, scopes: scopes, userCode: userCode.publicText() ?? "",
-                expiry: .now + configuration.deviceCodeLifetime)
+                expiry: .now + configuration.deviceCodeLifetime,
+                interval: .seconds(configuration.deviceIntervalSeconds))
             let origin = state.withLock { state in
                 state.devices[digest] = grant
                 return state.origin
@@ -38,7 +40,7 @@ extension AuthorizationService {
                     Member("verification_uri", .text(origin + "/device")),
                     Member("expires_in", .number(Int(configuration.deviceCodeLifetime.components.seconds))),
                     Member("interval", .number(configuration.deviceIntervalSeconds)),
-                ], status: 200, json: true)
+                ], status: 200, json: shape == .standard || input.wantsJSON)
         } catch {
             return error.response
         }
@@ -63,7 +65,10 @@ extension AuthorizationService {
         guard let code = input.query?.text("user_code") else { return ConsentPage.refusal(status: 400) }
         let decision: DeviceGrant.Decision = has(.denied) ? .denied : .allowed
         let isFound = state.withLock { state in
-            guard let digest = state.devices.first(where: { $0.value.userCode == code })?.key else { return false }
+            let found = state.devices.first {
+                $0.value.userCode == code && $0.value.decision == .pending && $0.value.expiry > .now
+            }
+            guard let digest = found?.key else { return false }
             state.devices[digest]?.decision = decision
             return true
         }
@@ -72,38 +77,44 @@ extension AuthorizationService {
             : ConsentPage.refusal(status: 404)
     }
 
-    /// RFC 8628 sections 3.4 and 3.5. A question before its time gets `slow_down`.
+    /// RFC 8628 sections 3.4 and 3.5.
     func deviceTokens(
-        _ form: FormFields, _ client: RegisteredClient, _ input: Input
+        _ form: FormFields, _ client: RegisteredClient, _ input: Input, shape: Shape
     ) throws(TokenRefusal) -> LoopbackResponse {
         guard let code = form.secret("device_code") else { throw .request }
-        let key = try provenKey(input, shape: .standard)
+        let key = try provenKey(input, shape: shape)
         let digest = index.digest(code)
-        let interval = Duration.seconds(configuration.deviceIntervalSeconds)
-        let found = state.withLock { state -> (DeviceGrant, isEarly: Bool)? in
-            guard let grant = state.devices[digest], grant.clientID == client.identifier else { return nil }
-            let isEarly = grant.lastQuestion.map { .now < $0 + interval } ?? false
-            state.devices[digest]?.lastQuestion = .now
-            if grant.decision == .allowed, !isEarly { state.devices[digest]?.decision = .used }
-            return (grant, isEarly)
+        let (scopes, family) = try state.withLock { state throws(TokenRefusal) in
+            guard let grant = state.devices[digest], grant.clientID == client.identifier else { throw .code }
+            return (try state.take(grant, at: digest), state.newFamily())
         }
-        guard let (grant, isEarly) = found else { throw .code }
-        if has(.deviceCodeExpired) || grant.expiry <= .now { throw TokenRefusal("expired_token") }
-        if isEarly || has(.slowDown) {
-            state.withLock { $0.record.hurriedQuestions += isEarly ? 1 : 0 }
+        return issue(
+            TokenSet(client: client, scopes: scopes, family: family, shape: shape, nonce: nil, keyThumbprint: key),
+            json: input.wantsJSON)
+    }
+}
+
+extension ServerState {
+    /// Returns the scopes of a grant that a person has allowed, once. A question before its time gets `slow_down`, and
+    /// five seconds more to wait before each later one.
+    fileprivate mutating func take(_ grant: DeviceGrant, at digest: [UInt8]) throws(TokenRefusal) -> [String] {
+        var grant = grant
+        defer { devices[digest] = grant }
+        if faults.contains(.deviceCodeExpired) || grant.expiry <= .now { throw TokenRefusal("expired_token") }
+        let isEarly = grant.lastQuestion.map { .now < $0 + grant.interval } ?? false
+        grant.lastQuestion = .now
+        if isEarly || faults.contains(.slowDown) {
+            record.hurriedQuestions += isEarly ? 1 : 0
+            grant.interval += .seconds(5)
             throw TokenRefusal("slow_down")
         }
         switch grant.decision {
         case .pending: throw TokenRefusal("authorization_pending")
         case .denied: throw TokenRefusal("access_denied")
         case .used: throw .code
-        case .allowed: break
+        case .allowed: grant.decision = .used
         }
-        let family = state.withLock { $0.newFamily() }
-        return issue(
-            TokenSet(
-                client: client, scopes: grant.scopes, family: family, shape: .standard, nonce: nil,
-                keyThumbprint: key), json: true)
+        return grant.scopes
     }
 }
 

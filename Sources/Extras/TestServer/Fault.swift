@@ -99,7 +99,7 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     case foreignIDToken
     /// The ID token is signed with a key that isn't in the key set.
     case forgedIDToken
-    /// The ID token's header has HS256, so that a client might use a public key as a secret.
+    /// The ID token's header has HS256, and its signature is ES256's: a client that ignores the header takes it.
     case symmetricIDToken
     /// Each request of a device gets `slow_down`.
     case slowDown

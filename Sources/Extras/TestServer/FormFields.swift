@@ -35,11 +35,11 @@ struct FormFields: Sendable {
         values = parsed
     }
 
-    /// A value that stays in guarded memory.
-    func secret(_ name: String) -> KeptSecret? { values[name] }
+    /// A value that stays in guarded memory. An empty one counts as left out (RFC 6749 section 3.1).
+    func secret(_ name: String) -> KeptSecret? { values[name].flatMap { $0.value.isEmpty ? nil : $0 } }
 
     /// A value that isn't secret, such as `client_id`.
-    func text(_ name: String) -> String? { values[name]?.publicText() }
+    func text(_ name: String) -> String? { secret(name)?.publicText() }
 
     // MARK: - Decoding
 

@@ -101,7 +101,7 @@ public final class LoopbackATProtocolNetwork: Sendable {
     public var personalServerOrigin: String { personalServer.origin }
     /// The directory of did:plc, for `NetworkIdentityResolver`.
     public var directoryOrigin: String { directoryServer.origin }
-    /// A resource that the account's token opens, with a proof: it responds with the DID and the handle.
+    /// A resource that the account's token opens, with a proof: it responds with the DID.
     public var sessionEndpoint: String { personalServer.origin + "/xrpc/com.atproto.server.getSession" }
 
     // MARK: - What they say

@@ -23,11 +23,12 @@ extension AuthorizationService {
         let identifier = "registered-" + (KeptSecret.random("client_id").publicText() ?? "")
         var members = [
             Member("client_id", .text(identifier)), Member("token_endpoint_auth_method", .text(method)),
+            Member("redirect_uris", .list(redirects)),
         ]
         let secret = method == "none" ? nil : KeptSecret.random("client_secret")
         if let secret {
             note(secret)
-            members.append(Member("client_secret", .secret(secret)))
+            members += [Member("client_secret", .secret(secret)), Member("client_secret_expires_at", .number(0))]
         }
         let client = LatchkeyTestServer.RegisteredClient(
             identifier, redirectURIs: redirects, secret: secret?.value.duplicate(as: ClientSecret.self))

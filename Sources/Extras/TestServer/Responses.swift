@@ -6,6 +6,7 @@ internal import Synchronization
 struct Member {
     enum Value {
         case text(String)
+        case list([String])
         case number(Int)
         case secret(KeptSecret)
     }
@@ -31,6 +32,7 @@ extension LoopbackResponse {
             case .number(let number): text.add(String(number))
             case .text(let value) where json: text.addQuoted(value)
             case .text(let value): text.addEscaped(value)
+            case .list(let values): text.add(JSONText.list(values))
             case .secret(let secret):
                 text.add(json ? "\"" : "")
                 text.add(secret)
@@ -91,7 +93,8 @@ extension AuthorizationService {
                 (
                     "grant_types_supported",
                     JSONText.list(
-                        ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"])
+                        ["authorization_code", "refresh_token"]
+                            + (configuration.offersDeviceGrant ? ["urn:ietf:params:oauth:grant-type:device_code"] : []))
                 ),
                 ("code_challenge_methods_supported", JSONText.list(methods)),
                 (

@@ -6,7 +6,7 @@ enum Route: Sendable {
     case keySet
     case authorize(Shape)
     case push
-    case beginDevice
+    case beginDevice(Shape)
     /// Where a person decides about a device.
     case decideDevice
     case register
@@ -52,7 +52,8 @@ enum Route: Sendable {
         case (.get, "/authorize"): self = .authorize(.standard)
         case (.get, "/login/oauth/authorize"): self = .authorize(.gitHub)
         case (.post, "/par"): self = .push
-        case (.post, "/device_authorization"), (.post, "/login/device/code"): self = .beginDevice
+        case (.post, "/device_authorization"): self = .beginDevice(.standard)
+        case (.post, "/login/device/code"): self = .beginDevice(.gitHub)
         case (.get, "/device"): self = .decideDevice
         case (.post, "/register"): self = .register
         case (.post, "/consent"): self = .consent

@@ -30,7 +30,7 @@ extension AuthorizationService {
             case "authorization_code": return try exchange(form, client, input, shape: shape)
             case "refresh_token": return try refresh(form, client, input, shape: shape)
             case "urn:ietf:params:oauth:grant-type:device_code" where configuration.offersDeviceGrant:
-                return try deviceTokens(form, client, input)
+                return try deviceTokens(form, client, input, shape: shape)
             default: throw .grantType
             }
         } catch {
@@ -103,7 +103,9 @@ extension AuthorizationService {
             return grant
         }
         guard let grant = found, grant.request.clientID == client.identifier, grant.expiry > .now else { throw .code }
-        guard form.text("redirect_uri") == grant.request.redirectURI else { throw .redirect }
+        // GitHub doesn't require it.
+        let redirectURI = form.text("redirect_uri") ?? (shape == .gitHub ? grant.request.redirectURI : nil)
+        guard redirectURI == grant.request.redirectURI else { throw .redirect }
         guard proves(form.secret("code_verifier"), grant.request.challenge) else { throw .code }
         try require(grant.request.keyThumbprint, key, .code)
         state.withLock { $0.record.codesExchanged += 1 }
@@ -119,7 +121,7 @@ extension AuthorizationService {
         if let verifier, let challenge {
             isRight = verifier.value.withExposedBytes { bytes in
                 let isWellFormed =
-                    (43...128).contains(bytes.count) && bytes.indices.allSatisfy { Self.isUnreserved(bytes[$0]) }
+                    (43...128).contains(bytes.count) && bytes.indices.allSatisfy { ASCII.isUnreserved(bytes[$0]) }
                 let digest = SHA256.digest(bytes)
                 return isWellFormed && Base64URL.encode(digest.span) == challenge
             }
@@ -133,13 +135,6 @@ extension AuthorizationService {
         return isRight
     }
 
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
-        default: false
-        }
-    }
-
     // MARK: - Refresh
 
     private func refresh(
@@ -148,7 +143,11 @@ extension AuthorizationService {
         guard let token = form.secret("refresh_token") else { throw .request }
         let digest = index.digest(token)
         let key = try provenKey(input, shape: shape)
-        try require(state.withLock { $0.tokens[digest]?.keyThumbprint }, key, .refresh)
+        let known = state.withLock { $0.tokens[digest] }
+        // RFC 9449 section 5: a client that proves itself may have another key each time.
+        if client.secret == nil { try require(known?.keyThumbprint, key, .refresh) }
+        let wanted = form.text("scope")?.split(separator: " ").map(String.init)
+        if let wanted, let known, !Set(wanted).isSubset(of: known.scopes) { throw TokenRefusal("invalid_scope") }
         let found = state.withLock { state -> TokenGrant? in
             guard let grant = state.tokens[digest], grant.kind == .refresh, grant.clientID == client.identifier else {
                 return nil
@@ -166,7 +165,7 @@ extension AuthorizationService {
         return issue(
             TokenSet(
                 client: client, scopes: grant.scopes, family: grant.family, shape: shape, nonce: nil,
-                keyThumbprint: grant.keyThumbprint), json: input.wantsJSON)
+                keyThumbprint: key ?? grant.keyThumbprint), narrowedTo: wanted, json: input.wantsJSON)
     }
 
     // MARK: - Tokens
@@ -180,7 +179,8 @@ extension AuthorizationService {
         let keyThumbprint: String?
     }
 
-    func issue(_ set: TokenSet, json: Bool) -> LoopbackResponse {
+    /// - Parameter scopes: those of the access token, if they aren't all (RFC 6749 section 6).
+    func issue(_ set: TokenSet, narrowedTo scopes: [String]? = nil, json: Bool) -> LoopbackResponse {
         let isGitHub = set.shape == .gitHub
         let expires = !isGitHub || configuration.gitHubTokensExpire
         let lifetime = expires ? configuration.accessTokenLifetime : nil
@@ -194,14 +194,16 @@ extension AuthorizationService {
             has(.unknownTokenType)
             ? "mystery"
             : isGitHub ? "bearer" : set.keyThumbprint == nil || has(.bearerInsteadOfDPoP) ? "Bearer" : "DPoP"
-        let granted = isOfApp ? [] : has(.grantsOneScope) ? Array(set.scopes.prefix(1)) : set.scopes
-        let scopes = has(.withoutATProtoScope) ? granted.filter { $0 != "atproto" } : granted
-        var members: [Member] = [
-            Member("token_type", .text(type)),
-            has(.accessTokenInScope)
-                ? Member("scope", .secret(access))
-                : Member("scope", .text(scopes.joined(separator: isGitHub ? "," : " "))),
-        ]
+        let all = scopes ?? set.scopes
+        let granted = isOfApp ? [] : has(.grantsOneScope) ? Array(all.prefix(1)) : all
+        let shown = has(.withoutATProtoScope) ? granted.filter { $0 != "atproto" } : granted
+        var members: [Member] = [Member("token_type", .text(type))]
+        if has(.accessTokenInScope) {
+            members.append(Member("scope", .secret(access)))
+        } else if isGitHub || !shown.isEmpty {
+            // RFC 6749 section 3.3 has no scope without a character.
+            members.append(Member("scope", .text(shown.joined(separator: isGitHub ? "," : " "))))
+        }
         if let account = configuration.atProtocolAccount, !has(.missingSubject) {
             let subject = has(.wrongSubject) ? "did:plc:" + String(repeating: "z", count: 24) : account
             members.append(Member("sub", .text(subject)))

@@ -32,6 +32,36 @@ struct ProfileTests {
         #expect(scene.record.requests[.pushedAuthorization] == nil)
     }
 
+    /// As in the profile's development clients; see `RegisteredClient.init(loopback:)`.
+    @Test func `a loopback client's id may have several addresses with ports, and has its scopes`() async throws {
+        let network = try NetworkScene().network
+        let server = try await AuthorizationServerMetadata.discover(
+            Issuer(network.authorizationServer.issuer), over: CurlTransport())
+        func push(_ id: String, scope: String...) async throws -> OAuthError? {
+            let signer = DPoPProofSigner(key: try .generate())
+            let client = try ClientConfiguration(
+                clientID: id, redirect: RedirectURI("http://127.0.0.1:4711/cb"), scopes: ScopeList(scope))
+            let pending = try AuthorizationRequest(server: server, client: client, dpop: signer).begin(random: .system)
+            let endpoint = try #require(
+                PushedRequestEndpoint(server: server, client: client, http: CurlTransport(), dpop: signer))
+            do throws(OAuthError) {
+                _ = try await endpoint.push(pending, authentication: .none)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        let (one, other) = (
+            "redirect_uri=http%3A%2F%2F127.0.0.1%3A3000%2Fcb", "redirect_uri=http%3A%2F%2F127.0.0.1%2Fb"
+        )
+        for query in [one, "\(one)&\(other)", "\(other)&\(one)&scope=atproto%20transition%3Ageneric"] {
+            #expect(try await push("http://localhost?\(query)", scope: "atproto") == nil, "\(query)")
+        }
+        let more = try await push("http://localhost?\(one)", scope: "atproto", "transition:generic")
+        #expect(more?.serverError == .invalidScope)
+        #expect(try await push("http://localhost?\(other)", scope: "atproto") != nil)
+    }
+
     @Test func `an authorization server that names another issuer is refused`() async throws {
         let scene = try NetworkScene()
         scene.network.authorizationServer.switchOn(.metadataNamesAnotherIssuer)

@@ -21,7 +21,7 @@ struct AuthorizationServerTests {
         #expect(client.permits(redirectURI: "http://127.0.0.1:4711/a/b/callback"))
         for other in [
             "http://127.0.0.1:4711/b", "http://127.0.0.1:4711/a", "http://127.0.0.1.attacker.example/a/b",
-            "http://127.0.0.1:x@attacker.example/a/b", "https://attacker.example/a/b",
+            "http://127.0.0.1:x@attacker.example/a/b", "https://attacker.example/a/b", "http://127.0.0.1:4711/a/b#c",
         ] { #expect(!client.permits(redirectURI: other), "\(other)") }
     }
 
@@ -78,7 +78,8 @@ struct AuthorizationServerTests {
     ) async throws {
         let response = try await client.authorize(change)
         #expect(response.status == 302)
-        #expect(response.redirect["error"] != nil)
+        let isOther = change.values.contains("token")
+        #expect(response.redirect["error"] == (isOther ? "unsupported_response_type" : "invalid_request"))
         #expect(response.redirect["state"] == "st ate&1")
         #expect(response.redirect["code"] == nil)
     }
@@ -95,6 +96,90 @@ struct AuthorizationServerTests {
         let response = try await client.authorize(change)
         #expect(response.status == 400)
         #expect(response.location == nil)
+    }
+
+    @Test func `scopes are separated by spaces alone, and a refresh gets no more of them`() async throws {
+        let comma = try await client.exchange(code: client.authorize(["scope": "openid,profile"]).code)
+        #expect(comma.json["scope"] == "openid,profile" && comma.json["id_token"] == nil)
+        let none = try await client.exchange(code: client.authorize(["scope": nil]).code)
+        #expect(none.status == 200 && none.json["scope"] == nil)
+        let token = try await client.signIn().json["refresh_token"]!
+        let more = try await client.refresh(token: token, ["scope": "repo admin"])
+        #expect(more.status == 400 && more.json["error"] == "invalid_scope")
+        let less = try await client.refresh(token: token, ["scope": "repo"])
+        #expect(less.status == 200 && less.json["scope"] == "repo")
+        #expect(try await client.refresh(token: less.json["refresh_token"]!).json["scope"] == "repo gist")
+    }
+
+    @Test func `an empty parameter counts as left out`() async throws {
+        let code = try await client.authorize(["nonce": "", "scope": ""]).code
+        #expect(try await client.exchange(code: code, ["client_secret": ""]).status == 200)
+    }
+
+    // MARK: - Devices
+
+    private func deviceServer() throws -> TestClient {
+        TestClient(
+            try LoopbackAuthorizationServer(
+                AuthorizationServerConfiguration(offersDeviceGrant: true, deviceIntervalSeconds: 0)))
+    }
+
+    private func poll(_ client: TestClient, _ device: TestClient.Response) async throws -> TestClient.Response {
+        try await client.post(
+            client.server.tokenEndpoint,
+            [
+                "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "client_id": "latchkey",
+                "device_code": device.json["device_code"]!,
+            ])
+    }
+
+    private func decide(_ client: TestClient, _ device: TestClient.Response) async throws -> Int {
+        try await client.get(client.server.origin + "/device?user_code=\(device.json["user_code"]!)").status
+    }
+
+    @Test func `a device's code is approved once and brings tokens once, whatever came before`() async throws {
+        let client = try deviceServer()
+        let begin = client.server.origin + "/device_authorization"
+        let device = try await client.post(begin, ["client_id": "latchkey", "scope": "repo"])
+        #expect(try await poll(client, device).json["error"] == "authorization_pending")
+        #expect(try await decide(client, device) == 200)
+        // An answer that a client can't use yet uses nothing up.
+        client.server.switchOn(.deviceCodeExpired)
+        #expect(try await poll(client, device).json["error"] == "expired_token")
+        client.server.switchOff(.deviceCodeExpired)
+        #expect(try await poll(client, device).status == 200)
+        #expect(try await decide(client, device) == 404)
+        #expect(try await poll(client, device).json["error"] == "invalid_grant")
+    }
+
+    @Test func `after slow_down a device has to wait five seconds more`() async throws {
+        let client = try deviceServer()
+        let begin = client.server.origin + "/device_authorization"
+        let device = try await client.post(begin, ["client_id": "latchkey"])
+        client.server.switchOn(.slowDown)
+        #expect(try await poll(client, device).json["error"] == "slow_down")
+        client.server.switchOff(.slowDown)
+        #expect(try await poll(client, device).json["error"] == "slow_down")
+        #expect(client.server.record.hurriedQuestions == 1)
+    }
+
+    @Test func `the metadata has the device grant where it is offered`() async throws {
+        let path = "/.well-known/oauth-authorization-server"
+        #expect(try await client.get(server.origin + path).json["grant_types_supported"]?.contains("device") == false)
+        let other = try deviceServer()
+        let offered = try await other.get(other.server.origin + path)
+        #expect(offered.json["grant_types_supported"]?.contains("device_code") == true)
+    }
+
+    @Test func `a registration comes back with what was registered, and its secret with an end`() async throws {
+        let server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(allowsRegistration: true))
+        let body = client.secret(#"{"redirect_uris": ["http://127.0.0.1/a", "http://127.0.0.1/b"]}"#)
+        let request = GuardedRequest(
+            .post, try HTTPURL(server.origin + "/register"),
+            fields: [HeaderField("Content-Type", "application/json")!], body: body)
+        let response = TestClient.Response(try await client.http.send(request))
+        #expect(response.text.contains(#""redirect_uris":["http://127.0.0.1/a","http://127.0.0.1/b"]"#))
+        #expect(response.status == 201 && response.json["client_secret_expires_at"] == "0")
     }
 
     @Test func `an expired code is worthless`() async throws {

@@ -45,6 +45,33 @@ struct GitHubShapeTests {
         #expect(response.form["scope"] == "repo,gist")
     }
 
+    @Test(arguments: ["*/*", "application/json"])
+    func `a device gets forms or JSON as it asks, and GitHub's tokens`(accept: String) async throws {
+        let server = try LoopbackAuthorizationServer(
+            AuthorizationServerConfiguration(offersDeviceGrant: true, deviceIntervalSeconds: 0))
+        let client = TestClient(server)
+        func post(_ path: String, _ parameters: [String: String]) async throws -> [String: String] {
+            let response = try await client.post(
+                server.origin + path, parameters.merging(["client_id": "latchkey"]) { $1 }, accept: accept)
+            return accept == "*/*" ? response.form : response.json
+        }
+        let device = try await post("/login/device/code", ["scope": "repo"])
+        #expect(try await client.get(server.origin + "/device?user_code=\(device["user_code"]!)").status == 200)
+        let tokens = try await post(
+            "/login/oauth/access_token",
+            [
+                "grant_type": "urn:ietf:params:oauth:grant-type:device_code",
+                "device_code": device["device_code"]!,
+            ])
+        #expect(tokens["access_token"]?.hasPrefix("gho_") == true && tokens["expires_in"] == nil)
+    }
+
+    @Test func `the redirect address may be left out, and is then the registered one`() async throws {
+        let redirect = try await client.authorize(at: server.gitHubAuthorizationEndpoint, ["redirect_uri": nil])
+        #expect(redirect.location?.hasPrefix("http://127.0.0.1/callback?code=") == true)
+        #expect(try await exchange(["redirect_uri": nil]).json["access_token"] != nil)
+    }
+
     @Test(
         arguments: [
             (["code": "x"], "bad_verification_code"), (["client_secret": "x"], "incorrect_client_credentials"),

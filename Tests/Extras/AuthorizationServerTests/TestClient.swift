@@ -92,10 +92,11 @@ struct TestClient {
         return try await post(endpoint ?? server.tokenEndpoint, parameters, basic: basic, accept: accept)
     }
 
-    func refresh(token: String, at endpoint: String? = nil) async throws -> Response {
-        try await post(
-            endpoint ?? server.tokenEndpoint,
-            ["grant_type": "refresh_token", "client_id": identifier, "refresh_token": token])
+    func refresh(
+        token: String, _ more: [String: String] = [:], at endpoint: String? = nil
+    ) async throws -> Response {
+        let own = ["grant_type": "refresh_token", "client_id": identifier, "refresh_token": token]
+        return try await post(endpoint ?? server.tokenEndpoint, own.merging(more) { $1 })
     }
 
     func userInfo(token: String, at endpoint: String? = nil) async throws -> Response {

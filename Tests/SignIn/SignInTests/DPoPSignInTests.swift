@@ -50,6 +50,19 @@ struct DPoPSignInTests {
         #expect(try scene.findings() == [])
     }
 
+    @Test func `a proof of any time gets an answer`() async throws {
+        let scene = try scene(nonces: false)
+        let signer = DPoPProofSigner(key: try .generate(), now: { UnixTime(seconds: .min) })
+        let body = Array("grant_type=refresh_token&client_id=latchkey&refresh_token=x".utf8)
+        var request = GuardedRequest(
+            .post, try HTTPURL(scene.server.tokenEndpoint),
+            fields: [HeaderField("Content-Type", "application/x-www-form-urlencoded")!],
+            body: Secret(copying: body.span))
+        _ = try signer.prove(&request, tokenHash: nil)
+        #expect(try await CurlTransport().send(request).status == 400)
+        #expect(scene.server.record.proofProblems == [.time: 1])
+    }
+
     @Test func `another process continues with the key from the store`() async throws {
         let scene = try scene(nonces: true)
         try await scene.signIn()

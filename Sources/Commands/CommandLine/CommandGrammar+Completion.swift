@@ -71,9 +71,9 @@ private struct UnfinishedLine {
     }
 
     private func option(in word: String) -> (CommandOption, String?)? {
-        let name = word.prefix { $0 != "=" }
+        let (name, value) = VariableName.split(word)
         guard let option = options.first(where: { $0.name.description == name }) else { return nil }
-        return (option, name.endIndex < word.endIndex ? String(word[word.index(after: name.endIndex)...]) : nil)
+        return (option, value.map { String($0) })
     }
 
     private mutating func set(_ option: CommandOption, _ value: String) {
@@ -93,6 +93,8 @@ private struct UnfinishedLine {
         } else if let group {
             command = grammar.command(named: "\(group) \(word)")
             isLost = command == nil
+        } else if let aliased = grammar.command(aliased: word) {
+            command = aliased
         } else if word == CommandGrammar.helpCommand.name, !wantsHelp {
             wantsHelp = true
         } else if let first = grammar.commands(startingWith: word).first {
@@ -149,7 +151,8 @@ private struct UnfinishedLine {
                 words.append((first, .joined(group, separator: ", ")))
             }
         }
-        return words + (wantsHelp ? grammar.pages.map { ("\($0.name)", "\($0.summary)") } : [])
+        guard wantsHelp else { return words }
+        return words + (HelpText.lists + grammar.pages.map { ($0.name, $0.summary) }).map { ("\($0)", "\($1)") }
     }
 
     // MARK: - Values

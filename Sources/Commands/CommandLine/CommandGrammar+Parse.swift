@@ -98,8 +98,8 @@ private struct ArgumentReader {
     // MARK: - Words
 
     private mutating func takeWord(_ text: String) throws(CommandFailure) {
-        if command == nil, group == nil, let alias = grammar.aliases.first(where: { $0.word.description == text }) {
-            command = grammar.command(named: alias.command.description)
+        if command == nil, group == nil, let aliased = grammar.command(aliased: text) {
+            command = aliased
         } else if let command {
             let takesRest = command.operands.last?.takesRest ?? false
             guard operands.count < command.operands.count || takesRest else {
@@ -162,15 +162,15 @@ private struct ArgumentReader {
     // MARK: - Options
 
     private mutating func takeOption(_ text: String) throws(CommandFailure) {
-        let name = String(text.prefix { $0 != "=" })
-        let value = name.utf8.count < text.utf8.count ? String(text.dropFirst(name.count + 1)) : nil
+        let parts = VariableName.split(text)
+        let (name, value) = (String(parts.name), parts.value.map { String($0) })
         if value == nil && (name == "--help" || name == "-h") {
             // `help --help`
             if wantsHelp && group == nil && command == nil { command = grammar.command(named: "help") }
             wantsHelp = true
         } else if value == nil && name == "--version" {
             wantsVersion = true
-        } else if let option = known.first(where: { $0.name.description == name }) {
+        } else if let option = all.first(where: { $0.name.description == name }) {
             try takeKnown(option, value)
         } else {
             throw unknownOption(name)
@@ -205,14 +205,17 @@ private struct ArgumentReader {
 
     private var known: [CommandOption] { (command?.options ?? []) + grammar.globalOptions }
 
+    private var all: [CommandOption] { known + [CommandGrammar.help, CommandGrammar.versionOption] }
+
     private func unknownOption(_ name: String) -> CommandFailure {
-        let all = known + [CommandGrammar.help, CommandGrammar.versionOption]
         let others = grammar.commands.filter { $0.options.contains { $0.name.description == name } }
         let hint: LogMessage =
             if !operands.isEmpty, let rest = command?.operands.last, rest.takesRest {
                 "if the option belongs to \(rest.name), write -- before \(rest.name); \(usageHint(command))"
-            } else if command != nil, !others.isEmpty {
-                "that is an option of \(LogMessage.joined(others.map { $0.wordsMessage })); \(usageHint(command))"
+            } else if !others.isEmpty {
+                command == nil
+                    ? "write it after its command: \(LogMessage.joined(others.map { $0.wordsMessage }))"
+                    : "that is an option of \(LogMessage.joined(others.map { $0.wordsMessage })); \(usageHint(command))"
             } else if name == "-V" {
                 "did you mean --version?"
             } else if let near = Suggestion.nearest(to: name, in: all.map(\.name)) {
@@ -242,6 +245,11 @@ private struct ArgumentReader {
 }
 
 extension CommandGrammar {
+    /// The command that a word is another name of.
+    func command(aliased word: String) -> CommandDefinition? {
+        aliases.first { $0.word.description == word }.flatMap { command(named: $0.command.description) }
+    }
+
     /// The command that a word of another program's means here, or the one that has it as its second word.
     fileprivate func meant(by text: String, after group: StaticString?) -> LogMessage? {
         let words = group.map { "\($0) \(text)" } ?? text

@@ -102,7 +102,7 @@ package enum VariableName {
     /// The parts of `NAME=VALUE`, or of `NAME` alone.
     package static func split(_ text: String) -> (name: Substring, value: Substring?) {
         guard let sign = text.utf8.firstIndex(of: UInt8(ascii: "=")) else { return (text[...], nil) }
-        return (text[..<sign], text[text.index(after: sign)...])
+        return (text[..<sign], text[text.utf8.index(after: sign)...])
     }
 
     package static func isValid(_ text: String) -> Bool {

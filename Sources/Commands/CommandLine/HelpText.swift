@@ -50,6 +50,11 @@ package struct HelpText: Sendable {
         }
     }
 
+    /// The pages that the grammar itself is shown on.
+    static let lists: [(name: StaticString, summary: StaticString)] = [
+        ("commands", "list all commands"), ("options", "list the options of every command"),
+    ]
+
     /// A page of `help`, or `nil` where there is none of that name.
     init?(page name: String, of grammar: CommandGrammar) {
         switch name {
@@ -69,10 +74,8 @@ package struct HelpText: Sendable {
     /// The everyday commands by topic, and the groups of the others. The text fits on a screen.
     private static func overview(of grammar: CommandGrammar) -> [Part] {
         let pages =
-            [
-                ("COMMAND", "explain a command or a group, with examples"), ("commands", "list all commands"),
-                ("options", "list the options of every command"),
-            ] + grammar.pages.map { ($0.name.description, $0.summary.description) }
+            [("COMMAND", "explain a command or a group, with examples")]
+            + (lists + grammar.pages.map { ($0.name, $0.summary) }).map { ($0.description, $1.description) }
         let groups = grammar.groups.map { ($0.word.description, $0.summary.description) }
         return [
             .text("\(grammar.program): \(grammar.summary)"), .space,

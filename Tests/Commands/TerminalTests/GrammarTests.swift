@@ -31,6 +31,7 @@ internal import Testing
                 ["paint"], topic: .program, summary: "paint it",
                 operands: [.choice("COLOUR", ["red", "green"], help: "which")]),
         ],
+        aliases: [("take", "get")],
         synonyms: [("show", "get"), ("vault make", "vault init"), ("check", "vault verify")],
         pages: [.exitStatuses])
 
@@ -117,6 +118,8 @@ internal import Testing
 
     @Test func `a value after an equals sign may begin with hyphens`() throws {
         #expect(try arguments("get", "a", "--scope=--x").all(Self.scope) == ["--x"])
+        // One character for a person, and two in Unicode.
+        #expect(try arguments("get", "a", "--scope=\u{301}x").all(Self.scope) == ["\u{301}x"])
         #expect(problem("get", "a", "--scope", "--x")?.code == "usage.missing-value")
     }
 
@@ -135,6 +138,9 @@ internal import Testing
         #expect(problem("--json", "get", "a")?.code == "usage.unknown-option")
         #expect(problem("get", "a", "--store")?.code == "usage.missing-value")
         #expect(problem("get", "a", "--json=1")?.code == "usage.unexpected-value")
+        #expect(problem("--help=1")?.code == "usage.unexpected-value")
+        #expect(problem("get", "--version=2")?.code == "usage.unexpected-value")
+        #expect(problem("--scope", "y", "get", "a")?.hint?.text == "write it after its command: get")
         #expect(problem("get", "a", "--json", "--json")?.code == "usage.repeated-option")
         #expect(problem("get", "a", "--store=")?.code == "usage.bad-value")
         #expect(problem("get", "a", "b", "c")?.code == "usage.too-many-operands")

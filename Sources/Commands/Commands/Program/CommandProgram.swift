@@ -44,7 +44,8 @@ package struct CommandProgram: Sendable {
                     exit(ExitStatus.success.rawValue)
                 }
             }
-            if Self.wantsJSON(given) { output = output.inJSON() }
+            let plain = output
+            if Self.wantsJSON(given) { output = plain.inJSON() }
             switch try LatchkeyGrammar.grammar(of: commands, catalogue).parse(given) {
             case .help(let text):
                 try output.write(text)
@@ -57,7 +58,8 @@ package struct CommandProgram: Sendable {
                 guard let command = commands.first(where: { $0.definition.name == arguments.command.name }) else {
                     preconditionFailure("the grammar is that of the commands")
                 }
-                if arguments.has(GlobalOptions.json) { output = output.inJSON() }
+                // A program that is started may have been given the word.
+                output = arguments.has(GlobalOptions.json) ? plain.inJSON() : plain
                 // This is the only thread so far.
                 if !command.startsPrograms { ProcessHardening.forbidNewPrivileges(&hardening) }
                 try run(command, arguments, environment, output, hardening)

@@ -76,11 +76,6 @@ package struct BusMethod: Sendable {
         unsafe withPointer { unsafe String(cString: g_dbus_connection_get_unique_name($0)) }
     }
 
-    /// The bus's own identifier, which lasts as long as the bus (D-Bus Specification, "UUIDs").
-    package var busIdentifier: String {
-        unsafe withPointer { unsafe g_dbus_connection_get_guid($0).map { unsafe String(cString: $0) } } ?? ""
-    }
-
     package var isClosed: Bool { unsafe withPointer { unsafe g_dbus_connection_is_closed($0) != 0 } }
 
     /// Sends what waits to be sent, and closes the connection.

@@ -16,7 +16,16 @@ extension BusConnection {
     package static var hasAddress: Bool {
         if let address = unsafe getenv("DBUS_SESSION_BUS_ADDRESS") { return unsafe address.pointee != 0 }
         guard let folder = unsafe getenv("XDG_RUNTIME_DIR") else { return false }
-        return unsafe access(String(cString: folder) + "/bus", F_OK) == 0
+        // GLib takes no other for the user's bus.
+        var found = stat()
+        return unsafe stat(String(cString: folder) + "/bus", &found) == 0 && found.st_mode & S_IFMT == S_IFSOCK
+            && found.st_uid == geteuid()
+    }
+
+    /// The bus's own identifier, which lasts as long as the bus. Each address of a bus has another one (D-Bus
+    /// Specification, "org.freedesktop.DBus.GetId").
+    @GLibThread package func busIdentifier(_ trigger: Trigger? = nil) async throws(BusFault) -> String {
+        try await callBus("GetId", reply: "(s)", trigger)[0].text
     }
 
     /// - Parameter trigger: ends the call; by default it may take ten seconds.

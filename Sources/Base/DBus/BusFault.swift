@@ -26,6 +26,10 @@ package struct BusFault: Error, Sendable, Hashable {
         library = failure
     }
 
+    /// Whether it is an error of GLib's own, for an address that is invalid or has no bus, or for a time limit. Errors that
+    /// programs send have other names.
+    package var isOfGLib: Bool { name.hasPrefix("org.gtk.GDBus.UnmappedGError") }
+
     /// An error that a call of GLib reported, without its text.
     init(adopting error: UnsafeMutablePointer<GError>) {
         defer { unsafe g_error_free(error) }

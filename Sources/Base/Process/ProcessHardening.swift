@@ -72,7 +72,8 @@ public enum ProcessHardening {
     private static func turnBacktracesOff() -> Int32? {
         // All zero is SIG_DFL.
         var standard = sigaction()
-        for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGBUS, SIGSEGV] {
+        for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGBUS, SIGSEGV]
+        where !SignalEffect.isIgnored(number) {
             if unsafe sigaction(number, &standard, nil) != 0 { return errno }
         }
         return unsafe setenv("SWIFT_BACKTRACE", "enable=no", 1) == 0 ? nil : errno

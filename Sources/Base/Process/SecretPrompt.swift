@@ -89,12 +89,15 @@ package struct SecretPrompt: Sendable {
             case .end: throw PromptError(problem: .dismissed, question: question)
             case .failed(let number): throw PromptError(problem: .failed(number: number), question: question)
             }
-            let before = line.byteCount
+            let (before, columns) = (line.byteCount, line.columnCount)
             switch line.take(byte) {
             case .more:
                 guard isShown else { continue }
-                if line.byteCount > before { device.write(String(UnicodeScalar(byte))) }
-                for _ in 0..<max(0, before - line.byteCount) { device.write("\u{8} \u{8}") }
+                // A terminal puts the bytes of a character together, and would obey a control character.
+                if line.byteCount > before, byte >= 0x20 {
+                    _ = try? DescriptorBytes.write([byte].span, to: device.descriptor)
+                }
+                for _ in 0..<max(0, columns - line.columnCount) { device.write("\u{8} \u{8}") }
             case .finished: return line.finish(as: purpose)
             case .interrupted: throw PromptError(problem: .interrupted, question: question)
             case .dismissed: throw PromptError(problem: .dismissed, question: question)
@@ -157,6 +160,13 @@ struct SecretLine: ~Copyable {
     }
 
     var byteCount: Int { builder.byteCount }
+
+    /// How many columns the line has on a terminal, if each of its characters has one.
+    var columnCount: Int {
+        builder.withExposedBytes { bytes in
+            bytes.indices.count { bytes[$0] >= 0x20 && bytes[$0] & 0xC0 != 0x80 }
+        }
+    }
 
     /// Takes the next byte as the keyboard sent it.
     mutating func take(_ byte: UInt8) -> Outcome {

@@ -18,15 +18,21 @@ package struct TerminalDevice: ~Copyable {
     }
 
     /// The width in columns. A status line must be shorter, or the terminal scrolls.
-    var width: Int {
+    var width: Int { Self.width(of: descriptor) }
+
+    private static func width(of descriptor: Int32) -> Int {
         var size = winsize()
         return unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 1 ? Int(size.ws_col) : 80
     }
 
-    /// Writes over the line where the cursor is: with spaces, as a terminal may know no control sequences.
-    func write(status line: String) {
-        let shown = line.prefix(width - 1)
-        write("\r\(shown)\(String(repeating: " ", count: width - 1 - shown.count))")
+    /// Writes over the line where the cursor is.
+    func write(status line: String) { write(Self.status(line, on: descriptor)) }
+
+    /// The text that writes over the line where the cursor is: with spaces, as a terminal may know no control sequences.
+    package static func status(_ line: String, on descriptor: Int32) -> String {
+        let width = width(of: descriptor) - 1
+        let shown = line.prefix(width)
+        return "\r\(shown)\(String(repeating: " ", count: width - shown.count))"
     }
 
     /// Writes a text for a person, broken at spaces where the terminal says how wide it is.

@@ -12,7 +12,7 @@ extension Span<UInt8> {
         return lines
     }
 
-    /// Calls `body` with each line, without its line break (LF or CR LF), and its number from 1.
+    /// Calls `body` with each line, without its line break (LF, CR LF, or a CR at the end), and its number from 1.
     package func forEachLine<Failure: Error>(
         _ body: (Span<UInt8>, Int) throws(Failure) -> Void
     ) throws(Failure) {

@@ -1,16 +1,29 @@
 #include "latchkey_glib.h"
 
+#include <signal.h>
+#include <stddef.h>
+
 struct latchkey_glib latchkey_glib;
 struct latchkey_libsecret latchkey_libsecret;
 
 #define FUNCTION(RESULT, NAME, PARAMETERS, ARGUMENTS) #NAME,
 #define VARIADIC(RESULT, NAME, PARAMETERS) #NAME,
 
+// The class of GIO's sockets has the process ignore SIGPIPE from then on, and with it what the process starts. GDBus
+// doesn't need that: its sockets send without the signal.
+static int keep_sigpipe(void) {
+    struct sigaction former;
+    if (sigaction(SIGPIPE, NULL, &former) != 0) return 0;
+    latchkey_glib.g_type_class_ref(latchkey_glib.g_socket_get_type());
+    return sigaction(SIGPIPE, &former, NULL) == 0;
+}
+
 struct latchkey_loaded latchkey_glib_load(void) {
     static const char *const names[] = {
 #include "glib_functions.h"
     };
-    static struct latchkey_loader loader = {LATCHKEY_GLIB, LATCHKEY_FUNCTIONS(latchkey_glib, names)};
+    static struct latchkey_loader loader = {
+        LATCHKEY_GLIB, LATCHKEY_FUNCTIONS(latchkey_glib, names), .start = keep_sigpipe};
     return latchkey_load(&loader);
 }
 

@@ -181,8 +181,11 @@ internal import LatchkeySystem
     func busIdentifier(_ deadline: Deadline) async throws(StoreError) -> String {
         guard BusConnection.hasAddress else { throw .noSessionBus(nil) }
         let interruption = try Interruption(deadline)
-        return try await mapError(
-            \KeyringFailure.storeError, awaiting: await openBus(interruption).busIdentifier)
+        return try await mappingError(\KeyringFailure.storeError) { () async throws(KeyringFailure) in
+            let connection = try await openBus(interruption)
+            return try await mapError(
+                KeyringFailure.bus, awaiting: await connection.busIdentifier(interruption.trigger))
+        }
     }
 
     private func forget(_ old: KeyringSession) {

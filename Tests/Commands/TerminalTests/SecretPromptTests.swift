@@ -16,11 +16,11 @@ internal import TestServices
 
     /// Asks on a terminal, types `keys` once the question is there, and compares the answer with `expected`.
     private func ask(
-        typing keys: String, expecting expected: String = "", limit: Int = 1 << 20
+        typing keys: String, expecting expected: String = "", limit: Int = 1 << 20, isShown: Bool = false
     ) async throws -> (outcome: Outcome, screen: String, echoesAfterwards: Bool) {
         let terminal = try PseudoTerminal()
         let prompt = SecretPrompt(path: terminal.path, isAllowed: true)
-        async let outcome = Self.answer(prompt, expected, limit: limit)
+        async let outcome = Self.answer(prompt, expected, limit: limit, isShown: isShown)
         try await terminal.waitUntilShown("Secret: ")
         terminal.type(keys)
         let result = await outcome
@@ -29,11 +29,13 @@ internal import TestServices
     }
 
     /// Asks on a thread of its own, since a question blocks.
-    private static func answer(_ prompt: SecretPrompt, _ expected: String, limit: Int) async -> Outcome {
+    private static func answer(
+        _ prompt: SecretPrompt, _ expected: String, limit: Int, isShown: Bool
+    ) async -> Outcome {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
                 do throws(PromptError) {
-                    let answer = try prompt.ask("Secret", as: Password.self, limit: limit)
+                    let answer = try prompt.ask("Secret", as: Password.self, limit: limit, isShown: isShown)
                     continuation.resume(returning: .answered(asExpected: answer.matches(Array(expected.utf8).span)))
                 } catch {
                     continuation.resume(returning: .problem(error.problem))
@@ -47,6 +49,13 @@ internal import TestServices
         #expect(asked.outcome == .answered(asExpected: true))
         #expect(asked.screen == "Secret: \r\n")
         #expect(asked.echoesAfterwards)
+    }
+
+    @Test func `what may be shown is shown in its characters, and a control character isn't`() async throws {
+        let asked = try await ask(typing: "aé\u{7F}ü\u{1B}b\u{15}ñ\r", expecting: "ñ", isShown: true)
+        #expect(asked.outcome == .answered(asExpected: true))
+        let (one, gone) = ("\u{8} \u{8}", String(repeating: "\u{8} \u{8}", count: 3))
+        #expect(asked.screen == "Secret: aé\(one)üb\(gone)ñ\r\n")
     }
 
     @Test func `an empty answer is an answer`() async throws {

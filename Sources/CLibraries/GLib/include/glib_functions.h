@@ -66,6 +66,7 @@ FUNCTION(gulong, g_signal_connect_data,
     (instance, signal, handler, data, destroy, flags))
 FUNCTION(void, g_signal_handler_disconnect, (gpointer instance, gulong handler), (instance, handler))
 FUNCTION(gpointer, g_type_class_peek, (GType type), (type))
+FUNCTION(gpointer, g_type_class_ref, (GType type), (type))
 FUNCTION(void, g_type_query, (GType type, GTypeQuery *query), (type, query))
 FUNCTION(GType, g_type_register_static_simple,
     (GType parent, const gchar *name, guint class_size, GClassInitFunc class_init, guint instance_size,
@@ -96,7 +97,6 @@ FUNCTION(gboolean, g_dbus_connection_close_sync,
     (GDBusConnection *connection, GCancellable *cancellable, GError **error), (connection, cancellable, error))
 FUNCTION(gboolean, g_dbus_connection_flush_sync,
     (GDBusConnection *connection, GCancellable *cancellable, GError **error), (connection, cancellable, error))
-FUNCTION(const gchar *, g_dbus_connection_get_guid, (GDBusConnection *connection), (connection))
 FUNCTION(GIOStream *, g_dbus_connection_get_stream, (GDBusConnection *connection), (connection))
 FUNCTION(const gchar *, g_dbus_connection_get_unique_name, (GDBusConnection *connection), (connection))
 FUNCTION(gboolean, g_dbus_connection_is_closed, (GDBusConnection *connection), (connection))
@@ -137,6 +137,7 @@ FUNCTION(guchar *, g_dbus_message_to_blob,
     (GDBusMessage *message, gsize *size, GDBusCapabilityFlags capabilities, GError **error),
     (message, size, capabilities, error))
 FUNCTION(gchar *, g_dbus_proxy_get_name_owner, (GDBusProxy *proxy), (proxy))
+FUNCTION(GType, g_socket_get_type, (void), ())
 FUNCTION(gint, g_unix_fd_list_append, (GUnixFDList *list, gint descriptor, GError **error), (list, descriptor, error))
 FUNCTION(gint, g_unix_fd_list_get, (GUnixFDList *list, gint index, GError **error), (list, index, error))
 FUNCTION(gint, g_unix_fd_list_get_length, (GUnixFDList *list), (list))

@@ -141,7 +141,7 @@ package struct TerminalOutput: Sendable {
     package func warn(_ message: LogMessage, hint: LogMessage) {
         if isJSON { return say("warning", message, hint: hint) }
         let warning = "\(program): \(painted("warning:", "1;33")) \(clean(message))\n"
-        _ = Self.write(warning + "\(program): \(painted("hint:", "1;36")) \(clean(hint))\n", to: standardError)
+        _ = PipeSafeWrite.write(warning + "\(program): \(painted("hint:", "1;36")) \(clean(hint))\n", to: standardError)
     }
 
     /// Says something on standard error, such as which store was chosen.
@@ -187,7 +187,7 @@ package struct TerminalOutput: Sendable {
         LongWait.listen { [program, standardError] reason in
             let line: LogMessage = reason.map { "\(program): \($0) …" } ?? ""
             _ = PipeSafeWrite.write(
-                "\r\(line.text.padded(to: 78))\(reason == nil ? "\r" : "")", to: standardError)
+                TerminalDevice.status(line.text, on: standardError) + (reason == nil ? "\r" : ""), to: standardError)
         }
     }
 
@@ -281,21 +281,16 @@ package struct ProgressLine: Sendable {
         let seconds = Int(Double(elapsed().components.seconds) * (1 - fraction) / max(fraction, 0.001))
         let left: LogMessage =
             fraction < 0.01 ? "" : seconds < 60 ? ", \(seconds) s left" : ", \((seconds + 59) / 60) min left"
-        write("\r\((work.text + " " + amount.text + left.text).padded(to: 78))")
+        write(work.text + " " + amount.text + left.text)
     }
 
     /// Removes the line.
     package func end() {
-        if isVisible { write("\r\("".padded(to: 78))\r") }
+        if isVisible { write("", "\r") }
     }
 
-    private func write(_ text: String) {
-        if let descriptor { _ = PipeSafeWrite.write(text, to: descriptor) }
-    }
-}
-
-extension String {
-    fileprivate func padded(to count: Int) -> String {
-        self + String(repeating: " ", count: max(0, count - self.count))
+    private func write(_ line: String, _ end: String = "") {
+        guard let descriptor else { return }
+        _ = PipeSafeWrite.write(TerminalDevice.status(line, on: descriptor) + end, to: descriptor)
     }
 }

@@ -1,4 +1,5 @@
 package import LatchkeySecrets
+internal import LatchkeySystem
 internal import Synchronization
 internal import Glibc
 package import LatchkeyDBus
@@ -21,47 +22,56 @@ package final class KeyringAgent: Sendable {
     private let intake: AgentIntake
     private let worker: Task<Void, Never>
 
-    /// Connects to a bus, and registers with the owner of the keyring's name.
+    /// Asks the person. Returns the passphrase, or `nil` for none; gives up when nobody waits for it any longer.
+    package typealias Question =
+        @Sendable (
+            _ isRetry: Bool, _ isWanted: () -> Bool
+        ) async -> Secret<Passphrase>?
+
+    /// Connects to a bus, and registers with the owner of the keyring's name, which the bus starts if it can. Returns
+    /// `nil` where no keyring of ours is.
     ///
     /// - Parameters:
     ///   - address: as in DBUS_SESSION_BUS_ADDRESS.
-    ///   - ask: returns the person's passphrase, or `nil` for none. The flag says that the previous passphrase was
-    ///     wrong.
-    package static func start(
-        at address: String, _ ask: @escaping @Sendable (_ isRetry: Bool) async -> Secret<Passphrase>?
-    ) async throws(BusFault) -> KeyringAgent {
+    ///   - ask: asks the person; `isRetry` after a wrong passphrase.
+    package static func start(at address: String, _ ask: @escaping Question) async throws(BusFault) -> KeyringAgent? {
         let intake = AgentIntake()
         let connection = try await BusConnection.open(address, intake)
-        guard let service = try await connection.owner(of: KeyringService.name)?.uniqueName else {
-            throw BusFault(.failed, "no program serves a keyring on this bus")
+        if try await connection.isActivatable(KeyringService.name) {
+            _ = try await connection.callBus(
+                "StartServiceByName", [.string(KeyringService.name), .unsigned32(0)], reply: "(u)")
         }
+        guard let service = try await connection.owner(of: KeyringService.name)?.uniqueName else { return nil }
         intake.service.withLock { $0 = service }
         try await connection.watchDepartures()
-        _ = try await connection.call(.registerAgent, on: KeyringPath.root, of: service)
-        return KeyringAgent(connection, intake, ask)
+        let others = [StaticString.unknownMethod, .unknownInterface, .unknownObject].map(\.description)
+        let registered = try await nilIf(
+            { (fault: BusFault) in others.contains(fault.name) },
+            awaiting: try await connection.call(.registerAgent, on: KeyringPath.root, of: service))
+        return registered == nil ? nil : KeyringAgent(connection, intake, ask)
     }
 
-    private init(
-        _ connection: BusConnection, _ intake: AgentIntake,
-        _ ask: @escaping @Sendable (Bool) async -> Secret<Passphrase>?
-    ) {
+    private init(_ connection: BusConnection, _ intake: AgentIntake, _ ask: @escaping Question) {
         self.connection = connection
         self.intake = intake
         worker = Task {
             while let call = await intake.queue.next() {
-                connection.reply(to: call, .success(.tuple([.boolean(await Self.answer(call, ask))])))
+                connection.reply(to: call, .success(.tuple([.boolean(await Self.answer(call, intake, ask))])))
             }
             connection.close()
         }
     }
 
     /// Whether a passphrase was written.
-    private static func answer(
-        _ call: BusCall, _ ask: @Sendable (Bool) async -> Secret<Passphrase>?
-    ) async -> Bool {
+    private static func answer(_ call: BusCall, _ intake: AgentIntake, _ ask: Question) async -> Bool {
         guard call.arguments.is("(hb)"), let descriptor = call.message.descriptor else { return false }
         defer { close(descriptor) }
-        guard let passphrase = await ask(call.arguments[1].boolean) else { return false }
+        let isWanted = {
+            // An error, and no event, is a pipe without its reader (pipe(7)).
+            var pipe = pollfd(fd: descriptor, events: 0, revents: 0)
+            return unsafe intake.end.withLock { $0 == nil } && poll(&pipe, 1, 0) == 0
+        }
+        guard let passphrase = await ask(call.arguments[1].boolean, isWanted) else { return false }
         var sink = FileDescriptorSecretSink(descriptor: descriptor)
         return (try? passphrase.pour(into: &sink)) != nil
     }

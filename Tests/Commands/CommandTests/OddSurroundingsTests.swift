@@ -39,6 +39,18 @@ internal import TestServices
         ]
     }
 
+    /// A reader that has gone costs what was said, and nothing of the work.
+    private static let unread = [
+        Case(
+            "no reader of a warning",
+            """
+            python3 -c 'import os, subprocess, sys
+            reading, writing = os.pipe(); os.close(reading)
+            sys.exit(subprocess.run(sys.argv[1:], stderr=writing).returncode)' $LATCHKEY config set key-file /nope/x &&
+                latchkey config get key-file | grep -q /nope/x
+            """, 0, nil)
+    ]
+
     private static let locales = ["set example.org bob", "get example.org ada", "list", "vault slots"].map {
         Case(
             "locale: \($0)", "env LC_ALL=xx_YY.nope LANG=$'\\377' timeout 10 $LATCHKEY \($0)", 0,
@@ -125,7 +137,7 @@ internal import TestServices
             "hint: choose a path that you can write to"),
     ]
 
-    @Test(arguments: fewFiles + fullOutput + locales + files + pipes + homes)
+    @Test(arguments: fewFiles + fullOutput + unread + locales + files + pipes + homes)
     func `odd surroundings end in time, with a documented status and a line that helps`(_ odd: Case) async throws {
         let directory = try TestDirectory()
         let run = try await run(odd.script, in: directory)

@@ -31,7 +31,7 @@ internal import TestServices
             try line(1000, .milliseconds(999)) {
                 $0.show(250); $0.end()
             }.isEmpty)
-        #expect(try line(1000) { $0.end() } == "\r" + String(repeating: " ", count: 78) + "\r")
+        #expect(try line(1000) { $0.end() } == "\r" + String(repeating: " ", count: 79) + "\r")
         #expect(try line(0) { $0.show(0) }.isEmpty)
         // Not a terminal: nothing.
         let written = try written { output in

@@ -46,9 +46,13 @@ internal import Synchronization
 
     private static func beAgent(_ passphrases: [String], _ address: String) async throws -> Never {
         let typed = Typed(passphrases)
-        let agent = try await KeyringAgent.start(at: address) { isRetry in
+        let agent = try await KeyringAgent.start(at: address) { isRetry, _ in
             say(isRetry ? "asked again" : "asked")
             return typed.next().map { Secret<Passphrase>(copying: $0.utf8.span) }
+        }
+        guard let agent else {
+            say("no keyring")
+            exit(1)
         }
         say("ready")
         say("\(await agent.waitForEnd())")

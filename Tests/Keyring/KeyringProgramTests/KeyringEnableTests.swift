@@ -54,6 +54,11 @@ struct KeyringEnableTests {
     @Test func `the written files name the programs and the vault, and systemd accepts them`() async throws {
         let scene = try await KeyringScene()
         let vault = scene.directory / "other/vault"
+        let none = try await scene.latchkey("keyring", "enable", "--vault", vault)
+        #expect(none.status == 69 && none.errorText.contains("latchkey vault init"), "\(none.errorText)")
+        #expect(!FileManager.default.fileExists(atPath: scene.directory / activation))
+        try await scene.latchkey("vault", "init", "--vault", vault, "--key-file", scene.directory / "other-key")
+            .successful("init")
         let run = try await scene.latchkey("keyring", "enable", "--vault", vault, "--json").successful("enable")
         let object = try #require(try JSONSerialization.jsonObject(with: Data(run.output)) as? [String: Any])
         #expect(object["change"] as? String == "enabled" && (object["files"] as? [String])?.count == 3)
@@ -80,6 +85,12 @@ struct KeyringEnableTests {
         // Again is no error, and is the same.
         try await scene.latchkey("keyring", "enable", "--vault", vault).successful("again")
         #expect(try text(scene, activation) == written)
+        // What the files don't say is said; and they go whatever the vault is then.
+        let open = ["LATCHKEY_KEY_FILE": scene.directory / "key"]
+        let warned = try await scene.shell("latchkey keyring enable --vault \(vault)", open).successful("warned")
+        #expect(warned.errorText.contains("latchkey config set key-file PATH"), "\(warned.errorText)")
+        try await scene.latchkey("keyring", "disable", "--vault", "with space/vault").successful("disable")
+        #expect(!FileManager.default.fileExists(atPath: scene.directory / activation))
     }
 
     @Test func `another program's file is left alone, and nothing is written beside it`() async throws {
@@ -119,7 +130,8 @@ struct KeyringEnableTests {
 
     @Test func `a path that a unit can't hold is refused`() async throws {
         let scene = try await KeyringScene()
-        for path in ["with space/vault", "per%cent/vault", "quo\"te/vault"] {
+        for (number, path) in ["with space/vault", "per%cent/vault", "quo\"te/vault"].enumerated() {
+            try await scene.latchkey("vault", "init", "--vault", path, "--key-file", "key-\(number)").successful("init")
             let run = try await scene.latchkey("keyring", "enable", "--vault", path)
             #expect(run.status == 77 && run.errorText.contains("[keyring.unfit-path]"), "\(path): \(run.errorText)")
         }

@@ -121,10 +121,71 @@ struct KeyringRunTests {
         #expect(!terminal.shown.contains("started"))
         terminal.type("words of a passphrase\r")
         try await terminal.waitUntilShown("started")
+        #expect(terminal.echoes)
         terminal.type("a line\r")
         try await terminal.waitUntilShown("got a line")
         #expect(try await running.finish().status == 0)
         #expect(!terminal.shown.contains("words of"))
+    }
+
+    @Test func `the question ends with the process that was to become the program`() async throws {
+        let scene = try await KeyringScene(passphrase: "words of a passphrase")
+        let terminal = try PseudoTerminal()
+        // The terminal is the shell's, and stays.
+        let script = "latchkey keyring run -- touch $NAME & echo $! > pid; wait; read line"
+        let name = "started-\(getpid())"
+        let running = try Program("bash").start(
+            ["-c", script], environment: scene.environment.merging(["NAME": name]) { $1 }, folder: scene.directory.path,
+            terminal: terminal,
+            streamsOnTerminal: true)
+        try await terminal.waitForQuestion("Passphrase of the vault", from: running)
+        let process = try #require(Int32(String(decoding: try scene.directory.read("pid").dropLast(), as: UTF8.self)))
+        kill(process, SIGKILL)
+        try await eventually("the service ended") { try await !scene.isRunning("touch \(name)") }
+        #expect(terminal.echoes && terminal.sendsSignals)
+        terminal.type("\n")
+        _ = try await running.finish()
+        #expect(!FileManager.default.fileExists(atPath: scene.directory / name))
+    }
+
+    /// GLib's sockets have a process ignore SIGPIPE, and a program that was started with that never ended by it.
+    @Test func `a program that is started from a keyring's secrets ignores the signals that were ignored before`()
+        async throws
+    {
+        let scene = try await KeyringScene()
+        try await scene.set("example.org", "ada", "hello")
+        let run = try await scene.shell(
+            """
+            latchkey keyring run -- bash -c '
+                show() { latchkey run --store secret-service --env A=example.org/ada "$@" -- grep SigIgn /proc/self/status; }
+                show; show --mask
+                latchkey run --store secret-service --env A=example.org/ada -- \
+                    bash -c "yes | head -n 1; echo \\${PIPESTATUS[0]}"
+                trap "" QUIT; show' | sed 's/SigIgn:.*\\(.......\\)$/\\1/'
+            """)
+        #expect(run.outputText == "0000000\n0000000\ny\n141\n0000004\n", "\(run.outputText) \(run.errorText)")
+    }
+
+    @Test func `no program listens to another's messages`() async throws {
+        let scene = try await KeyringScene()
+        try await scene.set("example.org", "ada", "hello")
+        let run = try await scene.shell(
+            """
+            latchkey keyring run -- sh -c '
+                dbus-monitor --session > seen 2> errors & monitor=$!
+                until grep -q NameAcquired seen; do sleep 0.05; done
+                secret-tool lookup service example.org
+                kill $monitor; wait $monitor; grep -c OpenSession seen'
+            """)
+        #expect(run.outputText == "hello0\n", "\(run.outputText) \(run.errorText)")
+    }
+
+    @Test func `what the program is given asks Latchkey for nothing`() async throws {
+        let scene = try await KeyringScene()
+        for words in ["keyring run nonexistent --json", "--timeout 9 run nonexistent true --json"] {
+            let run = try await scene.shell("latchkey \(words)")
+            #expect(run.status != 0 && run.errorText.hasPrefix("latchkey: error: "), "\(run.errorText)")
+        }
     }
 
     @Test func `errors are reported before the program starts`() async throws {
@@ -150,15 +211,24 @@ struct KeyringRunTests {
     }
 
     /// As after su(1), and in a container that was given its starter's variables.
-    @Test func `a missing runtime directory is no obstacle`() async throws {
+    @Test func `a missing, long or foreign runtime directory is no obstacle`() async throws {
         let scene = try await KeyringScene()
         try await scene.set("example.org", "ada", "hello")
-        let run = try await scene.shell(
-            "latchkey keyring run -- sh -c 'secret-tool lookup service example.org; echo; echo $DBUS_SESSION_BUS_ADDRESS'",
-            ["XDG_RUNTIME_DIR": scene.directory / "nowhere"])
-        #expect(run.outputText.hasPrefix("hello\nunix:path=/tmp/latchkey-bus-"), "\(run.errorText)")
-        let folder = try #require(run.outputText.firstMatch(of: #//tmp/latchkey-bus-\w+/#)).output
-        try await eventually("the bus ended") { !FileManager.default.fileExists(atPath: String(folder)) }
+        let long = try scene.directory.makeFolder(String(repeating: "long/", count: 20))
+        var folders = [scene.directory / "nowhere", long]
+        if geteuid() == 0 {
+            // Its owner could put another bus in the place of ours.
+            folders.append(try scene.directory.makeFolder("foreign"))
+            try await Program("chown").run(["nobody", folders[2]]).successful("chown")
+        }
+        for folder in folders {
+            let run = try await scene.shell(
+                "latchkey keyring run -- sh -c 'secret-tool lookup service example.org; echo; echo $DBUS_SESSION_BUS_ADDRESS'",
+                ["XDG_RUNTIME_DIR": folder])
+            #expect(run.outputText.hasPrefix("hello\nunix:path=/tmp/latchkey-bus-"), "\(folder) \(run.errorText)")
+            let bus = try #require(run.outputText.firstMatch(of: #//tmp/latchkey-bus-\w+/#)).output
+            try await eventually("the bus ended") { !FileManager.default.fileExists(atPath: String(bus)) }
+        }
     }
 
     @Test func `an open vault appears open before the first request`() async throws {

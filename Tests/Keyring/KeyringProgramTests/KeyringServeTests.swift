@@ -78,6 +78,19 @@ struct KeyringServeTests {
         }
     }
 
+    /// GLib starts a bus of its own for a display, unless the user's is a socket of the user's.
+    @Test func `no bus is started where the user's is a file`() async throws {
+        let scene = try await KeyringScene()
+        let run = try await scene.shell(
+            """
+            mkdir fake; printf '#!/bin/sh\ntouch %s\n' $PWD/started > fake/dbus-launch; chmod +x fake/dbus-launch
+            touch $XDG_RUNTIME_DIR/bus
+            PATH=$PWD/fake:$PATH DISPLAY=:9 latchkey list --store secret-service
+            """)
+        #expect(run.status == 69, "\(run.errorText)")
+        #expect(!FileManager.default.fileExists(atPath: scene.directory / "started"))
+    }
+
     @Test func `serving needs GLib and reports its absence, but doesn't need libsecret`() async throws {
         let scene = try await KeyringScene(on: PrivateSession(.none))
         for (library, isNeeded) in [("libgio-2.0.so.0", true), ("libsecret-1.so.0", false)] {
@@ -94,7 +107,15 @@ struct KeyringServeTests {
         let scene = try await KeyringScene(on: PrivateSession(.unlocked))
         let run = try await serve(scene).finish()
         #expect(run.status == 77 && run.errorText.contains("[keyring.owned]"), "\(run.errorText)")
-        #expect(run.errorText.contains("/gnome-keyring-daemon (process "))
+        #expect(run.errorText.contains("/gnome-keyring-daemon (process ") && run.errorText.contains("--replace"))
+        let again = try await serve(scene, "--replace").finish()
+        #expect(again.status == 77 && !again.errorText.contains("--replace"), "\(again.errorText)")
+        // Another keyring has no use for the terminal.
+        let terminal = try PseudoTerminal()
+        let agent = try await BuiltProducts.latchkey().start(
+            ["keyring", "agent"], environment: scene.environment, terminal: terminal
+        ).finish()
+        #expect(agent.status == 69 && agent.errorText.contains("[keyring.not-served]"), "\(agent.errorText)")
         let status = try await scene.latchkey("keyring", "status")
         #expect(status.status == 0 && status.outputText.contains("/gnome-keyring-daemon"))
         #expect(!status.outputText.contains("vault"))
@@ -173,6 +194,119 @@ struct KeyringServeTests {
         _ = try await service.finish()
     }
 
+    /// A vault that a passphrase alone opens, in `locked/vault`.
+    private func lockedScene() async throws -> KeyringScene {
+        let scene = try await KeyringScene(on: PrivateSession(.none))
+        let words = try scene.directory.write("words", "words of a passphrase")
+        _ = try await scene.shell(
+            "LATCHKEY_PASSPHRASE_FILE=\(words) latchkey vault init --vault locked/vault"
+        ).successful("vault init")
+        return scene
+    }
+
+    private func agent(_ scene: KeyringScene, _ terminal: PseudoTerminal) throws -> RunningProgram {
+        try BuiltProducts.latchkey().start(
+            ["keyring", "agent"], environment: scene.environment, terminal: terminal, streamsOnTerminal: true)
+    }
+
+    /// The agent asked on, for a client that had gone and for a keyring that had ended.
+    @Test func `the agent stops asking when nobody waits for the answer, and Ctrl-C ends it`() async throws {
+        let scene = try await lockedScene()
+        let service = try await serve(scene, "--vault", scene.directory / "locked/vault", "--no-prompt")
+        let terminal = try PseudoTerminal()
+        let first = try agent(scene, terminal)
+        try await terminal.waitUntilShown("press Ctrl-C to stop")
+        let store = ["store", "--label=l", "service", "a"]
+        let client = try Program("secret-tool").start(store, environment: scene.environment)
+        client.closeInput()
+        try await terminal.waitForQuestion("Passphrase of the vault", from: first)
+        kill(client.pid, SIGKILL)
+        _ = try await client.finish()
+        try await eventually("the question ended") { terminal.echoes }
+        let second = try Program("secret-tool").start(store, environment: scene.environment)
+        second.closeInput()
+        try await first.wait(for: "another question") { !terminal.echoes }
+        terminal.type("\u{3}")
+        #expect(try await first.finish().status == 0)
+        #expect(try await second.finish().status != 0)
+
+        let other = try PseudoTerminal()
+        let last = try agent(scene, other)
+        try await other.waitUntilShown("press Ctrl-C to stop")
+        let third = try Program("secret-tool").start(store, environment: scene.environment)
+        third.closeInput()
+        try await other.waitForQuestion("Passphrase of the vault", from: last)
+        kill(service.pid, SIGTERM)
+        #expect(try await last.finish().status == 69)
+        #expect(other.shown.contains("the keyring has ended") && other.echoes)
+        // A client that waits for a prompt doesn't look for the service's end.
+        kill(third.pid, SIGKILL)
+        _ = try await (service.finish(), third.finish())
+    }
+
+    @Test func `the agent has the bus start an enabled keyring, and says where none is`() async throws {
+        let scene = try await lockedScene()
+        let refused = try await scene.latchkey("keyring", "agent", "--no-prompt")
+        #expect(refused.status == 77 && refused.errorText.contains("[prompt.forbidden]"), "\(refused.errorText)")
+        let terminal = try PseudoTerminal()
+        let none = try await BuiltProducts.latchkey().start(
+            ["keyring", "agent"], environment: scene.environment, terminal: terminal
+        ).finish()
+        #expect(none.status == 69 && none.errorText.contains("[keyring.not-served]"), "\(none.errorText)")
+        let running = try Program("dbus-run-session").start(
+            [
+                "--", "sh", "-c",
+                "latchkey keyring enable --vault \(scene.directory / "locked/vault"); latchkey keyring agent",
+            ],
+            environment: scene.environment, terminal: terminal, streamsOnTerminal: true)
+        try await terminal.waitUntilShown("press Ctrl-C to stop")
+        terminal.type("\u{3}")
+        _ = try await running.finish()
+    }
+
+    @Test func `Ctrl-C ends the service at its question, and Ctrl-D leaves the vault locked`() async throws {
+        let scene = try await lockedScene()
+        func asking(_ terminal: PseudoTerminal) async throws -> RunningProgram {
+            let running = try BuiltProducts.latchkey().start(
+                ["keyring", "serve", "--vault", scene.directory / "locked/vault"], environment: scene.environment,
+                terminal: terminal, streamsOnTerminal: true)
+            try await terminal.waitForQuestion("Passphrase of the vault", from: running)
+            return running
+        }
+        let (one, other) = (try PseudoTerminal(), try PseudoTerminal())
+        let first = try await asking(one)
+        one.type("\u{3}")
+        #expect(try await first.finish().status == 130)
+        let second = try await asking(other)
+        other.type("\u{4}")
+        try await other.waitUntilShown("the vault stays locked")
+        #expect(other.echoes)
+        #expect(try await scene.latchkey("keyring", "status").outputText.contains("locked"))
+        // One that hangs is told from another program's, within the time that was given.
+        kill(second.pid, SIGSTOP)
+        let silent = try await scene.latchkey("keyring", "status", "--timeout", "1")
+        #expect(silent.status == 0 && silent.outputText.contains("doesn't respond"), "\(silent.outputText)")
+        kill(second.pid, SIGCONT)
+        kill(second.pid, SIGTERM)
+        #expect(try await second.finish().status == 0)
+    }
+
+    @Test func `a bus that refuses the portal's name has the keyring`() async throws {
+        let scene = try await KeyringScene()
+        let policy = "<deny own=\"org.freedesktop.impl.portal.desktop.latchkey\"/>"
+        let run = try await scene.shell(
+            """
+            sed 's,</busconfig>,<policy context="mandatory">\(policy)</policy></busconfig>,' \
+                /usr/share/dbus-1/session.conf > bus.conf
+            dbus-run-session --config-file=$PWD/bus.conf -- sh -c '
+                latchkey keyring serve & service=$!
+                until latchkey keyring status > /dev/null; do sleep 0.1; done
+                printf x | secret-tool store --label=l service a username b; secret-tool lookup service a
+                kill $service; wait $service'
+            """)
+        #expect(run.status == 0 && run.outputText == "x", "\(run.outputText) \(run.errorText)")
+    }
+
     @Test func `the service asks for the passphrase at the terminal where it was started`() async throws {
         let session = try await PrivateSession(.none)
         let scene = try await KeyringScene(on: session)
@@ -191,6 +325,7 @@ struct KeyringServeTests {
         try await eventually("the vault is open") {
             try await scene.shell("printf x | secret-tool store --label=l service a username b").status == 0
         }
+        #expect(terminal.echoes)
         kill(running.pid, SIGTERM)
         #expect(try await running.finish().status == 0)
     }

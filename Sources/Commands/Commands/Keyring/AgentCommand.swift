@@ -1,11 +1,16 @@
+internal import Glibc
 internal import LatchkeyDBus
 internal import LatchkeyKeyringService
 internal import LatchkeyLog
+internal import LatchkeyCredentials
 internal import LatchkeyProcess
 internal import LatchkeyCommandLine
+internal import LatchkeySystem
 
 /// `latchkey keyring agent`: this terminal asks its person when a program wants the served keyring unlocked.
 enum AgentCommand {
+    private static let question: LogMessage = "Passphrase of the vault"
+
     static let command = Command(
         "keyring", "agent",
         summary: "ask for the passphrase at this terminal when a program needs the keyring",
@@ -16,15 +21,30 @@ enum AgentCommand {
         examples: ["latchkey keyring agent"], runs: { _ in .pool }
     ) { _, context in
         guard let address = context.sessionBus else { throw CommandFailure.noBus }
-        guard context.prompt.isPossible else {
+        let prompt = context.prompt
+        guard prompt.isAllowed else {
+            throw PromptError(problem: .forbidden, question: question)
+        }
+        guard prompt.isPossible else {
             throw CommandFailure(
                 .refused, "keyring.no-terminal", "no terminal to ask at", hint: "run the agent at a terminal")
         }
-        let prompt = context.prompt
-        let agent = try await context.bus { () async throws(BusFault) in
-            try await KeyringAgent.start(at: address) { isRetry in
-                try? prompt.askForPassphrase("Passphrase of the vault", attempt: isRetry ? 2 : 1)
+        let started = try await context.bus { () async throws(BusFault) in
+            try await KeyringAgent.start(at: address) { isRetry, isWanted in
+                try? mapError(
+                    { (error: StoreError) in
+                        // Ctrl-C ends the agent, as it does between two questions.
+                        if error.code == .cancelled { kill(getpid(), SIGINT) }
+                        return error
+                    },
+                    of: prompt.askForPassphrase(
+                        question, attempt: isRetry ? 2 : 1, stopping: { isWanted() ? nil : .dismissed }))
             }
+        }
+        guard let agent = started else {
+            throw CommandFailure(
+                .unavailable, "keyring.not-served", "Latchkey serves no keyring on this bus",
+                hint: "see which program does: latchkey keyring status")
         }
         context.output.note(
             "waiting: this terminal asks for the passphrase when a program needs the keyring; press Ctrl-C to stop")

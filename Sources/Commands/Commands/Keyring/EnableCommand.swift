@@ -5,13 +5,14 @@ internal import LatchkeyProcess
 internal import LatchkeyStoreSelection
 internal import LatchkeySystem
 internal import LatchkeyCommandLine
+internal import LatchkeyVault
 
 /// `latchkey keyring enable` and `disable`.
 enum EnableCommand {
     static let enable = Command(
         "keyring", "enable", summary: "start the keyring when a program asks for one",
         details: """
-            enable writes three files:
+            enable writes two files:
 
               $XDG_DATA_HOME/dbus-1/services/org.freedesktop.secrets.service  for the session bus
               $XDG_CONFIG_HOME/systemd/user/latchkey-keyring.service          for systemd's user manager
@@ -23,9 +24,17 @@ enum EnableCommand {
         examples: ["latchkey keyring enable"]
     ) { _, context in
         try context.requireVault()
+        // Programs would get errors from a keyring that has nothing to serve. A database may be out of reach for now.
+        let path = context.settings.vaultPath
+        if !VaultLocation.isDatabase(path) { try VaultStore.probe(at: path) }
         let paths = try units(context).write()
         await reload(context)
         try tell(context, "enabled", paths, "the session bus starts the keyring when a program asks for one")
+        if ["LATCHKEY_KEY_FILE", "LATCHKEY_PASSPHRASE_FILE"].contains(where: { context.environment[$0] != nil }) {
+            context.output.warn(
+                "the keyring will not get the variable that names the vault's key, so the vault may stay locked",
+                hint: "to name the key for each later command: latchkey config set key-file PATH")
+        }
         return .success
     }
 
@@ -34,7 +43,7 @@ enum EnableCommand {
         details: "disable doesn't stop a running keyring.",
         examples: ["latchkey keyring disable"]
     ) { _, context in
-        let paths = try units(context).remove()
+        let paths = try KeyringUnits(context.environment, program: "", vault: nil, usesNetwork: false).remove()
         guard !paths.isEmpty else {
             throw CommandFailure(
                 .notFound, "keyring.not-enabled", "latchkey keyring enable wrote no files here",

@@ -56,6 +56,8 @@ enum KeyringRunCommand {
                 hint: "omit --writable (the whole keyring is writable), or add --only SERVICE")
         }
         try context.requireVault()
+        // The question ends with the process that is to become the program.
+        try atEnd(of: program) { kill(getpid(), SIGTERM) }
         // No program waits for the keyring yet, and none starts if the vault stays locked.
         let vault = try await context.settings.askingNoKeyring.openVault()
         let bus = try PrivateBus.make(context.environment, deadline: context.deadline)
@@ -67,17 +69,23 @@ enum KeyringRunCommand {
         if let owner = try await context.bus({ () async throws(BusFault) in try await service.own(replacing: false) }) {
             throw CommandFailure(.internalError, "internal.unexpected", "\(owner) already uses the new bus")
         }
-        try SystemThread.detach {
-            var ended = pollfd(fd: program, events: Int16(POLLIN), revents: 0)
-            while unsafe poll(&ended, 1, -1) < 0 && errno == EINTR {}
-            service.stop()
-        }
+        // A starter of this process may have it ignore the signal.
+        try atEnd(of: program) { service.stop() }
         if let descriptor = arguments.descriptor(GlobalOptions.passphraseDescriptor) { leave(descriptor) }
         leaveTerminal(keepingErrors: arguments.value(GlobalOptions.logLevel) != nil)
         tell(bus.address, report)
         let status = try await context.end(of: service)
         _ = consume bus
         return status
+    }
+
+    /// - Parameter program: a process (pidfd_open(2)).
+    private static func atEnd(of program: Int32, _ body: @escaping @Sendable () -> Void) throws(SystemErrorNumber) {
+        try SystemThread.detach {
+            var ended = pollfd(fd: program, events: Int16(POLLIN), revents: 0)
+            while unsafe poll(&ended, 1, -1) < 0 && errno == EINTR {}
+            body()
+        }
     }
 
     // MARK: - In the process that becomes the person's program

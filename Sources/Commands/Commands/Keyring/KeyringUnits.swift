@@ -63,7 +63,7 @@ struct KeyringUnits {
             }
     }
 
-    /// Writes the missing files, and returns their paths. Throws if another program's file is in the way or a file
+    /// Writes the files that are missing or changed, and returns all paths. Throws if another program's file is in the way or a file
     /// can't be written. Then nothing has changed.
     func write() throws(CommandFailure) -> [String] {
         var former: [[UInt8]?] = []

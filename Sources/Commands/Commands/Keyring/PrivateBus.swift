@@ -31,10 +31,7 @@ struct PrivateBus: ~Copyable {
                 .unavailable, "keyring.no-dbus-daemon", "dbus-daemon isn't on PATH",
                 hint: "install it: apt-get install dbus-daemon")
         }
-        // After su(1) or in a container the folder may be another user's or missing. Only this user can enter the new
-        // folder.
-        let runtime = environment.runtimeDirectory.flatMap { unsafe access($0, W_OK | X_OK) == 0 ? $0 : nil }
-        let folder = try TemporaryFolder(in: runtime ?? "/tmp", prefix: "latchkey-bus-")
+        let folder = try TemporaryFolder(in: runtimeDirectory(environment) ?? "/tmp", prefix: "latchkey-bus-")
         let configuration = folder.path + configurationName
         let text = text(listeningAt: escaped(folder.path + "/bus"))
         if let error = failure(PrivateFile.Failure.self, of: try PrivateFile.replace(configuration, with: text)) {
@@ -64,6 +61,15 @@ struct PrivateBus: ~Copyable {
                 hint: "see why: dbus-daemon --session --nofork")
         }
         return PrivateBus(address: address, folder: folder, process: process)
+    }
+
+    /// After su(1) or in a container the folder may be another user's, who could put another one in the place of ours;
+    /// it may be missing, or its path too long for a socket's (unix(7)).
+    private static func runtimeDirectory(_ environment: ProgramEnvironment) -> String? {
+        guard let path = environment.runtimeDirectory, path.utf8.count < 80 else { return nil }
+        var found = stat()
+        let isOwn = unsafe stat(path, &found) == 0 && found.st_uid == geteuid()
+        return unsafe isOwn && access(path, W_OK | X_OK) == 0 ? path : nil
     }
 
     deinit {
@@ -144,8 +150,8 @@ struct PrivateBus: ~Copyable {
 
     // MARK: - Its configuration
 
-    /// As dbus-daemon(1) has it for sessions, without the folders of programs to start. Nobody listens to others'
-    /// messages.
+    /// As dbus-daemon(1) has it for sessions, without the folders of programs to start. No program listens to others'
+    /// messages: some get secrets that aren't encrypted.
     private static func text(listeningAt path: String) -> String {
         """
         <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -157,6 +163,7 @@ struct PrivateBus: ~Copyable {
           <auth>EXTERNAL</auth>
           <policy context="default">
             <allow send_destination="*"/>
+            <deny send_destination="org.freedesktop.DBus" send_interface="org.freedesktop.DBus.Monitoring"/>
             <allow receive_sender="*"/>
             <allow own="*"/>
           </policy>

@@ -24,7 +24,7 @@ enum ServeCommand {
 
             If the vault opens without a question, it is open at once. Otherwise serve asks for the passphrase at a terminal; without a
             terminal, the keyring is locked until `latchkey vault unlock`. Keys stored in a keyring are ignored: this may be that
-            keyring. Once open, the keyring stays open until a program locks it, such as `secret-tool lock`, or serve ends.
+            keyring. Once open, the keyring stays open until a program locks it or serve ends.
 
             --log-level info logs which program read which item.
             """,
@@ -44,14 +44,16 @@ enum ServeCommand {
             service.stop()
             throw CommandFailure(
                 .refused, "keyring.owned", "\(owner) already serves the keyring on this bus",
-                hint: "end that program, or add --replace if it allows to be replaced")
+                hint: arguments.has(replace)
+                    ? "end that program, which doesn't allow to be replaced"
+                    : "end that program, or add --replace if it allows to be replaced")
         }
         // For sandboxed applications. The keyring works without it.
-        _ = try await context.bus { () async throws(BusFault) in
-            try await service.own(KeyringUnits.portalName, replacing: true)
-        }
+        _ = try? await service.own(KeyringUnits.portalName, replacing: true)
         context.output.note("serving \(context.shownVault) as the keyring of this session")
-        try await source.openAsking()
+        if try await !source.openAsking() {
+            context.output.note("the vault stays locked; to unlock it, run `latchkey vault unlock`")
+        }
         return try await context.end(of: service)
     }
 }
@@ -97,7 +99,9 @@ extension CommandContext {
         switch end {
         case .stopped: return .success
         case .busLost:
-            throw CommandFailure(.unavailable, "keyring.bus-lost", "the session bus has ended", hint: nil)
+            throw CommandFailure(
+                .unavailable, "keyring.bus-lost", "the session bus has ended",
+                hint: "run the command again once a bus is there")
         case .nameLost:
             throw CommandFailure(
                 .refused, "keyring.replaced", "another program took over the keyring's name",
@@ -109,14 +113,15 @@ extension CommandContext {
     func bus<Result>(_ body: () async throws(BusFault) -> Result) async throws -> Result {
         try await mappingError(
             { (error: BusFault) in
-                // GIO's own error, for an invalid address or one without a bus. A bus has other names for errors.
-                if error.name.hasPrefix("org.gtk.GDBus.UnmappedGError") { return CommandFailure.noBus }
+                if error.isOfGLib { return CommandFailure.noBus }
                 if let failure = error.library {
                     return CommandFailure(.unavailable, "keyring.no-glib", failure.cause, hint: failure.hint)
                 }
+                let reason = LoggableText(
+                    reviewed: "our words, or the name of a D-Bus error",
+                    unredacted: error.text.isEmpty ? error.name : error.text)
                 return CommandFailure(
-                    .unavailable, "keyring.bus-refused",
-                    "the session bus refused: \(LoggableText(reviewed: "the name of a D-Bus error", unredacted: error.name))",
+                    .unavailable, "keyring.bus-refused", "the session bus refused: \(reason)",
                     hint: "check that the bus is running and belongs to you")
             }, body)
     }
@@ -172,12 +177,14 @@ final class VaultSource: KeyringSource {
         self.opened = Mutex(opened)
     }
 
-    /// Opens the vault with a person's help, where there is one. A vault that stays locked is served as that.
-    func openAsking() async throws(StoreError) {
+    /// Opens the vault with a person's help, where there is one. Returns `false` for a vault that stays locked, which is
+    /// served as that.
+    func openAsking() async throws(StoreError) -> Bool {
         let vault = try await nilIf(
-            { (error: StoreError) in [.locked, .promptDismissed, .cancelled].contains(error.code) },
+            { (error: StoreError) in [.locked, .promptDismissed].contains(error.code) },
             awaiting: try await settings.openVault())
         opened.withLock { $0 = vault }
+        return vault != nil
     }
 
     func open(deadline: Deadline) async throws(StoreError) -> ServedItems {

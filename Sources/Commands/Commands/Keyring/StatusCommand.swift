@@ -1,6 +1,7 @@
 internal import LatchkeyDBus
 internal import LatchkeyKeyringService
 internal import LatchkeyLog
+internal import LatchkeyStoreSelection
 internal import LatchkeyCommandLine
 
 /// `latchkey keyring status`.
@@ -13,7 +14,9 @@ enum StatusCommand {
         examples: ["latchkey keyring status"]
     ) { _, context in
         guard let address = context.sessionBus else { throw CommandFailure.noBus }
-        let found = try await context.bus { () async throws(BusFault) in try await KeyringInquiry.ask(at: address) }
+        let found = try await context.bus { () async throws(BusFault) in
+            try await KeyringInquiry.ask(at: address, within: context.settings.timeout)
+        }
         if context.output.isJSON {
             try context.output.write(json(found))
         } else {
@@ -46,6 +49,8 @@ enum StatusCommand {
             table.append("vault", "\(path(description.place))")
             table.append("state", description.isLocked ? "locked" : "open")
             for client in description.clients { table.append("client", "\(client)") }
+        } else if found.isSilent {
+            table.append("state", "doesn't respond")
         }
         return table
     }

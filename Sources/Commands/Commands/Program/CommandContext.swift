@@ -112,7 +112,9 @@ extension CommandContext {
         problem: CommandFailure?
     ) throws {
         let mayPrompt = !arguments.has(GlobalOptions.noPrompt) && !arguments.command.isHelper
-        let prompt = SecretPrompt(isAllowed: mayPrompt, keepsEchoOff: true)
+        // What serves a keyring, or starts a program beside it, goes on for long after its question.
+        let prompt = SecretPrompt(
+            isAllowed: mayPrompt, keepsEchoOff: arguments.command.words[0].description != "keyring")
         SecretPrompt.sayWhenInterrupted(output.text(of:))
         if !arguments.command.isHelper { output.showWaits() }
         let logger = Self.logger(arguments, environment, output)
@@ -220,16 +222,18 @@ extension SecretPrompt {
     /// - Parameters:
     ///   - attempt: from 1. From 2 on, the person first reads that the passphrase was wrong.
     ///   - otherwise: the way to pass the passphrase without a question, for the hint.
+    ///   - stopping: as in `ask`.
     package func askForPassphrase(
         _ question: LogMessage, attempt: Int = 1,
-        otherwise: LogMessage = "set LATCHKEY_PASSPHRASE_FILE to the path of a passphrase file"
+        otherwise: LogMessage = "set LATCHKEY_PASSPHRASE_FILE to the path of a passphrase file",
+        stopping: () -> PromptError.Problem? = { nil }
     ) throws(StoreError) -> Secret<Passphrase> {
         if attempt > 1 {
             try? show("Wrong passphrase. Try again (\(attempt) of \(VaultKeySearch.attemptCount)).")
         }
         return try mapError(
             { (error: PromptError) in StoreError(prompt: error, otherwise: otherwise) },
-            of: ask(question, as: Passphrase.self))
+            of: ask(question, as: Passphrase.self, stopping: stopping))
     }
 }
 

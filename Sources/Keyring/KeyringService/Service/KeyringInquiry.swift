@@ -1,4 +1,5 @@
 package import LatchkeyDBus
+internal import LatchkeySystem
 
 /// The state of the keyring on a bus.
 package struct KeyringInquiry: Sendable {
@@ -8,20 +9,29 @@ package struct KeyringInquiry: Sendable {
     package let isActivatable: Bool
     /// The description by a Latchkey keyring.
     package let description: KeyringDescription?
+    /// Whether the owner didn't respond in time.
+    package let isSilent: Bool
 
     /// Asks a bus, and starts nothing there.
     ///
-    /// - Parameter address: as in DBUS_SESSION_BUS_ADDRESS.
-    package static func ask(at address: String) async throws(BusFault) -> KeyringInquiry {
+    /// - Parameters:
+    ///   - address: as in DBUS_SESSION_BUS_ADDRESS.
+    ///   - duration: how long the owner may take to respond.
+    package static func ask(at address: String, within duration: Duration) async throws(BusFault) -> KeyringInquiry {
         try await connected(to: address) { (connection) async throws(BusFault) in
             let owner = try await connection.owner(of: KeyringService.name)
             let isActivatable = try await connection.isActivatable(KeyringService.name)
-            var description: KeyringDescription?
-            if let owner {
-                let reply = try? await connection.call(.describe, on: KeyringPath.root, of: owner.uniqueName)
-                description = reply.flatMap { KeyringDescription($0[0]) }
+            guard let owner else {
+                return KeyringInquiry(owner: nil, isActivatable: isActivatable, description: nil, isSilent: false)
             }
-            return KeyringInquiry(owner: owner, isActivatable: isActivatable, description: description)
+            // Another keyring refuses the call.
+            let reply = await Result<BusValue, BusFault>(
+                awaiting: try await connection.call(
+                    .describe, on: KeyringPath.root, of: owner.uniqueName, within: duration))
+            let isSilent = if case .failure(let fault) = reply { fault.isOfGLib } else { false }
+            return KeyringInquiry(
+                owner: owner, isActivatable: isActivatable,
+                description: (try? reply.get()).flatMap { KeyringDescription($0[0]) }, isSilent: isSilent)
         }
     }
 

@@ -120,3 +120,26 @@ package enum FileLock {
         return number
     }
 }
+
+package enum FileSystem {
+    /// Where a path leads through links, or `nil`, with errno, if it leads nowhere.
+    package static func resolving(_ path: String) -> String? {
+        guard let real = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(real) }
+        return unsafe String(cString: real)
+    }
+
+    /// The names in a folder but `.` and `..`, in any order. A name that isn't UTF-8 leads to no file.
+    package static func names(in path: String) throws(SystemErrorNumber) -> [String] {
+        guard let stream = unsafe opendir(path) else { throw SystemErrorNumber(errno) }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+}

@@ -59,17 +59,13 @@ package enum GitCredentialManagerFiles {
 
     /// The files of a folder and of those in it. Links are not followed.
     private static func collect(_ folder: String, _ depth: Int, _ paths: inout [String]) throws(ImportError) {
-        guard let list = unsafe opendir(folder) else {
-            throw ImportError(problem: .unreadable(errno), program: program)
-        }
-        defer { unsafe closedir(list) }
-        while let entry = unsafe readdir(list) {
-            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
+        let names = try mapError(
+            { (error: SystemErrorNumber) in ImportError(problem: .unreadable(error.number), program: program) },
+            of: FileSystem.names(in: folder))
+        for name in names {
             let path = "\(folder)/\(name)"
             var status = stat()
-            guard name != ".", name != "..", unsafe lstat(path, &status) == 0 else { continue }
+            guard unsafe lstat(path, &status) == 0 else { continue }
             if status.st_mode & S_IFMT == S_IFDIR, depth < maximumDepth {
                 try collect(path, depth + 1, &paths)
             } else if status.st_mode & S_IFMT == S_IFREG, name.hasSuffix(".credential") {

@@ -108,7 +108,7 @@ package final class PlainSecretFile: Sendable {
     /// left, `othersFile` and `hardLinked` for files whose other owner or name would still have the secrets.
     package func empty() async throws(ImportError) {
         try await checkEmptying()
-        let target = Self.resolved(path)
+        let target = FileSystem.resolving(path) ?? path
         if case .removal = change {
             guard unsafe unlink(target) == 0 else { throw failure(.unwritable(errno)) }
             return
@@ -122,7 +122,7 @@ package final class PlainSecretFile: Sendable {
 
     /// Throws what `empty` throws before it changes anything.
     package func checkEmptying() async throws(ImportError) {
-        try check(Self.resolved(path))
+        try check(FileSystem.resolving(path) ?? path)
         switch change {
         case .removal: break
         case .byHand: throw failure(.interwoven)
@@ -170,12 +170,5 @@ package final class PlainSecretFile: Sendable {
 
     private func failure(_ problem: ImportError.Problem) -> ImportError {
         ImportError(problem: problem, program: program)
-    }
-
-    /// Where a link leads.
-    private static func resolved(_ path: String) -> String {
-        guard let real = unsafe realpath(path, nil) else { return path }
-        defer { unsafe free(real) }
-        return unsafe String(cString: real)
     }
 }

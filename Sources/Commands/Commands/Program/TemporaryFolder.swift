@@ -25,16 +25,9 @@ package struct TemporaryFolder: ~Copyable {
 
     /// Removes a folder with its content. Links are removed, never followed.
     private static func removeTree(_ path: String) {
-        if let folder = unsafe opendir(path) {
-            while let entry = unsafe readdir(folder) {
-                let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                    unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-                }
-                if name == "." || name == ".." { continue }
-                let inner = "\(path)/\(name)"
-                if unsafe unlink(inner) != 0 { removeTree(inner) }
-            }
-            unsafe closedir(folder)
+        for name in (try? FileSystem.names(in: path)) ?? [] {
+            let inner = "\(path)/\(name)"
+            if unsafe unlink(inner) != 0 { removeTree(inner) }
         }
         unsafe rmdir(path)
     }

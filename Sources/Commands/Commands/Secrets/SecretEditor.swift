@@ -66,9 +66,7 @@ struct SecretEditor {
         let word = String(command.split(separator: " ").first ?? "")
         // Debian's `vi` and `editor` lead to a program such as vim.basic.
         let path = DetachedProgram.path(of: word, in: environment["PATH"]) ?? word
-        let resolved = unsafe realpath(path, nil)
-        defer { unsafe free(resolved) }
-        let name = (unsafe resolved.map { unsafe String(cString: $0) } ?? path).split(separator: "/").last ?? ""
+        let name = (FileSystem.resolving(path) ?? path).split(separator: "/").last ?? ""
         return name.hasPrefix("vim") || name == "nvim" ? " -c 'set viminfo= noundofile nobackup'" : ""
     }
 

@@ -56,11 +56,7 @@ struct ConfigurationFile: Sendable {
     func remove() { unsafe unlink(resolved) }
 
     /// Where a link leads.
-    private var resolved: String {
-        guard let real = unsafe realpath(path, nil) else { return path }
-        defer { unsafe free(real) }
-        return unsafe String(cString: real)
-    }
+    private var resolved: String { FileSystem.resolving(path) ?? path }
 
     private func unusable(_ what: LogMessage) -> CommandFailure {
         CommandFailure(

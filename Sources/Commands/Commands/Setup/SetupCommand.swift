@@ -269,7 +269,7 @@ private struct SetupRun {
                 if record.isNew && former.isEmpty { file.remove() } else { try file.write(former) }
             }
             if let path = record.link, path != sharedLink,
-                FileNames.resolved(path) == place.program || FileNames.isBrokenLink(path)
+                FileSystem.resolving(path) == place.program || FileNames.isBrokenLink(path)
             {
                 FileNames.remove(path)
             }

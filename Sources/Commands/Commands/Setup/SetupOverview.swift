@@ -168,23 +168,14 @@ struct PlainFile {
     }
 
     private static func holdsFile(_ folder: String, named endings: [StaticString], depth: Int) -> Bool {
-        guard depth < 32, let list = unsafe opendir(folder) else { return false }
-        defer { unsafe closedir(list) }
-        while let entry = unsafe readdir(list) {
-            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name == "." || name == ".." { continue }
+        guard depth < 32, let names = try? FileSystem.names(in: folder) else { return false }
+        return names.contains { name in
             if endings.contains(where: { name.hasSuffix($0.description) }) { return true }
             // Opens only folders, and doesn't follow links.
             var status = stat()
-            if unsafe lstat("\(folder)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
-                holdsFile("\(folder)/\(name)", named: endings, depth: depth + 1)
-            {
-                return true
-            }
+            return unsafe lstat("\(folder)/\(name)", &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+                && holdsFile("\(folder)/\(name)", named: endings, depth: depth + 1)
         }
-        return false
     }
 }
 

@@ -146,13 +146,13 @@ struct HelperLink: Sendable {
                 if place == path && !FileNames.exist(place) { return false }
                 continue
             }
-            if FileNames.resolved(place) == program { return true }
+            if FileSystem.resolving(place) == program { return true }
             throw CommandFailure(
                 .refused, "setup.other-program",
                 "\(shown(place)) is another program with the name that the tool looks for",
                 hint: "remove that program from PATH, or link \(shown(name)) to `latchkey` in a folder before it")
         }
-        return FileNames.resolved(path) == program
+        return FileSystem.resolving(path) == program
     }
 
     /// Makes the link where there is none, or one to a program that is gone, and returns its path.
@@ -192,11 +192,4 @@ enum FileNames {
     }
 
     static func exist(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
-
-    /// The target of links, or `nil` if it doesn't exist.
-    static func resolved(_ path: String) -> String? {
-        guard let real = unsafe realpath(path, nil) else { return nil }
-        defer { unsafe free(real) }
-        return unsafe String(cString: real)
-    }
 }

@@ -68,12 +68,11 @@ struct MimeAssociations {
             guard errno == ENOENT || errno == ENOTDIR else { throw Failure(number: errno) }
             return path
         }
-        guard unsafe stat(path, &status) == 0, let resolved = unsafe realpath(path, nil) else {
+        guard unsafe stat(path, &status) == 0, let resolved = FileSystem.resolving(path) else {
             throw Failure(number: errno)
         }
-        defer { unsafe free(resolved) }
         guard status.st_uid == geteuid(), status.st_mode & S_IFMT == S_IFREG else { throw Failure(number: EPERM) }
-        return unsafe String(cString: resolved)
+        return resolved
     }
 
     private static func lines(of file: String) throws(Failure) -> [String] {

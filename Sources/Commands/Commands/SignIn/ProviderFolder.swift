@@ -18,19 +18,12 @@ struct ProviderFolder: Sendable {
 
     /// All names, sorted.
     func names() throws(CommandFailure) -> [ProviderName] {
-        guard let folder = unsafe opendir(path) else {
-            if errno == ENOENT || errno == ENOTDIR { return [] }
-            throw unreadable(errno)
+        let files = try mappingError({ (error: SystemErrorNumber) in unreadable(error.number) }) {
+            () throws(SystemErrorNumber) in
+            try nilIf({ (error: SystemErrorNumber) in [ENOENT, ENOTDIR].contains(error.number) }, of: FileSystem.names(in: path))
         }
-        defer { unsafe closedir(folder) }
-        var names: [ProviderName] = []
-        while let entry = unsafe readdir(folder) {
-            let file = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if file.hasSuffix(".json"), let name = ProviderName(String(file.dropLast(5))) { names.append(name) }
-        }
-        return names.sorted { $0.text < $1.text }
+        return (files ?? []).filter { $0.hasSuffix(".json") }.compactMap { ProviderName(String($0.dropLast(5))) }
+            .sorted { $0.text < $1.text }
     }
 
     /// Whether there is a provider of this name.

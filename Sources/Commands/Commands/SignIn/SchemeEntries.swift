@@ -25,18 +25,10 @@ struct SchemeEntries {
 
     /// The schemes that have an entry, in order.
     var schemes: [String] {
-        guard let stream = unsafe opendir(folder) else { return [] }
-        defer { unsafe closedir(stream) }
-        var schemes: [String] = []
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard name.hasPrefix(Self.prefix), name.hasSuffix(Self.suffix) else { continue }
-            let scheme = String(name.dropFirst(Self.prefix.count).dropLast(Self.suffix.count))
-            if (try? Self.check(scheme, allowingAny: true)) != nil { schemes.append(scheme) }
-        }
-        return schemes.sorted()
+        let names = (try? FileSystem.names(in: folder)) ?? []
+        return names.filter { $0.hasPrefix(Self.prefix) && $0.hasSuffix(Self.suffix) }
+            .map { String($0.dropFirst(Self.prefix.count).dropLast(Self.suffix.count)) }
+            .filter { (try? Self.check($0, allowingAny: true)) != nil }.sorted()
     }
 
     /// Writes the entry of a scheme, and makes it the one that the desktop takes. When that fails, nothing is left

@@ -20,15 +20,44 @@ struct NewVaultKey: ~Copyable {
         case item(VaultKeyring, KeySlotReference)
     }
 
+    static let keyFile = CommandOption.value(
+        "--key-file", "PATH", help: "file with the new key; created if it doesn't exist")
+    static let passphrase = CommandOption.value(
+        "--new-passphrase-fd", "N", form: .descriptor, help: "file descriptor to read the new passphrase from")
     static let credential = CommandOption.value(
         "--credential", "NAME", help: "name of a systemd credential that opens the vault")
     static let secretService = CommandOption.flag(
         "--secret-service", help: "store a key that opens the vault in the desktop's keyring")
 
+    static var options: [CommandOption] { [keyFile, passphrase, credential, secretService] }
+
     /// Throws the errors of using the chosen key, before the question for another key. Creates nothing.
-    static func check(keyFile: String?, _ arguments: ParsedArguments, _ environment: ProgramEnvironment) throws {
-        if let keyFile { try VaultKeyFile.check(at: AbsolutePath.of(keyFile)) }
+    static func check(_ arguments: ParsedArguments, _ environment: ProgramEnvironment) throws {
+        if let path = arguments.value(keyFile) { try VaultKeyFile.check(at: AbsolutePath.of(path)) }
         if let name = arguments.value(credential) { _ = try NewVaultKey(credential: name, environment) }
+    }
+
+    /// Takes the key that an option chooses, or asks for a passphrase.
+    ///
+    /// - Parameters:
+    ///   - descriptor: that of `passphrase`.
+    ///   - slot: what a key in the desktop's keyring is for.
+    init(
+        _ arguments: ParsedArguments, reading descriptor: PassedDescriptor?, asking question: LogMessage,
+        for slot: @autoclosure () throws(StoreError) -> KeySlotReference, ofVaultAt path: String,
+        _ context: CommandContext
+    ) async throws {
+        if let file = arguments.value(Self.keyFile) {
+            self = try NewVaultKey(keyFile: AbsolutePath.of(file))
+        } else if let name = arguments.value(Self.credential) {
+            self = try NewVaultKey(credential: name, context.environment)
+        } else if arguments.has(Self.secretService) {
+            self = try await NewVaultKey(keptFor: try slot(), ofVaultAt: path, context.settings)
+        } else if let descriptor {
+            self = try NewVaultKey(reading: .passphraseDescriptor(descriptor.number))
+        } else {
+            self = try NewVaultKey(asking: context.prompt, question)
+        }
     }
 
     /// Takes a key file, which is made when it is missing.

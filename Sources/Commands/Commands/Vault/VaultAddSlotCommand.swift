@@ -7,17 +7,13 @@ internal import LatchkeyVault
 
 /// `latchkey vault add-slot NAME`.
 enum VaultAddSlotCommand {
-    private static let keyFile = CommandOption.value(
-        "--key-file", "PATH", help: "key file that opens the vault; created if it doesn't exist")
-    private static let newPassphrase = CommandOption.value(
-        "--new-passphrase-fd", "N", form: .descriptor, help: "file descriptor to read the new passphrase from")
     private static let replace = CommandOption.value(
         "--replace", "OLD", help: "slot to remove in the same step")
 
     static let command = Command(
         "vault", "add-slot", summary: "add another way to open a vault",
         operands: [.required("NAME", help: "name of the new slot; only visible with a key")],
-        options: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService, replace],
+        options: NewVaultKey.options + [replace],
         details: """
             Without an option, add-slot asks for a new passphrase twice. Trying a passphrase takes about 0.75 s and up to 256 MiB of
             memory on this machine. To change the passphrase, run `latchkey vault passwd`. A vault has at most 128 slots.
@@ -34,27 +30,16 @@ enum VaultAddSlotCommand {
         let old = try arguments.value(replace).map { (text) throws(CommandFailure) in
             try KeySlotName(argument: text)
         }
-        try arguments.refuseTwo(
-            of: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService], "keys for one slot")
-        let descriptor = try arguments.passedDescriptor(newPassphrase)
+        try arguments.refuseTwo(of: NewVaultKey.options, "keys for one slot")
+        let descriptor = try arguments.passedDescriptor(NewVaultKey.passphrase)
         // Before any question, and before a key file is created.
-        try NewVaultKey.check(keyFile: arguments.value(keyFile), arguments, context.environment)
+        try NewVaultKey.check(arguments, context.environment)
         let vault = try await context.openVault()
         let slots = try await check(name, replacing: old, in: vault, context)
         let replaced = slots.first { $0.name == old }
-        let key: NewVaultKey
-        if let path = arguments.value(keyFile) {
-            key = try NewVaultKey(keyFile: AbsolutePath.of(path))
-        } else if let name = arguments.value(NewVaultKey.credential) {
-            key = try NewVaultKey(credential: name, context.environment)
-        } else if arguments.has(NewVaultKey.secretService) {
-            key = try await NewVaultKey(
-                keptFor: vault.newSlotReference(), ofVaultAt: context.settings.vaultPath, context.settings)
-        } else if let descriptor {
-            key = try NewVaultKey(reading: .passphraseDescriptor(descriptor.number))
-        } else {
-            key = try NewVaultKey(asking: context.prompt, "New passphrase for the slot \(name)")
-        }
+        let key = try await NewVaultKey(
+            arguments, reading: descriptor, asking: "New passphrase for the slot \(name)",
+            for: vault.newSlotReference(), ofVaultAt: context.settings.vaultPath, context)
         do throws(StoreError) {
             try await vault.addSlot(key.source, name: name, replacing: old, deadline: context.deadline)
         } catch {
@@ -64,7 +49,7 @@ enum VaultAddSlotCommand {
             throw error
         }
         key.announce(on: context.output)
-        if let path = arguments.value(keyFile) { context.remember(AbsolutePath.of(path), for: vault) }
+        if let path = arguments.value(NewVaultKey.keyFile) { context.remember(AbsolutePath.of(path), for: vault) }
         await context.forgetKey(of: replaced)
         context.logger.info("added the key slot \(name) to \(vault.identity)")
         if replaced != nil { context.noteOldCopies() }

@@ -8,18 +8,13 @@ internal import LatchkeyVault
 
 /// `latchkey vault export FILE`.
 enum VaultExportCommand {
-    private static let keyFile = CommandOption.value(
-        "--key-file", "PATH", help: "key file that opens the export; created if it doesn't exist")
-    private static let newPassphrase = CommandOption.value(
-        "--new-passphrase-fd", "N", form: .descriptor, help: "file descriptor to read the export's passphrase from")
-
     private static let leaveOutDamaged = CommandOption.flag(
         "--leave-out-damaged", help: "skip secrets that can't be read, and count them")
 
     static let command = Command(
         "vault", "export", summary: "export a vault to a new vault with a separate key",
         operands: [.required("FILE", help: "new vault, in a folder that other users can't change")],
-        options: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService, leaveOutDamaged],
+        options: NewVaultKey.options + [leaveOutDamaged],
         details: """
             The export is a separate vault, with everything at one moment. Unless an option sets its key, export asks for a passphrase
             twice. The file appears complete or not at all, after export has verified it. Other programs can use the vault during the
@@ -33,28 +28,18 @@ enum VaultExportCommand {
             """,
         examples: ["latchkey vault export ~/backup.vault"]
     ) { arguments, context in
-        try arguments.refuseTwo(
-            of: [keyFile, newPassphrase, NewVaultKey.credential, NewVaultKey.secretService], "keys for one slot")
+        try arguments.refuseTwo(of: NewVaultKey.options, "keys for one slot")
         let path = try VaultLocation.checked(arguments.operand("FILE"))
-        let descriptor = try arguments.passedDescriptor(newPassphrase)
+        let descriptor = try arguments.passedDescriptor(NewVaultKey.passphrase)
         // Before any question.
         try VaultInitCommand.refuseExisting(path, hint: "choose another path, or move the existing file away")
         try VaultStore.checkPlace(forNewVaultAt: path, for: .backup)
-        try NewVaultKey.check(keyFile: arguments.value(keyFile), arguments, context.environment)
+        try NewVaultKey.check(arguments, context.environment)
         let leavesOut = arguments.has(leaveOutDamaged)
         let vault = try await context.openVault(itemCheck: leavesOut ? .never : .whenSmall)
-        let key: NewVaultKey
-        if let file = arguments.value(keyFile) {
-            key = try NewVaultKey(keyFile: AbsolutePath.of(file))
-        } else if let name = arguments.value(NewVaultKey.credential) {
-            key = try NewVaultKey(credential: name, context.environment)
-        } else if arguments.has(NewVaultKey.secretService) {
-            key = try await NewVaultKey(keptFor: try .ofNewVault(), ofVaultAt: path, context.settings)
-        } else if let descriptor {
-            key = try NewVaultKey(reading: .passphraseDescriptor(descriptor.number))
-        } else {
-            key = try NewVaultKey(asking: context.prompt, "New passphrase of the export")
-        }
+        let key = try await NewVaultKey(
+            arguments, reading: descriptor, asking: "New passphrase of the export", for: .ofNewVault(),
+            ofVaultAt: path, context)
         let progress = context.output.progress("exporting")
         let done: VaultExport
         do throws(StoreError) {

@@ -8,12 +8,9 @@ internal import LatchkeyVault
 
 /// `latchkey vault init`.
 enum VaultInitCommand {
-    private static let keyFile = CommandOption.value(
-        "--key-file", "PATH", help: "key file that opens the vault; created if it doesn't exist")
-
     static let command = Command(
         "vault", "init", summary: "create an empty vault",
-        options: [keyFile, NewVaultKey.credential, NewVaultKey.secretService],
+        options: [NewVaultKey.keyFile, NewVaultKey.credential, NewVaultKey.secretService],
         details: """
             Without an option, init takes the key from --passphrase-fd, LATCHKEY_KEY_FILE or LATCHKEY_PASSPHRASE_FILE. Otherwise it asks
             for a new passphrase twice, and proposes a better one if yours has fewer than 15 characters.
@@ -32,13 +29,13 @@ enum VaultInitCommand {
         try VaultStore.checkPlace(forNewVaultAt: path, for: .daily)
         _ = try await context.createVault(
             unlockedBy: try await newKey(arguments, context),
-            remembering: arguments.value(keyFile).map(AbsolutePath.of))
+            remembering: arguments.value(NewVaultKey.keyFile).map(AbsolutePath.of))
         return .success
     }
 
     private static func newKey(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> NewVaultKey {
         try arguments.refuseTwo(
-            of: [keyFile, NewVaultKey.credential, NewVaultKey.secretService, GlobalOptions.passphraseDescriptor],
+            of: [NewVaultKey.keyFile, NewVaultKey.credential, NewVaultKey.secretService, GlobalOptions.passphraseDescriptor],
             "keys for one slot")
         if let name = arguments.value(NewVaultKey.credential) {
             return try NewVaultKey(credential: name, context.environment)
@@ -48,7 +45,8 @@ enum VaultInitCommand {
                 keptFor: try .ofNewVault(), ofVaultAt: context.settings.vaultPath, context.settings)
         }
         return try context.keyOfNewVault(
-            file: arguments.value(keyFile).map(AbsolutePath.of), otherwise: "add \(keyFile.name) FILE")
+            file: arguments.value(NewVaultKey.keyFile).map(AbsolutePath.of),
+            otherwise: "add \(NewVaultKey.keyFile.name) FILE")
     }
 
     static func refuseExisting(

@@ -89,13 +89,8 @@ struct TemporaryFile: ~Copyable {
     }
 
     private static func removeAbandoned(in directory: String) {
-        guard let stream = unsafe opendir(directory) else { return }
-        defer { unsafe closedir(stream) }
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(validatingCString: $0) }
-            }
-            if let name, isTemporary(name) { removeIfAbandoned(directory + "/" + name) }
+        for name in (try? FileSystem.names(in: directory)) ?? [] where isTemporary(name) {
+            removeIfAbandoned(directory + "/" + name)
         }
     }
 

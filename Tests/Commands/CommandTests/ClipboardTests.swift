@@ -64,7 +64,7 @@ internal import TestServices
         try makeProgram(
             "wl-copy",
             """
-            if [ "$1" = --clear ]; then echo cleared > \(directory / "cleared"); exit; fi
+            if [ "$1" = --clear ]; then echo cleared > \(directory / "new"); mv \(directory / "new") \(directory / "cleared"); exit; fi
             echo "$@" > \(directory / "arguments"); cat > \(directory / "held"); echo >> \(directory / "held")
             \(waiting(for: "cleared"))
             """)
@@ -85,16 +85,26 @@ internal import TestServices
 
     @Test func `a selection that another program has replaced isn't cleared`() async throws {
         try makeProgram(
-            "sleep", "echo > \(directory / "started"); \(waiting(for: "late")); echo over > \(directory / "over")")
+            "sleep",
+            """
+            echo $PPID > \(directory / "parent"); mv \(directory / "parent") \(directory / "started")
+            \(waiting(for: "late")); echo over > \(directory / "over")
+            """)
         // What is copied elsewhere ends it, but not before the clock runs: that would be ended before it has begun.
         try makeProgram(
             "wl-copy",
             """
-            if [ "$1" = --clear ]; then echo cleared > \(directory / "cleared"); exit; fi
+            if [ "$1" = --clear ]; then echo cleared > \(directory / "new"); mv \(directory / "new") \(directory / "cleared"); exit; fi
             cat > /dev/null; \(waiting(for: "started"))
             """)
         #expect(try await clip(["WAYLAND_DISPLAY": "wayland-0"]).status == 0)
-        // By then the shell that would clear has been ended.
+        // The shell that would clear is ended first.
+        let shell = try await content(of: "started").dropLast()
+        for _ in 0..<6000 {
+            let state = try? String(contentsOfFile: "/proc/\(shell)/stat", encoding: .utf8)
+            if state?.contains(") Z ") ?? true { break }
+            try await Task.sleep(for: .milliseconds(10))
+        }
         try directory.write("late", "")
         #expect(try await content(of: "over") == "over\n")
         #expect(!FileManager.default.fileExists(atPath: directory / "cleared"))

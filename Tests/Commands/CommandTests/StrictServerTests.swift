@@ -101,7 +101,7 @@ internal import TestServices
 
     /// Many clients are registered with that name and nothing else.
     @Test func `a client that is registered with localhost and a port signs in there`() async throws {
-        let listener = try LoopbackAuthorizationServer()
+        let listener = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(port: LoopbackPort.free()))
         let port = try #require(URL(string: listener.issuer)?.port)
         let redirect = "http://localhost:\(port)/cb"
         let server = try await StrictServer(#"{"redirects": ["\#(redirect)"]}"#)

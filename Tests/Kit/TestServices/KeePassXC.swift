@@ -109,7 +109,8 @@ public final class KeePassXC: Sendable {
     /// Ends it in an orderly way, and the database is saved.
     public func stop() async {
         let program = running.withLock { $0.take() }
-        await program?.stop()
+        // It writes its database first.
+        await program?.stop(within: .seconds(60))
     }
 
     /// Ends it at once: what it hasn't saved is lost.

@@ -33,7 +33,7 @@ struct ProgramTests {
         let reader = try Program("cat").start([fifo])
         await #expect(throws: ServiceFailure.self) {
             // The inner sleep holds the writing end of the pipe open for as long as it lives.
-            try await Program("sh").run(["-c", "(sleep 1000) >'\(fifo)' & wait"], timeout: .milliseconds(300))
+            try await Program("sh").run(["-c", "(sleep 1000) >'\(fifo)' & wait"], timeout: .seconds(5))
         }
         #expect(try await reader.finish(within: .seconds(120)).status == 0)
     }

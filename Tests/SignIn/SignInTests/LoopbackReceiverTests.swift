@@ -56,7 +56,8 @@ struct LoopbackReceiverTests {
         }
         await receiver.finish(.signedIn)
         for family in [LoopbackServer.Family.ipv4, .ipv6] {
-            let other = try LoopbackServer(LoopbackServer.Configuration(family: family)) { _ in
+            let other = try LoopbackServer(LoopbackServer.Configuration(family: family, port: LoopbackPort.free())) {
+                _ in
                 LoopbackResponse(status: 200, contentType: "text/plain", publicText: "theirs")
             }
             let error = #expect(throws: UserAgentError.self) { try Self.attempt(.localhost, port: other.port) }

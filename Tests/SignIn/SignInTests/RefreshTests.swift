@@ -223,7 +223,7 @@ struct RefreshTests {
         let scene = try SignInScene()
         try await scene.signIn()
         scene.clock.advance(seconds: 4000)
-        scene.server.switchOn(.slow(.milliseconds(200), .token))
+        scene.server.switchOn(.heldResponse(.token))
         let task = Task { () async -> SignInError? in
             do throws(SignInError) {
                 _ = try await scene.token()
@@ -235,6 +235,7 @@ struct RefreshTests {
         while (scene.requests[.token] ?? 0) < 2 { try await Task.sleep(for: .milliseconds(2)) }
         task.cancel()
         #expect(await task.value == .cancelled)
+        scene.server.switchOff(.heldResponse(.token))
         // The next one joins the refresh, or finds it done.
         _ = try await scene.token()
         #expect(scene.server.record.refreshes == 1)

@@ -103,7 +103,10 @@ import Testing
         try await store.save(secret("1"), for: key("marker-4711"))
         try await store.fill([key("2"), key("3")], with: secret("x"))
         listener.type("SELECT 'over';\n")
-        try await listener.wait(for: "the notifications") { listener.outputSoFar.contains("over") }
+        // psql writes them after the response.
+        try await listener.wait(for: "the notifications") {
+            listener.outputSoFar.components(separatedBy: "Asynchronous notification").count >= 3
+        }
         let said = listener.outputSoFar
         let hash = store.keys.lookup(of: key("marker-4711")).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
         #expect(said.contains("payload \"\(hash.joined())\"") && !said.contains("marker"), "\(said)")

@@ -61,7 +61,9 @@ import TestServices
                 for victim in victims { try await victim.begins() }
                 for victim in victims.shuffled(using: &generator) {
                     // One after the other: the others find what each leaves behind.
-                    try await Task.sleep(for: .microseconds(Int.random(in: 0...40_000, using: &generator)))
+                    // Later rounds are longer: one step of a slot's change is slower than most.
+                    let pause = 0...(40_000 + round * 4_000)
+                    try await Task.sleep(for: .microseconds(Int.random(in: pause, using: &generator)))
                     try await victim.kill()
                     let kept = key("\(Int.random(in: 0..<Self.kept, using: &generator))")
                     #expect(try await isThere(kept, folder), "\(kept.account)")

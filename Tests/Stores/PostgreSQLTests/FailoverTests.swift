@@ -17,6 +17,17 @@ import TestServices
         return (primary, standby)
     }
 
+    /// The doctor said of each server that changes can be lost.
+    @Test func `a server that waits for its disk, and one that waits for another's, are known as that`() async throws {
+        let alone = try await PostgreSQLServer()
+        let state = try await VaultStore.databaseState(at: DatabaseVault(on: alone).uri)
+        #expect(state.isDurable && !state.hasStandby)
+        let (primary, standby) = try await servers()
+        let together = try await VaultStore.databaseState(at: DatabaseVault(on: primary).uri)
+        #expect(together.isDurable && together.hasStandby)
+        withExtendedLifetime(standby) {}
+    }
+
     @Test func `a standby promoted between saves loses nothing that was acknowledged`() async throws {
         let (primary, standby) = try await servers()
         var vault = try await DatabaseVault(on: primary)
@@ -73,7 +84,7 @@ import TestServices
         try await standby.kill()
         let unknown = await refusal { () async throws(StoreError) in
             try await store.save(
-                secret("newer"), for: key("0"), options: SaveOptions(), deadline: .after(.seconds(1)))
+                secret("newer"), for: key("0"), options: SaveOptions(), deadline: .after(.seconds(5)))
         }
         #expect(unknown?.code == .timedOut && "\(unknown!)".contains("may be stored or not"), "\(unknown!)")
         try await standby.start()

@@ -227,7 +227,7 @@ extension VaultStore {
 
 extension PostgreSQLConnection {
     private static let settings = PostgreSQLQuery(
-        "settings",
+        "durability",
         """
         SELECT current_setting('synchronous_commit') <> 'off' AND current_setting('fsync') = 'on', \
         current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') \

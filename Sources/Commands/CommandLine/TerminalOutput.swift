@@ -18,6 +18,8 @@ package struct TerminalOutput: Sendable {
     private let secrets: LiveSecrets?
     /// Whether a program reads, which asked for JSON: then messages are objects, one a line (Docs/Reference/json.md).
     package private(set) var isJSON = false
+    /// What chose the vault, for the commands that messages name; empty where each command finds the vault itself.
+    private var vaultOption = ""
     /// The width of a table in columns; `nil` if standard output isn't a terminal.
     private let width: Int?
     /// How many columns help may have.
@@ -200,6 +202,27 @@ package struct TerminalOutput: Sendable {
         return output
     }
 
+    /// The same output for a command that was told which vault to use: the commands in its messages get the option.
+    package func naming(vault path: LoggableText) -> TerminalOutput {
+        var output = self
+        output.vaultOption = " --vault \(("\(path)" as LogMessage).text)"
+        return output
+    }
+
+    /// The words of a message, as a person or another program may get them.
+    package func words(of message: LogMessage) -> String {
+        let text = message.worded.text
+        if vaultOption.isEmpty { return text }
+        let parts = text.split(separator: "`", omittingEmptySubsequences: false)
+        return parts.enumerated().map { index, part in
+            let words = part.split(separator: " ")
+            let isAboutIt =
+                index % 2 == 1 && words.starts(with: ["latchkey", "vault"]) && !words.contains("--vault")
+                && words.count > 2 && !["schema", "new-key"].contains(words[2])
+            return isAboutIt ? part + vaultOption : String(part)
+        }.joined(separator: "`")
+    }
+
     /// The width that a terminal has: what `COLUMNS` says, or else the terminal itself.
     private static func columns(_ environment: ProgramEnvironment) -> Int? {
         environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
@@ -222,7 +245,7 @@ package struct TerminalOutput: Sendable {
         return true
     }
 
-    private func clean(_ message: LogMessage) -> String { isWithheld(message) ? Self.withheld : message.worded.text }
+    private func clean(_ message: LogMessage) -> String { isWithheld(message) ? Self.withheld : words(of: message) }
 
     private func painted(_ word: String, _ colour: String) -> String {
         errorsAreColoured ? "\u{1B}[\(colour)m\(word)\u{1B}[0m" : word

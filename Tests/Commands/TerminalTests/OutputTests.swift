@@ -42,6 +42,24 @@ internal import TestServices
         #expect(written.errors.isEmpty && written.output.isEmpty)
     }
 
+    @Test func `the commands that messages name get the vault that the command line named`() throws {
+        let path = LoggableText(reviewed: "a path of this test", unredacted: "/v")
+        let written = try written { output in
+            let named = output.naming(vault: path)
+            named.note("run `latchkey vault rekey`, or `latchkey vault verify --vault x`; `latchkey list` is another")
+            named.report(CommandFailure(.usage, "usage.x", "wrong", hint: "unlock it with `latchkey vault unlock`"))
+            output.note("run `latchkey vault rekey`")
+        }
+        #expect(
+            written.errors == """
+                tool: run `latchkey vault rekey --vault /v`, or `latchkey vault verify --vault x`; `latchkey list` is another
+                tool: error: wrong [usage.x]
+                tool: hint: unlock it with `latchkey vault unlock --vault /v`
+                tool: run `latchkey vault rekey`
+
+                """)
+    }
+
     private static let plain = ProgramEnvironment(variables: [:], home: "/")
 
     /// Returns what `body` writes to standard output and standard error.

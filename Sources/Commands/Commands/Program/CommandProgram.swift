@@ -60,6 +60,10 @@ package struct CommandProgram: Sendable {
                 }
                 // A program that is started may have been given the word.
                 output = arguments.has(GlobalOptions.json) ? plain.inJSON() : plain
+                let vault = catalogue.backends.first { $0.name.description == "vault" }.flatMap(GlobalOptions.place)
+                if let path = vault.flatMap(arguments.value) {
+                    output = output.naming(vault: CredentialName.word(path))
+                }
                 // This is the only thread so far.
                 if !command.startsPrograms { ProcessHardening.forbidNewPrivileges(&hardening) }
                 try run(command, arguments, environment, output, hardening)

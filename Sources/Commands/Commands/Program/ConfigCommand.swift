@@ -3,7 +3,6 @@ internal import LatchkeyCommandLine
 internal import LatchkeyLog
 internal import LatchkeyProcess
 internal import LatchkeyStoreSelection
-internal import LatchkeySystem
 
 /// `latchkey config get|set|list`.
 enum ConfigCommand {

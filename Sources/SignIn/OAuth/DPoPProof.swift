@@ -1,5 +1,4 @@
 package import LatchkeyCredentials
-internal import LatchkeyCrypto
 package import LatchkeyHTTP
 internal import LatchkeyJSON
 internal import LatchkeyLog

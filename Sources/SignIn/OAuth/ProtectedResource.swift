@@ -1,5 +1,4 @@
 package import LatchkeyHTTP
-internal import LatchkeyJSON
 package import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem

@@ -58,23 +58,34 @@ package struct RememberedKeyFiles: Sendable {
         directory = environment.stateDirectory + "/key-files"
     }
 
-    /// Returns `nil` if no path is recorded, or if the file's content isn't a path.
-    package func path(forVault identifier: String) -> String? {
-        guard let bytes = try? PrivateFile.read(place(identifier), limit: Int(PATH_MAX), followsLinks: false),
-            let text = String(validating: bytes, as: UTF8.self), text.hasPrefix("/"), text.hasSuffix("\n")
-        else { return nil }
-        let path = text.dropLast()
-        return path.contains("\n") ? nil : String(path)
+    /// How many are remembered for one vault.
+    private static let maximumCount = 4
+
+    /// The paths, the newest first: an older one may still open the vault when the newest is for another machine. Empty
+    /// if none is recorded, or if the file's content isn't paths.
+    package func paths(forVault identifier: String) -> [String] {
+        let limit = Self.maximumCount * Int(PATH_MAX)
+        guard let bytes = try? PrivateFile.read(place(identifier), limit: limit, followsLinks: false),
+            let text = String(validating: bytes, as: UTF8.self), text.hasSuffix("\n")
+        else { return [] }
+        let paths = text.dropLast().split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        return paths.allSatisfy { $0.hasPrefix("/") } ? paths : []
     }
 
     /// - Parameter path: absolute. One with a line break can't be remembered.
     package func remember(_ path: String, for vault: VaultStore) throws(StoreError) {
+        let others = paths(forVault: vault.identifier).filter { !$0.hasSameOctets(as: path) }
+        try replace(with: Array(([path] + others).prefix(Self.maximumCount)), for: vault)
+    }
+
+    /// Remembers these alone.
+    package func replace(with paths: [String], for vault: VaultStore) throws(StoreError) {
         try mappingError({ (error: PrivateFile.Failure) in
             StoreError(
                 .cannotWrite, "can't remember the path of the vault's key file", platform: .errno(error.number))
         }) { () throws(PrivateFile.Failure) in
-            guard !path.contains("\n") else { throw PrivateFile.Failure(number: EINVAL) }
-            try PrivateFile.replace(place(vault.identifier), with: "\(path)\n")
+            if paths.contains(where: { $0.contains("\n") }) { throw PrivateFile.Failure(number: EINVAL) }
+            try PrivateFile.replace(place(vault.identifier), with: paths.map { $0 + "\n" }.joined())
         }
     }
 

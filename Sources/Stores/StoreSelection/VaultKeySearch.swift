@@ -60,7 +60,7 @@ package struct VaultKeySearch: Sendable {
                 if let opened { return opened }
             }
         }
-        if vault.has(.keyFile), let path = keyFiles?.path(forVault: vault.identifier) {
+        for path in keyFiles?.paths(forVault: vault.identifier) ?? [] where vault.has(.keyFile) {
             let opened = try await tried(vault, settings, .info, "the remembered key file", &refusal) {
                 () throws(StoreError) -> VaultKeySource in
                 guard unsafe access(path, F_OK) == 0 else { throw .keyFileIsGone(path) }

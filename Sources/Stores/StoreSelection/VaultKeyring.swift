@@ -31,9 +31,12 @@ package struct VaultKeyring: Sendable {
     /// Creates a key for a new slot and stores the key. The key is read back, so that no slot is created for a key that
     /// the keyring lost.
     ///
-    /// Throws what the keyring throws, and `protocolViolation` if the keyring returns a different key.
+    /// Throws what the keyring throws, `protocolViolation` if the keyring returns a different key, and `unsupported` if
+    /// the vault itself is served as that keyring: the key would be locked in.
+    ///
+    /// - Parameter vault: the open vault; `nil` for a new one.
     package func makeKey(
-        for slot: KeySlotReference, ofVaultAt path: String
+        for slot: KeySlotReference, ofVaultAt path: String, _ vault: VaultStore?
     ) async throws(StoreError) -> VaultKeySource {
         let made: Secret<VaultSlotKey> = try mapError(
             { (error: RandomSourceError) in
@@ -46,6 +49,13 @@ package struct VaultKeyring: Sendable {
             throw StoreError(
                 .protocolViolation, "the keyring returned another key than was stored",
                 hint: "choose another way to open the vault")
+        }
+        let deadline = Deadline.after(timeout)
+        if let vault, try await ServedVault.hasSame(Self.item(slot), in: vault, and: store, deadline: deadline) {
+            try await forget(slot)
+            throw StoreError(
+                .unsupported, "the keyring is served from this vault, so a key there would be locked in the vault",
+                hint: "choose a key file or a passphrase, or another keyring")
         }
         return .keptKey(made, of: slot)
     }

@@ -139,6 +139,12 @@ import TestServices
         #expect(run.status == 77 && run.output.isEmpty)
         #expect(
             run.errorText == "latchkey: your session at work has ended; latchkey sign-in work\n", "\(run.errorText)")
+        // Once its end is known, too, and with the account that was asked for.
+        for _ in 0..<2 {
+            let again = try await scene.helper("latchkey", "helper", "headers", "work", "--account", "octocat")
+            #expect(again.status == 77, "\(again.errorText)")
+            #expect(again.errorText.contains("latchkey sign-in work --account octocat"), "\(again.errorText)")
+        }
     }
 
     @Test func `docker and pip get the token for the hosts in --for-host`() async throws {

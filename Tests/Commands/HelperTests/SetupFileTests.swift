@@ -122,6 +122,14 @@ import TestServices
         #expect(run.status == 77 && !FileManager.default.fileExists(atPath: directory / "off"))
     }
 
+    @Test(arguments: [("[credential]\n\thelper = store\n", true), ("[credential]\n\thelper =\n", false), ("", false)])
+    func `setup says that git asks an earlier helper first`(_ text: String, _ isSaid: Bool) async throws {
+        try directory.write("home/.gitconfig", text)
+        let run = try await setup("git", "--yes")
+        #expect(
+            run.status == 0 && run.errorText.contains("git asks another helper first") == isSaid, "\(run.errorText)")
+    }
+
     // MARK: - Files
 
     @Test func `links stay links, and a broken link is left alone`() async throws {

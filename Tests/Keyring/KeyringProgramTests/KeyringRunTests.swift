@@ -77,7 +77,7 @@ struct KeyringRunTests {
                 echo gone'
             """)
         #expect(run.outputText == "gone\n", "\(run.errorText)")
-        #expect(try await !scene.isRunning(scene.directory / "run"))
+        try await eventually("its processes ended") { try await !scene.isRunning(scene.directory / "run") }
     }
 
     @Test func `keyring run becomes the program, with its process, signals, descriptors and status`() async throws {
@@ -164,6 +164,18 @@ struct KeyringRunTests {
                 trap "" QUIT; show' | sed 's/SigIgn:.*\\(.......\\)$/\\1/'
             """)
         #expect(run.outputText == "0000000\n0000000\ny\n141\n0000004\n", "\(run.outputText) \(run.errorText)")
+    }
+
+    /// The vault's only key was an item in the vault.
+    @Test func `no vault gets a key in the keyring that is served from it`() async throws {
+        let scene = try await KeyringScene()
+        for words in ["add-slot desk --secret-service --replace \"key file\"", "export backup --secret-service"] {
+            let run = try await scene.shell("latchkey keyring run -- latchkey vault \(words)")
+            #expect(run.errorText.contains("the keyring is served from this vault"), "\(run.errorText)")
+        }
+        #expect(try await scene.latchkey("list", "--items").outputText == "")
+        #expect(try await scene.latchkey("vault", "slots").outputText.contains("key file"))
+        #expect(!FileManager.default.fileExists(atPath: scene.directory / "backup"))
     }
 
     @Test func `no program listens to another's messages`() async throws {

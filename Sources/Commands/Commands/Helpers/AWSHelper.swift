@@ -62,8 +62,9 @@ enum AWSHelper {
         else {
             try view.checkAllSearched(skipped)
             let shown = LoggableText(reviewed: "a service name is what a listing shows", unredacted: service)
+            let key: LogMessage = account.map { "access key \(CredentialName.word($0))" } ?? "access key"
             throw CommandFailure(
-                .notFound, "credential.not-found", "no access key is stored for \(shown)",
+                .notFound, "credential.not-found", "no \(key) is stored for \(shown)",
                 hint: "store one: latchkey set \(shown) ACCESS-KEY-ID")
         }
         var answer = JSONWriter()

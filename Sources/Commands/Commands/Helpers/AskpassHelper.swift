@@ -12,7 +12,7 @@ enum AskpassHelper {
 
     static let command = Command(
         "helper", "askpass", summary: "answer ssh for the passphrase of a key, as latchkey-askpass",
-        operands: [.required("QUESTION", help: "question of ssh, ssh-add or ssh-keygen")],
+        operands: [.required("QUESTION", help: "question of ssh or ssh-add")],
         details: """
             For SSH_ASKPASS. The passphrase of the key file PATH is stored under the service ssh:PATH, with the account passphrase. The
             helper refuses any other question, such as sudo's, with exit status 1.
@@ -39,7 +39,7 @@ enum AskpassHelper {
         return .success
     }
 
-    /// The key in a question of ssh, ssh-add or ssh-keygen; the whole text has to be theirs. A question that comes
+    /// The key in a question of ssh or ssh-add; the whole text has to be theirs. A question that comes
     /// again because the passphrase was wrong is another text, and isn't answered.
     private static func keyPath(in question: String) -> String? {
         let begin = "Enter passphrase for "

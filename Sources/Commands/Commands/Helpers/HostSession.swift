@@ -64,14 +64,9 @@ extension CommandContext {
     /// Returns the session that a helper's operand PROVIDER names. Throws if there is none.
     func session(_ arguments: ParsedArguments, with token: StoredSession.Token = .access) async throws -> HostSession {
         let configuration = try configuration(arguments)
-        if let session = try await session(
-            at: configuration, user: arguments.value(SignInOptions.account), openView(), token)
-        {
-            return session
-        }
-        throw CommandFailure(
-            .notFound, "sign-in.not-signed-in", "no account is signed in at \(configuration.name)",
-            hint: "latchkey sign-in \(configuration.name)")
+        let user = arguments.value(SignInOptions.account)
+        if let session = try await session(at: configuration, user: user, openView(), token) { return session }
+        throw await absence(SignInError(.notSignedIn), configuration, user)
     }
 
     private func session(
@@ -85,7 +80,7 @@ extension CommandContext {
         let found = try await bearerSession(of: account, at: configuration, sessions)
         guard let kept = found else {
             guard isMachine else { return nil }
-            try refresh(configuration.name, account, token)
+            try refresh(configuration.name, account, user, token)
             guard let made = try await bearerSession(of: account, at: configuration, sessions) else { return nil }
             return try HostSession(made, at: configuration, token)
         }
@@ -93,12 +88,12 @@ extension CommandContext {
             throw CommandFailure(noIDTokenAt: configuration, SignInError(.noIDToken))
         }
         if kept.isFresh(at: .now(), token) { return try HostSession(kept, at: configuration, token) }
-        guard kept.isRefreshable || isMachine else { throw Self.ended(configuration.name) }
-        try refresh(configuration.name, account, token)
+        guard kept.isRefreshable || isMachine else { throw Self.ended(configuration.name, user) }
+        try refresh(configuration.name, account, user, token)
         // The session that the worker or another process has stored.
         guard let renewed = try await bearerSession(of: account, at: configuration, sessions),
             renewed.isUsable(at: .now(), token)
-        else { throw Self.ended(configuration.name) }
+        else { throw Self.ended(configuration.name, user) }
         return try HostSession(renewed, at: configuration, token)
     }
 
@@ -124,12 +119,14 @@ extension CommandContext {
     }
 
     /// Has a worker refresh a session, which outlives this process.
-    private func refresh(_ provider: ProviderName, _ account: String, _ token: StoredSession.Token) throws {
+    private func refresh(
+        _ provider: ProviderName, _ account: String, _ user: String?, _ token: StoredSession.Token
+    ) throws {
         let status = try WorkerProcess.runQuietly(
             ["token", provider.text, "--account=" + account] + (token == .id ? ["--id"] : []) + workerArguments)
         switch status {
         case ExitStatus.success.rawValue: return
-        case ExitStatus.refused.rawValue, ExitStatus.notFound.rawValue: throw Self.ended(provider)
+        case ExitStatus.refused.rawValue, ExitStatus.notFound.rawValue: throw Self.ended(provider, user)
         case ExitStatus.unavailable.rawValue, ExitStatus.tryAgain.rawValue:
             throw CommandFailure(
                 .unavailable, "helper.not-refreshed",
@@ -142,9 +139,13 @@ extension CommandContext {
         }
     }
 
-    private static func ended(_ provider: ProviderName) -> CommandFailure {
-        CommandFailure(
+    /// - Parameter user: the account that the caller named.
+    private static func ended(_ provider: ProviderName, _ user: String?) -> CommandFailure {
+        let option = user.map {
+            HostSession.namesAnyone($0) ? "" : " --account \(CredentialName.word($0))" as LogMessage
+        }
+        return CommandFailure(
             .refused, "sign-in.session-ended", "your session at \(provider) has ended",
-            hint: "latchkey sign-in \(provider)")
+            hint: "latchkey sign-in \(provider)\(option ?? "")")
     }
 }

@@ -1,5 +1,4 @@
 internal import LatchkeyJSON
-internal import LatchkeyLog
 internal import LatchkeyProcess
 internal import LatchkeySecrets
 internal import LatchkeyCommandLine

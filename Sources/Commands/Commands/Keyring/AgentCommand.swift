@@ -13,10 +13,11 @@ enum AgentCommand {
 
     static let command = Command(
         "keyring", "agent",
-        summary: "ask for the passphrase at this terminal when a program needs the keyring",
+        summary: "ask for the passphrase at this terminal when a program asks to unlock the keyring",
         details: """
             agent runs until a signal or the end of the keyring stops it. The passphrase goes to the keyring directly, not over the bus.
-            The keyring stays locked without an agent or a terminal; programs then get an error until you run `latchkey vault unlock`.
+            Programs that only search, such as `secret-tool lookup`, get an error while the keyring is locked, and so do all without an
+            agent, until you run `latchkey vault unlock`.
             """,
         examples: ["latchkey keyring agent"], runs: { _ in .pool }
     ) { _, context in

@@ -80,11 +80,11 @@ extension CommandContext {
         var configuration = KeyringConfiguration(source)
         configuration.place = settings.vaultPath
         configuration.observer = ReadLog(logger: logger.category("latchkey.keyring"))
-        let settings = settings
+        let (settings, output) = (settings, output)
         configuration.words = { error in
             let explained = settings.explained(error)
             let hint = (explained as? any RedactedError)?.hint
-            return hint.map { "\(error.cause.worded.text): \($0.worded.text)" } ?? error.cause.worded.text
+            return ([error.cause] + (hint.map { [$0] } ?? [])).map(output.words(of:)).joined(separator: ": ")
         }
         return try await bus { () async throws(BusFault) in try await KeyringService.start(configuration, at: address) }
     }

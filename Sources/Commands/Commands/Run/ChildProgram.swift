@@ -119,7 +119,7 @@ package struct ChildProgram: ~Copyable {
         case .tooLong(let limit):
             return CommandFailure(
                 .badData, "run.too-long",
-                "the secret for \(shown) is too long for a variable, which has at most \(limit) bytes",
+                "the secret for \(shown) is too long for a variable, which has at most \(limit) bytes with its name",
                 hint: "pass the secret with --file")
         }
     }

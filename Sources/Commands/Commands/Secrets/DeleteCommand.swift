@@ -11,7 +11,7 @@ enum DeleteCommand {
     static let command = Command(
         "delete", summary: "delete a secret", operands: KeyOperands.both, options: [.yes],
         details: """
-            At a terminal, delete asks before it deletes. If the secret is also in another store that --all-stores opens,
+            At a terminal, delete asks before it deletes. If the same secret is also in another store that --all-stores opens,
             delete deletes that copy too. Exits with 1 if the secret isn't found.
             """,
         examples: ["latchkey delete example.org alice", "latchkey delete example.org alice --yes"]

@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
 internal import LatchkeyCommandLine
 
 /// `latchkey edit SERVICE [ACCOUNT]`.

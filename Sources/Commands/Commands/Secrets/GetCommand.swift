@@ -1,6 +1,5 @@
 internal import LatchkeyCredentials
 internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
 internal import LatchkeyCommandLine
 
 /// `latchkey get SERVICE ACCOUNT`.

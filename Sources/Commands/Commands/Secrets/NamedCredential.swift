@@ -1,7 +1,6 @@
 package import LatchkeyCommandLine
 package import LatchkeyCredentials
 package import LatchkeyLog
-internal import LatchkeySecrets
 package import LatchkeyStoreSelection
 internal import LatchkeySystem
 

@@ -57,7 +57,14 @@ enum SetupCommand {
         let printsOnly = arguments.has(printing)
         if arguments.has(undo) { return try run.undo(printsOnly: printsOnly) }
         let status = try run.make(printsOnly: printsOnly)
-        if !printsOnly { await warnOfUselessness(setup, context) }
+        if !printsOnly {
+            if run.asksAnotherFirst {
+                context.output.warn(
+                    "git asks another helper first, which may answer and store secrets in its own way",
+                    hint: "look for other lines with `helper` in your configuration of git, and remove them")
+            }
+            await warnOfUselessness(setup, context)
+        }
         return status
     }
 
@@ -112,6 +119,19 @@ private struct SetupRun {
         link = setup.link.map { HelperLink(name: $0, program: program, environment: context.environment) }
         records = SetupRecords(folder: context.environment.stateDirectory + "/setup")
         isConsented = arguments.has(.yes)
+    }
+
+    /// Whether git's configuration has other helpers: git asks one after the other.
+    var asksAnotherFirst: Bool {
+        guard setup.tool.description == "git", let content = try? file.read() else { return false }
+        var isSo = false
+        content.withExposedBytes { text in
+            text.forEachLine { line, _ in
+                let setting = (line.publicText() ?? "").filter { !$0.isWhitespace }
+                if setting.hasPrefix("helper="), !setting.contains("latchkey") { isSo = setting != "helper=" }
+            }
+        }
+        return isSo
     }
 
     /// The record's.

@@ -2,7 +2,6 @@ internal import LatchkeyCredentials
 internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth
-internal import LatchkeyProcess
 internal import LatchkeySecrets
 internal import LatchkeySignIn
 internal import LatchkeySystem
@@ -54,7 +53,7 @@ extension CommandContext {
     }
 
     /// No account is signed in, or not the requested one, or no longer.
-    private func absence(
+    func absence(
         _ error: SignInError, _ configuration: ProviderConfiguration, _ account: String?
     ) async -> CommandFailure {
         let name = configuration.name

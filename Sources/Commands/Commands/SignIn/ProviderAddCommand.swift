@@ -1,11 +1,9 @@
-internal import LatchkeyCredentials
 internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeyProcess
 internal import LatchkeySecrets
 internal import LatchkeySignIn
-internal import LatchkeyStoreSelection
 internal import LatchkeySystem
 internal import LatchkeyCommandLine
 

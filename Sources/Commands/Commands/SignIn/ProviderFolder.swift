@@ -20,7 +20,9 @@ struct ProviderFolder: Sendable {
     func names() throws(CommandFailure) -> [ProviderName] {
         let files = try mappingError({ (error: SystemErrorNumber) in unreadable(error.number) }) {
             () throws(SystemErrorNumber) in
-            try nilIf({ (error: SystemErrorNumber) in [ENOENT, ENOTDIR].contains(error.number) }, of: FileSystem.names(in: path))
+            try nilIf(
+                { (error: SystemErrorNumber) in [ENOENT, ENOTDIR].contains(error.number) },
+                of: FileSystem.names(in: path))
         }
         return (files ?? []).filter { $0.hasSuffix(".json") }.compactMap { ProviderName(String($0.dropLast(5))) }
             .sorted { $0.text < $1.text }

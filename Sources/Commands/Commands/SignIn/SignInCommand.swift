@@ -237,7 +237,7 @@ enum SignInCommand {
         }
     }
 
-    private static func inWords(_ time: Duration) -> LogMessage {
+    static func inWords(_ time: Duration) -> LogMessage {
         let seconds = time.components.seconds
         return switch (seconds, seconds % 60) {
         case (1, _): "1 second"

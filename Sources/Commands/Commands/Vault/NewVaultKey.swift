@@ -42,9 +42,10 @@ struct NewVaultKey: ~Copyable {
     /// - Parameters:
     ///   - descriptor: that of `passphrase`.
     ///   - slot: what a key in the desktop's keyring is for.
+    ///   - vault: the open vault that it is for, or that is exported.
     init(
         _ arguments: ParsedArguments, reading descriptor: PassedDescriptor?, asking question: LogMessage,
-        for slot: @autoclosure () throws(StoreError) -> KeySlotReference, ofVaultAt path: String,
+        for slot: @autoclosure () throws(StoreError) -> KeySlotReference, ofVaultAt path: String, _ vault: VaultStore,
         _ context: CommandContext
     ) async throws {
         if let file = arguments.value(Self.keyFile) {
@@ -52,7 +53,7 @@ struct NewVaultKey: ~Copyable {
         } else if let name = arguments.value(Self.credential) {
             self = try NewVaultKey(credential: name, context.environment)
         } else if arguments.has(Self.secretService) {
-            self = try await NewVaultKey(keptFor: try slot(), ofVaultAt: path, context.settings)
+            self = try await NewVaultKey(keptFor: try slot(), ofVaultAt: path, besides: vault, context.settings)
         } else if let descriptor {
             self = try NewVaultKey(reading: .passphraseDescriptor(descriptor.number))
         } else {
@@ -136,9 +137,12 @@ struct NewVaultKey: ~Copyable {
     }
 
     /// Makes a key and puts it into the desktop's keyring.
-    init(keptFor slot: KeySlotReference, ofVaultAt path: String, _ settings: StoreSettings) async throws(StoreError) {
+    init(
+        keptFor slot: KeySlotReference, ofVaultAt path: String, besides vault: VaultStore? = nil,
+        _ settings: StoreSettings
+    ) async throws(StoreError) {
         let keyring = VaultKeyring(settings)
-        source = try await keyring.makeKey(for: slot, ofVaultAt: path)
+        source = try await keyring.makeKey(for: slot, ofVaultAt: path, vault)
         made = .item(keyring, slot)
     }
 
@@ -247,6 +251,26 @@ extension CommandContext {
         output.note("created the vault \(shown(settings.vaultPath))")
         if let keyFile { remember(keyFile, for: vault) }
         return vault
+    }
+
+    /// Forgets the remembered key files that no longer open the vault, unless none does.
+    func forgetKeyFiles(of vault: VaultStore) async {
+        let known = RememberedKeyFiles(environment)
+        let files = known.paths(forVault: vault.identifier)
+        var opening: [String] = []
+        for file in files {
+            let opened = try? await VaultStore.open(
+                at: settings.vaultPath, unlockedBy: .keyFile(file), itemCheck: .never, deadline: deadline)
+            if opened != nil { opening.append(file) }
+        }
+        if opening.count == files.count { return }
+        if opening.isEmpty {
+            output.warn(
+                "the key file that Latchkey remembers no longer opens the vault",
+                hint: "name another one: latchkey config set key-file PATH")
+        } else {
+            try? known.replace(with: opening, for: vault)
+        }
     }
 
     /// The next command finds the key file by itself, or its person learns how to name it.

@@ -39,7 +39,7 @@ enum VaultAddSlotCommand {
         let replaced = slots.first { $0.name == old }
         let key = try await NewVaultKey(
             arguments, reading: descriptor, asking: "New passphrase for the slot \(name)",
-            for: vault.newSlotReference(), ofVaultAt: context.settings.vaultPath, context)
+            for: vault.newSlotReference(), ofVaultAt: context.settings.vaultPath, vault, context)
         do throws(StoreError) {
             try await vault.addSlot(key.source, name: name, replacing: old, deadline: context.deadline)
         } catch {
@@ -49,8 +49,10 @@ enum VaultAddSlotCommand {
             throw error
         }
         key.announce(on: context.output)
-        if let path = arguments.value(NewVaultKey.keyFile) { context.remember(AbsolutePath.of(path), for: vault) }
-        await context.forgetKey(of: replaced)
+        if let path = arguments.value(NewVaultKey.keyFile) {
+            context.remember(AbsolutePath.of(path), for: vault)
+        }
+        await context.forgetKey(of: replaced, in: vault)
         context.logger.info("added the key slot \(name) to \(vault.identity)")
         if replaced != nil { context.noteOldCopies() }
         return .success

@@ -1,7 +1,6 @@
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeyProcess
 internal import LatchkeyStoreSelection
 internal import LatchkeyCommandLine
 internal import LatchkeyVault
@@ -39,7 +38,7 @@ enum VaultExportCommand {
         let vault = try await context.openVault(itemCheck: leavesOut ? .never : .whenSmall)
         let key = try await NewVaultKey(
             arguments, reading: descriptor, asking: "New passphrase of the export", for: .ofNewVault(),
-            ofVaultAt: path, context)
+            ofVaultAt: path, vault, context)
         let progress = context.output.progress("exporting")
         let done: VaultExport
         do throws(StoreError) {

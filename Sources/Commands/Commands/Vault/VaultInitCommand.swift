@@ -35,7 +35,10 @@ enum VaultInitCommand {
 
     private static func newKey(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> NewVaultKey {
         try arguments.refuseTwo(
-            of: [NewVaultKey.keyFile, NewVaultKey.credential, NewVaultKey.secretService, GlobalOptions.passphraseDescriptor],
+            of: [
+                NewVaultKey.keyFile, NewVaultKey.credential, NewVaultKey.secretService,
+                GlobalOptions.passphraseDescriptor,
+            ],
             "keys for one slot")
         if let name = arguments.value(NewVaultKey.credential) {
             return try NewVaultKey(credential: name, context.environment)

@@ -24,7 +24,7 @@ enum VaultRemoveSlotCommand {
             throw CommandFailure(absentSlot: name, in: vault)
         }
         context.logger.info("removed the key slot \(name) from \(vault.identity)")
-        await context.forgetKey(of: slot)
+        await context.forgetKey(of: slot, in: vault)
         context.noteOldCopies()
         return .success
     }
@@ -40,8 +40,10 @@ extension CommandContext {
             """)
     }
 
-    /// Deletes the desktop keyring's key for a removed slot. A key that stays behind opens nothing.
-    func forgetKey(of slot: KeySlotDescription?) async {
+    /// Deletes the desktop keyring's key for a removed slot, or forgets its key file. A key that stays behind opens
+    /// nothing.
+    func forgetKey(of slot: KeySlotDescription?, in vault: VaultStore) async {
+        if slot?.kind == .keyFile { await forgetKeyFiles(of: vault) }
         guard let slot, slot.kind == .secretService else { return }
         if let error = await failure(StoreError.self, awaiting: try await VaultKeyring(settings).forget(slot.reference))
         {

@@ -19,7 +19,7 @@ enum VaultStatusCommand {
         let locked = try await context.settings.lockedVault()
         var status = VaultStatus(path: path, vault: locked)
         if locked.slots.contains(where: { $0.kind == .keyFile }) {
-            status.keyFile = RememberedKeyFiles(context.environment).path(forVault: locked.identifier)
+            status.keyFile = RememberedKeyFiles(context.environment).paths(forVault: locked.identifier).first
         }
         do throws(StoreError) {
             status.unlocking = try locked.unlocking()

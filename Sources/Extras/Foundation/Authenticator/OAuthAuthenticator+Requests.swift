@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 public import LatchkeyHTTP
 internal import LatchkeyLog
-internal import LatchkeySecrets
 internal import LatchkeySignIn
 internal import LatchkeySystem
 

@@ -1,7 +1,6 @@
 public import Foundation
 public import FoundationNetworking
 internal import LatchkeyHTTP
-internal import LatchkeySecrets
 internal import LatchkeySystem
 
 extension OAuthAuthenticator {

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import LatchkeyHTTP
 internal import LatchkeySecrets
 internal import LatchkeySystem
 

@@ -3,7 +3,6 @@ internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyLoopback
 public import LatchkeyOAuth
-internal import LatchkeySecrets
 internal import LatchkeySystem
 
 extension OAuthProvider {

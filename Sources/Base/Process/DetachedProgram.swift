@@ -84,7 +84,8 @@ package final class DetachedProgram: Sendable {
 
     // MARK: - Starting
 
-    /// Searches as execvp(3) does, with the child's path, but never in the present folder. Returns `nil` if the program doesn't exist.
+    /// Searches as execvp(3) does, with the child's path, but never in the present folder. Returns `nil` if the program
+    /// doesn't exist.
     package static func path(of name: String, in path: String?) -> String? {
         guard !name.contains("/") else { return name }
         guard !name.isEmpty else { return nil }

@@ -78,6 +78,8 @@ package struct SecretPrompt: Sendable {
         device.write(wrapping: "\(question.text): ")
         defer { device.write("\n") }
         var line = SecretLine(limit: limit)
+        // The first byte of a character that may be a control character.
+        var lead: UInt8?
         while true {
             let byte: UInt8
             switch device.readByte(within: .milliseconds(100)) {
@@ -89,13 +91,17 @@ package struct SecretPrompt: Sendable {
             case .end: throw PromptError(problem: .dismissed, question: question)
             case .failed(let number): throw PromptError(problem: .failed(number: number), question: question)
             }
-            let (before, columns) = (line.byteCount, line.columnCount)
+            let (before, columns) = (line.byteCount, isShown ? line.columnCount : 0)
             switch line.take(byte) {
             case .more:
                 guard isShown else { continue }
                 // A terminal puts the bytes of a character together, and would obey a control character.
                 if line.byteCount > before, byte >= 0x20 {
-                    _ = try? DescriptorBytes.write([byte].span, to: device.descriptor)
+                    // U+0080 to U+009F are control characters, too.
+                    let isControl = lead != nil && byte < 0xA0
+                    let shown = byte == 0xC2 || isControl ? [] : (lead.map { [$0] } ?? []) + [byte]
+                    lead = byte == 0xC2 ? byte : nil
+                    _ = try? DescriptorBytes.write(shown.span, to: device.descriptor)
                 }
                 for _ in 0..<max(0, columns - line.columnCount) { device.write("\u{8} \u{8}") }
             case .finished: return line.finish(as: purpose)

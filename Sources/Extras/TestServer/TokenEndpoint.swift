@@ -165,7 +165,7 @@ extension AuthorizationService {
         return issue(
             TokenSet(
                 client: client, scopes: grant.scopes, family: grant.family, shape: shape, nonce: nil,
-                keyThumbprint: key ?? grant.keyThumbprint), narrowedTo: wanted, json: input.wantsJSON)
+                keyThumbprint: key), narrowedTo: wanted, json: input.wantsJSON)
     }
 
     // MARK: - Tokens

@@ -35,12 +35,13 @@ package final class KeyringAgent: Sendable {
     ///   - address: as in DBUS_SESSION_BUS_ADDRESS.
     ///   - ask: asks the person; `isRetry` after a wrong passphrase.
     package static func start(at address: String, _ ask: @escaping Question) async throws(BusFault) -> KeyringAgent? {
+        // The keyring may close the pipe that it has passed.
+        _ = signal(SIGPIPE, SIG_IGN)
         let intake = AgentIntake()
         let connection = try await BusConnection.open(address, intake)
-        if try await connection.isActivatable(KeyringService.name) {
-            _ = try await connection.callBus(
-                "StartServiceByName", [.string(KeyringService.name), .unsigned32(0)], reply: "(u)")
-        }
+        // One that doesn't start isn't there.
+        _ = try? await connection.callBus(
+            "StartServiceByName", [.string(KeyringService.name), .unsigned32(0)], reply: "(u)")
         guard let service = try await connection.owner(of: KeyringService.name)?.uniqueName else { return nil }
         intake.service.withLock { $0 = service }
         try await connection.watchDepartures()

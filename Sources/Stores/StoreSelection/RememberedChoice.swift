@@ -46,10 +46,10 @@ package struct RememberedChoice: Sendable, Hashable {
     }
 }
 
-/// The key files that vaults were created with, so that later commands need no option. One small file per vault
-/// contains the key file's path. Its name is the vault's ID, so moving the vault doesn't matter.
+/// The key files that vaults got, so that later commands need no option. One small file per vault has a path in each line.
+/// Its name is the vault's ID, so moving the vault doesn't matter.
 ///
-/// The path isn't secret and isn't a key: a changed path leads to a file that doesn't open the vault.
+/// A path isn't secret and isn't a key: a changed path leads to a file that doesn't open the vault.
 package struct RememberedKeyFiles: Sendable {
     package let directory: String
 
@@ -66,10 +66,11 @@ package struct RememberedKeyFiles: Sendable {
     package func paths(forVault identifier: String) -> [String] {
         let limit = Self.maximumCount * Int(PATH_MAX)
         guard let bytes = try? PrivateFile.read(place(identifier), limit: limit, followsLinks: false),
-            let text = String(validating: bytes, as: UTF8.self), text.hasSuffix("\n")
+            bytes.last == 0x0A
         else { return [] }
-        let paths = text.dropLast().split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        return paths.allSatisfy { $0.hasPrefix("/") } ? paths : []
+        let paths = bytes.dropLast().split(separator: 0x0A, omittingEmptySubsequences: false)
+            .map { String(validating: $0, as: UTF8.self) ?? "" }
+        return paths.allSatisfy { $0.utf8.first == UInt8(ascii: "/") } ? paths : []
     }
 
     /// - Parameter path: absolute. One with a line break can't be remembered.
@@ -84,7 +85,7 @@ package struct RememberedKeyFiles: Sendable {
             StoreError(
                 .cannotWrite, "can't remember the path of the vault's key file", platform: .errno(error.number))
         }) { () throws(PrivateFile.Failure) in
-            if paths.contains(where: { $0.contains("\n") }) { throw PrivateFile.Failure(number: EINVAL) }
+            if paths.contains(where: { $0.utf8.contains(0x0A) }) { throw PrivateFile.Failure(number: EINVAL) }
             try PrivateFile.replace(place(vault.identifier), with: paths.map { $0 + "\n" }.joined())
         }
     }

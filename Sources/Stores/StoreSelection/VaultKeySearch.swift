@@ -5,7 +5,7 @@ internal import LatchkeySecrets
 package import LatchkeyVault
 
 /// Finds a key for a vault if no option sets one: the key that `vault unlock` left in the kernel, otherwise the keys
-/// that the vault has a slot for: a credential from systemd, the remembered key file, a key in the desktop's keyring, a
+/// that the vault has a slot for: a credential from systemd, the remembered key files, a key in the desktop's keyring, a
 /// passphrase that the user enters.
 ///
 /// A missing key is skipped, and the log says so. A key that exists and can't be trusted, such as a credential that
@@ -60,14 +60,19 @@ package struct VaultKeySearch: Sendable {
                 if let opened { return opened }
             }
         }
+        // What is wrong with the newest says most.
+        var first: StoreError?
         for path in keyFiles?.paths(forVault: vault.identifier) ?? [] where vault.has(.keyFile) {
-            let opened = try await tried(vault, settings, .info, "the remembered key file", &refusal) {
+            var this: StoreError?
+            let opened = try await tried(vault, settings, .info, "a remembered key file", &this) {
                 () throws(StoreError) -> VaultKeySource in
                 guard unsafe access(path, F_OK) == 0 else { throw .keyFileIsGone(path) }
                 return .keyFile(path)
             }
             if let opened { return opened }
+            first = first ?? this
         }
+        if refusal?.code != .wrongKey { refusal = first ?? refusal }
         if asksKeyring, vault.has(.secretService) {
             let keyring = VaultKeyring(settings)
             for slot in vault.slots where slot.kind == .secretService {

@@ -45,17 +45,21 @@ package struct VaultKeyring: Sendable {
             of: .random(byteCount: 32))
         let options = SaveOptions(label: "Key of the vault \(path)", contentType: .binary, condition: .absent)
         _ = try await store.save(made, for: Self.item(slot), options: options, deadline: .after(timeout))
-        guard try await key(for: slot).matches(made) else {
-            throw StoreError(
-                .protocolViolation, "the keyring returned another key than was stored",
-                hint: "choose another way to open the vault")
-        }
-        let deadline = Deadline.after(timeout)
-        if let vault, try await ServedVault.hasSame(Self.item(slot), in: vault, and: store, deadline: deadline) {
-            try await forget(slot)
-            throw StoreError(
-                .unsupported, "the keyring is served from this vault, so a key there would be locked in the vault",
-                hint: "choose a key file or a passphrase, or another keyring")
+        do throws(StoreError) {
+            guard try await key(for: slot).matches(made) else {
+                throw StoreError(
+                    .protocolViolation, "the keyring returned another key than was stored",
+                    hint: "choose another way to open the vault")
+            }
+            let deadline = Deadline.after(timeout)
+            if let vault, try await ServedVault.hasSame(Self.item(slot), in: vault, and: store, deadline: deadline) {
+                throw StoreError(
+                    .unsupported, "the keyring is served from this vault, so a key there would be locked in the vault",
+                    hint: "choose a key file or a passphrase, or another keyring")
+            }
+        } catch {
+            _ = try? await forget(slot)
+            throw error
         }
         return .keptKey(made, of: slot)
     }

@@ -51,7 +51,7 @@ import TestServices
             "latchkey: waiting for another process that uses latchkey:work/octocat (session) …")
         server.switchOff(.heldResponse(.token))
         #expect(try await second.finish().status == 0)
-        try await terminal.waitUntilShown("\r" + String(repeating: " ", count: 78) + "\r")
+        try await terminal.waitUntilShown("\r" + String(repeating: " ", count: 79) + "\r")
         #expect(try await first.finish().status == 0)
         #expect(server.record.refreshes == 1)
     }
@@ -65,7 +65,7 @@ import TestServices
         try await terminal.waitUntilShown("latchkey: waiting for another process that uses the vault …")
         try await writer.finish()
         #expect(try await other.finish().status == 0)
-        try await terminal.waitUntilShown("\r" + String(repeating: " ", count: 78) + "\r")
+        try await terminal.waitUntilShown("\r" + String(repeating: " ", count: 79) + "\r")
     }
 
     /// timeout(1) and shells send SIGTERM and SIGHUP twice.

@@ -152,7 +152,8 @@ import TestServices
             let said = run.outputText + run.errorText
             #expect(said.contains("locked"), "\(question) \(said)")
             #expect(
-                said.contains(store == .vault ? "vault unlock" : "gnome-keyring-daemon --unlock"), "\(question) \(said)"
+                said.contains(store == .vault ? "vault unlock" : "gnome-keyring-daemon --replace"),
+                "\(question) \(said)"
             )
             // cargo and docker are told on standard output; cargo's first line isn't ours to count.
             #expect(said.split(separator: "\n").count { !$0.hasPrefix("{\"v\"") } == 1, "\(question) \(said)")

@@ -40,5 +40,13 @@ if sys.argv[1] == "full":
     print(ask("org.example.App", writing).body)
     print(ask("org.example.App", os.open("/dev/null", os.O_WRONLY)).body)
     print(ask("", writing).header.message_type.name)
+elif sys.argv[1] == "closed":
+    # Nobody reads any more. Threads differ in the signals that they have blocked.
+    for number in range(40):
+        reading, writing = os.pipe()
+        os.close(reading)
+        reply = ask("org.example.App", writing)
+        os.close(writing)
+    print(reply.body)
 else:
     print(key(sys.argv[1]).hex())

@@ -29,7 +29,7 @@ import Testing
         database.continueAll(processes)
         let run = try await reader.finish()
         #expect(run.status == 0 && run.outputText.contains("hunter2"))
-        try await terminal.waitUntilShown("\r" + String(repeating: " ", count: 78) + "\r")
+        try await terminal.waitUntilShown("\r" + String(repeating: " ", count: 79) + "\r")
     }
 
     @Test func `a host that is killed before it has sent anything costs nothing`() async throws {

@@ -147,11 +147,11 @@ struct DoctorTests {
         #expect(texts(used, "keyring").first?.contains("locked: 1, aliases: default") == true)
         let collection = try #require(used.first { $0.topic == "collection" })
         #expect(collection.state == "PROBLEM" && collection.text == "locked")
-        #expect(collection.remedy?.contains("gnome-keyring-daemon --unlock") == true)
+        #expect(collection.remedy?.contains("gnome-keyring-daemon --replace --unlock") == true)
         // A shell is all that there is without a display.
         let get = try await BuiltProducts.latchkey().run(
             ["get", "a", "b", "--store", "secret-service"], environment: session.environment)
-        let hint = "latchkey: hint: without a display, run `gnome-keyring-daemon --unlock`"
+        let hint = "latchkey: hint: without a display, run in bash `read -rsp Password: P; printf"
         #expect(get.status == 77 && get.errorText.contains(hint), "\(get.errorText)")
         // It is left locked, and nobody was asked.
         #expect(

@@ -272,8 +272,8 @@ extension RedactionSweepTests {
             Run(command: "keyring serve", arguments: ["--no-prompt"], statuses: [69, 77]),
             Run(command: "keyring status", arguments: [], statuses: [0, 69]),
             Run(command: "keyring agent", arguments: [], statuses: [69, 77]),
-            Run(command: "keyring enable", arguments: [], statuses: [0]),
-            Run(command: "keyring disable", arguments: [], statuses: [0]),
+            Run(command: "keyring enable", arguments: [], statuses: [0, 69]),
+            Run(command: "keyring disable", arguments: [], statuses: [0, 1]),
         ]
     }
 }

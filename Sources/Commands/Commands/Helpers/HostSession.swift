@@ -66,7 +66,8 @@ extension CommandContext {
         let configuration = try configuration(arguments)
         let user = arguments.value(SignInOptions.account)
         if let session = try await session(at: configuration, user: user, openView(), token) { return session }
-        throw await absence(SignInError(.notSignedIn), configuration, user)
+        throw await absence(
+            SignInError(.notSignedIn), configuration, user.flatMap { HostSession.namesAnyone($0) ? nil : $0 })
     }
 
     private func session(

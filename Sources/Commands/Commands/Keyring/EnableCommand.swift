@@ -12,7 +12,7 @@ enum EnableCommand {
     static let enable = Command(
         "keyring", "enable", summary: "start the keyring when a program asks for one",
         details: """
-            enable writes two files:
+            enable writes these files:
 
               $XDG_DATA_HOME/dbus-1/services/org.freedesktop.secrets.service  for the session bus
               $XDG_CONFIG_HOME/systemd/user/latchkey-keyring.service          for systemd's user manager
@@ -30,10 +30,12 @@ enum EnableCommand {
         let paths = try units(context).write()
         await reload(context)
         try tell(context, "enabled", paths, "the session bus starts the keyring when a program asks for one")
-        if ["LATCHKEY_KEY_FILE", "LATCHKEY_PASSPHRASE_FILE"].contains(where: { context.environment[$0] != nil }) {
+        let hasKeyFile = context.environment["LATCHKEY_KEY_FILE"] != nil
+        if hasKeyFile || context.environment["LATCHKEY_PASSPHRASE_FILE"] != nil {
+            let setting: LogMessage = hasKeyFile ? "key-file" : "passphrase-file"
             context.output.warn(
                 "the keyring will not get the variable that names the vault's key, so the vault may stay locked",
-                hint: "to name the key for each later command: latchkey config set key-file PATH")
+                hint: "to name the key for each later command: latchkey config set \(setting) PATH")
         }
         return .success
     }

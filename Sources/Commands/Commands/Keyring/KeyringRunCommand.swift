@@ -69,7 +69,7 @@ enum KeyringRunCommand {
         if let owner = try await context.bus({ () async throws(BusFault) in try await service.own(replacing: false) }) {
             throw CommandFailure(.internalError, "internal.unexpected", "\(owner) already uses the new bus")
         }
-        // A starter of this process may have it ignore the signal.
+        // A starter may have this process ignore SIGTERM: then this ends the service.
         try atEnd(of: program) { service.stop() }
         if let descriptor = arguments.descriptor(GlobalOptions.passphraseDescriptor) { leave(descriptor) }
         leaveTerminal(keepingErrors: arguments.value(GlobalOptions.logLevel) != nil)

@@ -63,8 +63,8 @@ struct KeyringUnits {
             }
     }
 
-    /// Writes the files that are missing or changed, and returns all paths. Throws if another program's file is in the way or a file
-    /// can't be written. Then nothing has changed.
+    /// Writes the files that are missing or changed, and returns all paths. Throws if another program's file is in the
+    /// way or a file can't be written. Then nothing has changed.
     func write() throws(CommandFailure) -> [String] {
         var former: [[UInt8]?] = []
         for file in files {

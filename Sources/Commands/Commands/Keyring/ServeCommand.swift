@@ -51,7 +51,11 @@ enum ServeCommand {
         // For sandboxed applications. The keyring works without it.
         _ = try? await service.own(KeyringUnits.portalName, replacing: true)
         context.output.note("serving \(context.shownVault) as the keyring of this session")
-        if try await !source.openAsking() {
+        // A signal ends the service as at any other time.
+        let isOpen = try await nilIf(
+            { (error: StoreError) in error.code == .cancelled && Task.isCancelled },
+            awaiting: try await source.openAsking())
+        if isOpen == false {
             context.output.note("the vault stays locked; to unlock it, run `latchkey vault unlock`")
         }
         return try await context.end(of: service)

@@ -112,9 +112,9 @@ extension CommandContext {
         problem: CommandFailure?
     ) throws {
         let mayPrompt = !arguments.has(GlobalOptions.noPrompt) && !arguments.command.isHelper
-        // What serves a keyring, or starts a program beside it, goes on for long after its question.
+        // What serves a keyring goes on for long after its question, and the terminal is others' then.
         let prompt = SecretPrompt(
-            isAllowed: mayPrompt, keepsEchoOff: arguments.command.words[0].description != "keyring")
+            isAllowed: mayPrompt, keepsEchoOff: !["keyring run", "keyring serve"].contains(arguments.command.name))
         SecretPrompt.sayWhenInterrupted(output.text(of:))
         if !arguments.command.isHelper { output.showWaits() }
         let logger = Self.logger(arguments, environment, output)

@@ -39,8 +39,8 @@ extension StoreSettings {
     /// How a keyring is unlocked where nothing can ask for its password.
     static let unlockingWithoutDisplay: LogMessage =
         """
-        without a display, unlock it in bash: read -rsp Password: P; printf %s "$P" | gnome-keyring-daemon --replace --unlock. \
-        One that Latchkey serves opens with `latchkey vault unlock`. Or use a vault with --store vault
+        without a display, run in bash `read -rsp Password: P; printf %s "$P" | gnome-keyring-daemon --replace --unlock; unset P`; \
+        a keyring that Latchkey serves opens with `latchkey vault unlock`; or use a vault with --store vault
         """
 }
 

@@ -121,14 +121,17 @@ private struct SetupRun {
         isConsented = arguments.has(.yes)
     }
 
-    /// Whether git's configuration has other helpers: git asks one after the other.
+    /// Whether git's configuration has another helper before ours: git asks one after the other.
     var asksAnotherFirst: Bool {
         guard setup.tool.description == "git", let content = try? file.read() else { return false }
-        var isSo = false
+        var (isSo, isOver, isInSection) = (false, false, false)
         content.withExposedBytes { text in
             text.forEachLine { line, _ in
-                let setting = (line.publicText() ?? "").filter { !$0.isWhitespace }
-                if setting.hasPrefix("helper="), !setting.contains("latchkey") { isSo = setting != "helper=" }
+                let setting = (line.publicText() ?? "").filter { !$0.isWhitespace }.lowercased()
+                if setting.hasPrefix("[") { isInSection = setting.hasPrefix("[credential") }
+                guard !isOver, isInSection, setting.hasPrefix("helper=") else { return }
+                isOver = setting.contains("latchkey")
+                if !isOver { isSo = setting != "helper=" }
             }
         }
         return isSo

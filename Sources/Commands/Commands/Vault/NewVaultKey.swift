@@ -253,23 +253,26 @@ extension CommandContext {
         return vault
     }
 
-    /// Forgets the remembered key files that no longer open the vault, unless none does.
+    /// Forgets the remembered key files that no longer open the vault, unless none does. One that isn't there now may be
+    /// on a disk that is.
     func forgetKeyFiles(of vault: VaultStore) async {
         let known = RememberedKeyFiles(environment)
         let files = known.paths(forVault: vault.identifier)
-        var opening: [String] = []
+        var rest: [String] = []
         for file in files {
-            let opened = try? await VaultStore.open(
-                at: settings.vaultPath, unlockedBy: .keyFile(file), itemCheck: .never, deadline: deadline)
-            if opened != nil { opening.append(file) }
+            let error = await failure(
+                StoreError.self,
+                awaiting: try await VaultStore.open(
+                    at: settings.vaultPath, unlockedBy: .keyFile(file), itemCheck: .never, deadline: deadline))
+            if error?.code != .wrongKey { rest.append(file) }
         }
-        if opening.count == files.count { return }
-        if opening.isEmpty {
+        if rest.count == files.count { return }
+        if rest.isEmpty {
             output.warn(
                 "the key file that Latchkey remembers no longer opens the vault",
                 hint: "name another one: latchkey config set key-file PATH")
         } else {
-            try? known.replace(with: opening, for: vault)
+            try? known.replace(with: rest, for: vault)
         }
     }
 

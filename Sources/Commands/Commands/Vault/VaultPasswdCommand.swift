@@ -23,7 +23,7 @@ enum VaultPasswdCommand {
         guard locked.slots.contains(where: { $0.kind == .passphrase }) else {
             throw CommandFailure(
                 .notFound, "slot.not-found", "the vault doesn't have a passphrase",
-                hint: "add a passphrase: latchkey vault add-slot passphrase")
+                hint: "add a passphrase with `latchkey vault add-slot passphrase`")
         }
         let vault = try await unlock(locked, context)
         guard let old = try await vault.openedSlot(deadline: context.deadline) else {

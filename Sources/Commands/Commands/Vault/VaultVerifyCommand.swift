@@ -45,8 +45,8 @@ enum VaultVerifyCommand {
             throw StoreError(
                 .corrupted, "\(vault.identity) is damaged, or was changed without its key",
                 hint: found.problems.contains { $0.isOfTheFile }
-                    ? "restore a backup, or save what can be read: latchkey vault export --leave-out-damaged FILE"
-                    : "restore a backup, or keep what is intact: latchkey vault verify --accept")
+                    ? "restore a backup, or save what can be read with `latchkey vault export --leave-out-damaged FILE`"
+                    : "restore a backup, or keep what is intact with `latchkey vault verify --accept`")
         }
         if !context.output.isJSON {
             try context.output.write("\(vault.identity): \(LogMessage.credentials(found.itemCount)), all intact")

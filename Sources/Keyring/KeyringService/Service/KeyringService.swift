@@ -29,6 +29,8 @@ package final class KeyringService: Sendable {
     package static func start(
         _ configuration: KeyringConfiguration, at address: String
     ) async throws(BusFault) -> KeyringService {
+        // A client may close the pipe that it has passed. Nothing else may be started from here.
+        _ = signal(SIGPIPE, SIG_IGN)
         let sessionItems = try mapError(
             { (error: StoreError) in BusFault(error, words: configuration.words) }, of: Keyring.makeSessionItems())
         let intake = Intake()

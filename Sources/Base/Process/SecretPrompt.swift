@@ -170,7 +170,11 @@ struct SecretLine: ~Copyable {
     /// How many columns the line has on a terminal, if each of its characters has one.
     var columnCount: Int {
         builder.withExposedBytes { bytes in
-            bytes.indices.count { bytes[$0] >= 0x20 && bytes[$0] & 0xC0 != 0x80 }
+            bytes.indices.count { index in
+                guard bytes[index] >= 0x20, bytes[index] & 0xC0 != 0x80 else { return false }
+                // Half a character, or a control character, isn't shown.
+                return bytes[index] != 0xC2 || index + 1 < bytes.count && bytes[index + 1] >= 0xA0
+            }
         }
     }
 

@@ -14,18 +14,17 @@ public final class RegisteredClient: Sendable {
     let scopes: [String]?
 
     /// A public client, or one that has to prove itself by `secret`. Nothing is checked.
-    public convenience init(
-        _ identifier: String, redirectURIs: [String], secret: consuming Secret<ClientSecret>? = nil
-    ) {
-        self.init(identifier, redirectURIs: redirectURIs, secret: secret, scopes: nil)
-    }
-
-    private init(
-        _ identifier: String, redirectURIs: [String], secret: consuming Secret<ClientSecret>?, scopes: [String]?
-    ) {
+    public init(_ identifier: String, redirectURIs: [String], secret: consuming Secret<ClientSecret>? = nil) {
         self.identifier = identifier
         self.redirectURIs = redirectURIs
         self.secret = secret
+        scopes = nil
+    }
+
+    private init(_ identifier: String, redirectURIs: [String], scopes: [String]) {
+        self.identifier = identifier
+        self.redirectURIs = redirectURIs
+        secret = nil
         self.scopes = scopes
     }
 
@@ -171,6 +170,6 @@ extension RegisteredClient {
         if redirects.isEmpty { redirects = ["http://127.0.0.1/", "http://[::1]/"] }
         let isLoopback = redirects.allSatisfy { $0.hasPrefix("http://127.0.0.1/") || $0.hasPrefix("http://[::1]/") }
         guard isLoopback else { return nil }
-        self.init(identifier, redirectURIs: redirects, secret: nil, scopes: scopes)
+        self.init(identifier, redirectURIs: redirects, scopes: scopes)
     }
 }

@@ -45,23 +45,29 @@ package struct VaultKeyring: Sendable {
             of: .random(byteCount: 32))
         let options = SaveOptions(label: "Key of the vault \(path)", contentType: .binary, condition: .absent)
         _ = try await store.save(made, for: Self.item(slot), options: options, deadline: .after(timeout))
-        do throws(StoreError) {
-            guard try await key(for: slot).matches(made) else {
-                throw StoreError(
-                    .protocolViolation, "the keyring returned another key than was stored",
-                    hint: "choose another way to open the vault")
-            }
-            let deadline = Deadline.after(timeout)
-            if let vault, try await ServedVault.hasSame(Self.item(slot), in: vault, and: store, deadline: deadline) {
-                throw StoreError(
-                    .unsupported, "the keyring is served from this vault, so a key there would be locked in the vault",
-                    hint: "choose a key file or a passphrase, or another keyring")
-            }
-        } catch {
+        if let refusal = await failure(StoreError.self, awaiting: try await check(made, of: slot, vault)) {
             _ = try? await forget(slot)
-            throw error
+            throw refusal
         }
         return .keptKey(made, of: slot)
+    }
+
+    /// Whether a new slot's key is in the keyring, and not in the vault that it is to open.
+    private func check(
+        _ made: borrowing Secret<VaultSlotKey>, of slot: KeySlotReference, _ vault: VaultStore?
+    ) async throws(StoreError) {
+        guard try await key(for: slot).matches(made) else {
+            throw StoreError(
+                .protocolViolation, "the keyring returned another key than was stored",
+                hint: "choose another way to open the vault")
+        }
+        guard let vault else { return }
+        let attributes = ItemAttributes(try Self.item(slot))
+        guard try await vault.search(attributes, in: nil, deadline: .after(timeout)).isEmpty else {
+            throw StoreError(
+                .unsupported, "the keyring is served from this vault, so a key there would be locked in the vault",
+                hint: "choose a key file or a passphrase, or another keyring")
+        }
     }
 
     /// Returns the key of a slot. Throws `locked` when the keyring doesn't have it or isn't there: the vault is. Else

@@ -209,7 +209,8 @@ internal import TestServices
         try await latchkey("vault", "init", "--key-file", "key").successful("vault init")
         let (none, _) = try await answer("latchkey vault passwd")
         #expect(
-            none.status == 1 && none.errorText.contains("hint: add a passphrase: latchkey vault add-slot passphrase"))
+            none.status == 1
+                && none.errorText.contains("hint: add a passphrase with `latchkey vault add-slot passphrase`"))
         try directory.write("one", "one")
         try directory.write("two", "two")
         for name in ["one", "two"] {

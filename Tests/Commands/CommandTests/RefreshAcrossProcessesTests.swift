@@ -48,7 +48,7 @@ import TestServices
                 "exec \(try BuiltProducts.latchkey().path) request work GET \(server.userInfoEndpoint) 2> /dev/tty",
             ], environment: environment, terminal: terminal)
         try await terminal.waitUntilShown(
-            "latchkey: waiting for another process that uses latchkey:work/octocat (session) …")
+            "latchkey: waiting for another process that uses latchkey:work/octocat (")
         server.switchOff(.heldResponse(.token))
         #expect(try await second.finish().status == 0)
         try await terminal.waitUntilShown("\r" + String(repeating: " ", count: 79) + "\r")

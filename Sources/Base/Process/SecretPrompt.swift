@@ -78,7 +78,7 @@ package struct SecretPrompt: Sendable {
         device.write(wrapping: "\(question.text): ")
         defer { device.write("\n") }
         var line = SecretLine(limit: limit)
-        // The first byte of a character that may be a control character.
+        // The first byte of a character that may be a control character, until the second one comes.
         var lead: UInt8?
         while true {
             let byte: UInt8
@@ -95,6 +95,7 @@ package struct SecretPrompt: Sendable {
             switch line.take(byte) {
             case .more:
                 guard isShown else { continue }
+                if line.byteCount <= before { lead = nil }
                 // A terminal puts the bytes of a character together, and would obey a control character.
                 if line.byteCount > before, byte >= 0x20 {
                     // U+0080 to U+009F are control characters, too.

@@ -9,8 +9,8 @@ struct latchkey_libsecret latchkey_libsecret;
 #define FUNCTION(RESULT, NAME, PARAMETERS, ARGUMENTS) #NAME,
 #define VARIADIC(RESULT, NAME, PARAMETERS) #NAME,
 
-// The class of GIO's sockets has the process ignore SIGPIPE from then on, and with it what the process starts. GDBus
-// doesn't need that: its sockets send without the signal.
+// GIO's class of sockets makes the process ignore SIGPIPE, and so do the programs that the process starts. GDBus doesn't
+// need that: its sockets send without the signal.
 static int keep_sigpipe(void) {
     struct sigaction former;
     if (sigaction(SIGPIPE, NULL, &former) != 0) return 0;

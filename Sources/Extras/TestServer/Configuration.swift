@@ -28,7 +28,7 @@ public final class RegisteredClient: Sendable {
         self.scopes = scopes
     }
 
-    /// One with a fragment never (RFC 6749 section 3.1.2).
+    /// A URI with a fragment is never permitted (RFC 6749 section 3.1.2).
     func permits(redirectURI: String) -> Bool {
         !redirectURI.contains("#")
             && redirectURIs.contains { known in

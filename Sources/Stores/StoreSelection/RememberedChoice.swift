@@ -46,7 +46,7 @@ package struct RememberedChoice: Sendable, Hashable {
     }
 }
 
-/// The key files that vaults got, so that later commands need no option. One small file per vault has a path in each line.
+/// The key files of vaults, so that later commands need no option. One small file per vault has a path on each line.
 /// Its name is the vault's ID, so moving the vault doesn't matter.
 ///
 /// A path isn't secret and isn't a key: a changed path leads to a file that doesn't open the vault.
@@ -79,7 +79,7 @@ package struct RememberedKeyFiles: Sendable {
         try replace(with: Array(([path] + others).prefix(Self.maximumCount)), for: vault)
     }
 
-    /// Remembers these alone.
+    /// Remembers only these paths.
     package func replace(with paths: [String], for vault: VaultStore) throws(StoreError) {
         try mappingError({ (error: PrivateFile.Failure) in
             StoreError(

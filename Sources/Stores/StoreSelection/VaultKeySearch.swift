@@ -60,7 +60,7 @@ package struct VaultKeySearch: Sendable {
                 if let opened { return opened }
             }
         }
-        // What is wrong with the newest says most.
+        // The error of the newest file helps most.
         var first: StoreError?
         for path in keyFiles?.paths(forVault: vault.identifier) ?? [] where vault.has(.keyFile) {
             var this: StoreError?

@@ -29,7 +29,7 @@ package final class KeyringService: Sendable {
     package static func start(
         _ configuration: KeyringConfiguration, at address: String
     ) async throws(BusFault) -> KeyringService {
-        // A client may close the pipe that it has passed. Nothing else may be started from here.
+        // A client may close the pipe that it has passed. This process starts no other program.
         _ = signal(SIGPIPE, SIG_IGN)
         let sessionItems = try mapError(
             { (error: StoreError) in BusFault(error, words: configuration.words) }, of: Keyring.makeSessionItems())

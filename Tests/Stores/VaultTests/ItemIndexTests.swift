@@ -94,7 +94,7 @@ import TestServices
             table: table, keys: keys, itemCheck: .never, now: { .now() })
         let items = store
         try await store.change(until: .after(.seconds(600))) { (transaction, change) throws(StoreError) in
-            for number in 0..<100_000 {
+            for number in 0..<10_000 {
                 let row = Row(
                     name: .attributes(
                         attributes(["schema": "common", "rare": "\(number / 3)"]), in: "login",

@@ -42,22 +42,45 @@ extension StoreSelector {
         of key: CredentialKey, beside store: any CredentialStore, among others: [any CredentialStore],
         settings: StoreSettings
     ) async throws(StoreError) -> [OtherPlace] {
-        var found: [OtherPlace] = []
+        try await ask(others, settings) { (other, deadline) throws(StoreError) in
+            guard let record = try await other.read(key, as: Password.self, deadline: deadline) else { return nil }
+            if try await ServedVault.hasSame(key, in: store, and: other, deadline: deadline) { return nil }
+            var isSame = false
+            if let own = try await store.read(key, as: Password.self, deadline: deadline) {
+                isSame = own.secret.matches(record.secret)
+            }
+            return OtherPlace(store: other, isSame: isSame)
+        }
+    }
+
+    /// Returns which of the other stores have secrets of a service.
+    ///
+    /// Throws `cancelled` alone.
+    package func stores(
+        of service: String, among others: [any CredentialStore], settings: StoreSettings
+    ) async throws(StoreError) -> [any CredentialStore] {
+        try await ask(others, settings) { (other, deadline) throws(StoreError) in
+            var entries = other.list(service: service, deadline: deadline).makeAsyncIterator()
+            while let entry = try await entries.next() {
+                if entry.key.kind == .password { return other }
+            }
+            return nil
+        }
+    }
+
+    private func ask<Answer>(
+        _ others: [any CredentialStore], _ settings: StoreSettings,
+        _ question: (any CredentialStore, Deadline) async throws(StoreError) -> Answer?
+    ) async throws(StoreError) -> [Answer] {
+        var answers: [Answer] = []
         for other in others {
             do throws(StoreError) {
-                let deadline = Deadline.after(settings.timeoutBeside)
-                guard let record = try await other.read(key, as: Password.self, deadline: deadline) else { continue }
-                if try await ServedVault.hasSame(key, in: store, and: other, deadline: deadline) { continue }
-                var isSame = false
-                if let own = try await store.read(key, as: Password.self, deadline: deadline) {
-                    isSame = own.secret.matches(record.secret)
-                }
-                found.append(OtherPlace(store: other, isSame: isSame))
+                if let answer = try await question(other, .after(settings.timeoutBeside)) { answers.append(answer) }
             } catch {
                 try passOver("\(other.identity)", error)
             }
         }
-        return found
+        return answers
     }
 
     private func passOver(_ name: LogMessage, _ error: StoreError) throws(StoreError) {

@@ -107,10 +107,10 @@ struct OtherPlacesTests {
 
     @Test func `a secret outside the chosen store is missing there, and the hint names its store`() async throws {
         _ = try await set(vault, "one")
-        for command in ["get", "delete"] {
-            let run = try await latchkey([command, "example.org", "ada"] + keyring)
+        for (command, name) in [("get", "example.org/ada"), ("delete", "example.org/ada"), ("get", "example.org")] {
+            let run = try await latchkey([command] + name.split(separator: "/").map(String.init) + keyring)
             #expect(run.status == 1 && run.output.isEmpty)
-            #expect(run.errorText.contains("no secret for \"example.org/ada\" in secret-service default"))
+            #expect(run.errorText.contains("no secret for \"\(name)\" in secret-service default"))
             #expect(run.errorText.contains("hint: vault "))
             #expect(run.errorText.contains("has the secret: add --store vault or --all-stores"))
         }

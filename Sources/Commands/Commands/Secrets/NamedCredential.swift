@@ -71,7 +71,7 @@ extension CommandContext {
             throw CommandFailure(
                 .notFound, "credential.not-found",
                 "no secret for \"\(CredentialName.shown(name.service))\" in \(view.stores[0].identity)",
-                hint: try await hint(for: name, in: view.stores[0]))
+                hint: try await hint(for: name, in: view.stores[0], beside: view))
         }
         guard keys.count == 1 else {
             throw CommandFailure(several: keys, of: name, isReference: isReference)
@@ -171,17 +171,17 @@ extension CommandContext {
     ) async throws(StoreError) -> CommandFailure {
         let others = try await others(than: store, view)
         for place in try await selector.places(of: key, beside: store, among: others, settings: settings) {
-            return CommandFailure(
-                absent: key, in: store,
-                hint: "\(place.store.identity) has the secret: add --store \(place.store.backendName) or --all-stores")
+            return CommandFailure(absent: key, in: store, hint: Self.otherStoreHint(place.store))
         }
         let name = try? CredentialName(service: key.service, account: key.account)
         return CommandFailure(absent: key, in: store, hint: try await hint(for: name, in: store))
     }
 
     /// The hint for a service or an account without a secret.
+    ///
+    /// - Parameter view: what the command has open, if another store may have the service's secrets.
     private func hint(
-        for name: CredentialName?, in store: any CredentialStore
+        for name: CredentialName?, in store: any CredentialStore, beside view: StoreView? = nil
     ) async throws(StoreError) -> LogMessage {
         let prefix = CredentialKey.providerPrefix
         guard let name else { return Self.listingHint }
@@ -192,6 +192,12 @@ extension CommandContext {
                 unredacted: String(name.service.dropFirst(prefix.count)))
             return
                 "for sign-ins, use `latchkey accounts`, `latchkey token \(provider)` or `latchkey sign-out \(provider)`"
+        }
+        if let view {
+            let others = try await others(than: store, view)
+            if let other = try await selector.stores(of: name.service, among: others, settings: settings).first {
+                return Self.otherStoreHint(other)
+            }
         }
         if let key = try await keys(in: [store], ofHostIn: name).first {
             return "a secret for this host is stored as \(CredentialName.words(key))"
@@ -217,6 +223,10 @@ extension CommandContext {
         return keys.first { $0.account == account }.map {
             "SERVICE and ACCOUNT are two words: \(CredentialName.words($0))"
         }
+    }
+
+    private static func otherStoreHint(_ store: any CredentialStore) -> LogMessage {
+        "\(store.identity) has the secret: add --store \(store.backendName) or --all-stores"
     }
 
     private static let listingHint: LogMessage = "run `latchkey list` to see the stored secrets"

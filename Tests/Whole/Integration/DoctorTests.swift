@@ -210,6 +210,33 @@ struct DoctorTests {
         #expect(damaged.contains { $0.state == "PROBLEM" && $0.remedy != nil })
     }
 
+    @Test func `a key file that is gone is a problem where nobody can type the vault's passphrase`() async throws {
+        let directory = try TestDirectory()
+        var environment = try directory.environment()
+        environment["LATCHKEY_STORE"] = "vault"
+        let key = directory / "home/key"
+        try await latchkey(["vault", "init", "--key-file", key], environment).successful("init")
+        let phrase = try directory.write("phrase", "correct horse battery staple\n")
+        try await Program("/bin/sh").run(
+            [
+                "-c", "exec \"$1\" vault add-slot second --new-passphrase-fd 3 3<\"$2\"", "sh",
+                BuiltProducts.latchkey().path, phrase,
+            ], environment: environment
+        ).successful("add-slot")
+        #expect(try await doctor(environment).allSatisfy { $0.state != "PROBLEM" })
+        try FileManager.default.removeItem(atPath: key)
+        let integrity = try #require(
+            try await doctor(environment, expecting: 77).first { $0.topic == "integrity" })
+        #expect(integrity.state == "PROBLEM", "\(integrity)")
+        #expect(integrity.text.contains("the vault's key file ~/key doesn't exist"), "\(integrity)")
+        // At a terminal people are asked for the passphrase.
+        let terminal = try PseudoTerminal()
+        let asked = try await BuiltProducts.latchkey().start(
+            ["doctor", "--timeout", "600"], environment: environment, terminal: terminal
+        ).finish()
+        #expect(asked.status == 0 && asked.outputText.contains("doesn't exist [store.locked]"), "\(asked.outputText)")
+    }
+
     @Test func `the doctor reports other programs' duplicates, and repairs them on request`() async throws {
         let session = try await PrivateSession(.unlocked)
         var environment = session.environment

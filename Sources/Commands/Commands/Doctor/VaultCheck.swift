@@ -1,5 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeyStoreSelection
 internal import LatchkeyCommandLine
 internal import LatchkeyVault
@@ -44,9 +45,10 @@ struct VaultCheck {
         } catch {
             switch error.code {
             case .cancelled: throw error
-            case .locked where matters && locked.opensWithKeyFileAlone:
-                // No person can be asked, so the vault is useless until its key is set.
-                return ([file, .refusal("integrity", error, matters: true)], nil)
+            // A key should have opened it. Where no person can be asked, the vault is useless until that key is there.
+            case .locked where error.hint != nil:
+                let isUseless = locked.opensWithKeyFileAlone || !SecretPrompt(isAllowed: true).isPossible
+                return ([file, .refusal("integrity", error, matters: matters && isUseless)], nil)
             case .locked:
                 return (
                     [

@@ -65,7 +65,7 @@ internal import TestServices
 
     /// Whoever may write the configuration can name a vault of theirs. Of its owner and its folder nothing was asked.
     @Test(arguments: Tampering.allCases.filter { $0 != .fifo })
-    func `a configuration that others can write is refused, and one behind a link is read`(
+    func `a configuration that others can write is refused, and one behind a link is read and stays there`(
         tampering: Tampering
     ) async throws {
         let file = directory / "config/latchkey/config"
@@ -74,6 +74,8 @@ internal import TestServices
         let list = try await run("config", "list")
         guard tampering != .link else {
             #expect(list.outputText.contains("store  vault"), "\(list.errorText)")
+            try await run("config", "set", "all-stores", "yes").successful("config set")
+            #expect(try String(contentsOfFile: file + ".real", encoding: .utf8) == "store = vault\nall-stores = yes\n")
             guard try tamper(file + ".real", .anotherOwner) else { return }
             #expect(try await run("config", "list").status == 78)
             return

@@ -183,7 +183,7 @@ struct StoreConfigurationFile {
         try StoreConfiguration.assignments(in: text(), path: path).map { ($0.name, $0.value) }
     }
 
-    /// Replaces or adds the line of a name; without a value, removes it. Other lines stay.
+    /// Replaces or adds the line of a name; without a value, removes it. Other lines stay, and so does a link to the file.
     func set(_ name: String, to value: String?) throws {
         var lines = try StoreConfiguration.lines(of: text()).map(String.init)
         if lines.last == "" { lines.removeLast() }
@@ -197,7 +197,7 @@ struct StoreConfigurationFile {
                     .cannotWrite, "configuration.cannot-write",
                     "can't write the configuration \"\(shownPath)\": \(SystemErrorNumber(error.number))",
                     hint: "use a folder that you own, with mode 0700")
-            }, of: PrivateFile.replace(path, with: lines.map { $0 + "\n" }.joined()))
+            }, of: PrivateFile.replace(FileSystem.resolving(path) ?? path, with: lines.map { $0 + "\n" }.joined()))
     }
 
     private func text() throws -> String { try StoreConfiguration.text(ofFileAt: path, isNamed: false) }

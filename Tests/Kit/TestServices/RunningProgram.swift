@@ -193,8 +193,7 @@ public final class RunningProgram: Sendable {
         for what: String, within timeout: Duration = .seconds(120), until condition: () async throws -> Bool
     ) async throws {
         let limit = ContinuousClock.now + timeout
-        // Longer each time: many conditions start a program.
-        var pause = Duration.milliseconds(5)
+        let start = ContinuousClock.now
         while true {
             // Looked at first: what a program says last is there when it has ended.
             let wasRunning = isRunning
@@ -203,8 +202,8 @@ public final class RunningProgram: Sendable {
                 let end = wasRunning ? "not within \(timeout)" : "ended with status \(exit.status ?? -1)"
                 throw ServiceFailure("\(name): \(what): \(end); it said:\n\(outputSoFar)\n\(errorsSoFar)")
             }
-            try await Task.sleep(for: pause)
-            pause = min(pause * 1.25, .milliseconds(80))
+            // Many conditions start a program.
+            try await Task.sleep(for: start.duration(to: .now) < .seconds(1) ? .milliseconds(10) : .milliseconds(50))
         }
     }
 }

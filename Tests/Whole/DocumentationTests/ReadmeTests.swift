@@ -16,7 +16,26 @@ struct ReadmeTests {
         #expect(runner.contains("\nScripts/demo\n"))
         #expect(runner.hasSuffix("\nScripts/test\n"))
         #expect(try Repository.text("Scripts/demo").hasSuffix("\nexec .build/debug/latchkey-demo\n"))
-        #expect(try Repository.text("Scripts/test").contains("\nexec swift test --"))
+        let tests = try Repository.text("Scripts/test")
+        #expect(tests.contains("\nswift test --") && tests.hasSuffix(" || status=$?\nexit $status\n"))
+    }
+
+    /// `--skip` with a pattern that fits a suite's own name skips all of the suite: 160 tests ran nowhere.
+    @Test func `as root, each test runs as root or as an ordinary user`() async throws {
+        let script = Repository.root.appendingPathComponent("Tests/unprivileged").path
+        let printed = try await Program(script).run(["--pattern"]).successful("--pattern").outputText
+        let pattern = try Regex(printed.trimmingCharacters(in: .newlines))
+        for suite in ["VaultTests.KeySlotTests", "VaultTests.ItemIndexTests", "CommandTests.MachineTests"] {
+            #expect(!suite.contains(pattern), "\(suite)")
+        }
+        for (test, isLeft) in [
+            ("VaultTests.KeySlotTests/`a slot`()", true), ("VaultTests.ItemIndexTests/`a search`()", false),
+            ("VaultTests.PathTests/`a path`()", false), ("CommandTests.ResourceTests/`a sign-in`()", true),
+            ("CommandTests.ResourceTests/`a server with its own library`()", false),
+            ("IntegrationTests.DoctorTests/`a doctor`()", false),
+        ] {
+            #expect(test.contains(pattern) == isLeft, "\(test)")
+        }
     }
 
     /// A library that the package links but the first command doesn't install shows only on a fresh machine.

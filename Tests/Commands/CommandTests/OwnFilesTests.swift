@@ -65,7 +65,7 @@ internal import TestServices
 
     /// Whoever may write the configuration can name a vault of theirs. Of its owner and its folder nothing was asked.
     @Test(arguments: Tampering.allCases.filter { $0 != .fifo })
-    func `a configuration that others can write is refused, and one behind a link is read and stays there`(
+    func `a configuration that others can write is refused, behind a link too, and a link stays one`(
         tampering: Tampering
     ) async throws {
         let file = directory / "config/latchkey/config"
@@ -76,6 +76,18 @@ internal import TestServices
             #expect(list.outputText.contains("store  vault"), "\(list.errorText)")
             try await run("config", "set", "all-stores", "yes").successful("config set")
             #expect(try String(contentsOfFile: file + ".real", encoding: .utf8) == "store = vault\nall-stores = yes\n")
+            #expect(unsafe chmod(directory / "config/latchkey", 0o777) == 0)
+            let elsewhere = directory / "config/link"
+            func config(_ words: String...) async throws -> ProgramRun {
+                try await BuiltProducts.latchkey().run(
+                    ["config"] + words, environment: environment.merging(["LATCHKEY_CONFIG": elsewhere]) { $1 })
+            }
+            #expect(unsafe mkdir(elsewhere, 0o700) == 0 && symlink(file + ".real", elsewhere + "/config") == 0)
+            #expect(try await config("list").status == 78)
+            #expect(unsafe chmod(directory / "config/latchkey", 0o700) == 0)
+            #expect(try await config("list").status == 0)
+            #expect(unsafe unlink(elsewhere + "/config") == 0 && symlink("gone", elsewhere + "/config") == 0)
+            #expect(try await config("set", "all-stores", "no").status == 73)
             guard try tamper(file + ".real", .anotherOwner) else { return }
             #expect(try await run("config", "list").status == 78)
             return

@@ -235,6 +235,12 @@ struct DoctorTests {
             ["doctor", "--timeout", "600"], environment: environment, terminal: terminal
         ).finish()
         #expect(asked.status == 0 && asked.outputText.contains("doesn't exist [store.locked]"), "\(asked.outputText)")
+        // But not for the one of a file.
+        environment["LATCHKEY_PASSPHRASE_FILE"] = try directory.write("empty", "", mode: 0o600)
+        let unasked = try await BuiltProducts.latchkey().start(
+            ["doctor", "--timeout", "600"], environment: environment, terminal: terminal
+        ).finish()
+        #expect(unasked.status == 77 && unasked.outputText.contains("PROBLEM  integrity"), "\(unasked.outputText)")
     }
 
     @Test func `the doctor reports other programs' duplicates, and repairs them on request`() async throws {

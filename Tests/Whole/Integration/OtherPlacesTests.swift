@@ -112,7 +112,7 @@ struct OtherPlacesTests {
             #expect(run.status == 1 && run.output.isEmpty)
             #expect(run.errorText.contains("no secret for \"\(name)\" in secret-service default"))
             #expect(run.errorText.contains("hint: vault "))
-            #expect(run.errorText.contains("has the secret: add --store vault or --all-stores"))
+            #expect(run.errorText.contains("has the secret: use --store vault or --all-stores"))
         }
         #expect(try await latchkey(["get", "example.org", "ada"] + vault).outputText == "one")
         let nowhere = try await latchkey(["get", "example.org", "bob"] + keyring)

@@ -49,7 +49,7 @@ enum DoctorCommand {
             settings: settings, matters: chosen == "secret-service"
         ).findings()
         let (vaultFindings, vault) = try await VaultCheck(
-            settings: settings, matters: chosen == "vault"
+            settings: settings, matters: chosen == "vault", mayPrompt: context.settings.mayPrompt
         ).findings()
         findings += vaultFindings
         findings += try await examined(context.selector.catalogue, settings, chosen: chosen)

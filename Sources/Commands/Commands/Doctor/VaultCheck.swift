@@ -10,6 +10,8 @@ struct VaultCheck {
     let settings: StoreSettings
     /// Whether the vault is the chosen store, so that what is wrong with it matters.
     let matters: Bool
+    /// Whether other commands may ask the person, as the doctor may not.
+    let mayPrompt: Bool
 
     /// Returns the vault too if it opens without a question.
     func findings() async throws(StoreError) -> (findings: [Finding], vault: VaultStore?) {
@@ -45,10 +47,9 @@ struct VaultCheck {
         } catch {
             switch error.code {
             case .cancelled: throw error
-            // A key should have opened it. Where no person can be asked, the vault is useless until that key is there.
-            case .locked where error.hint != nil:
-                let isUseless = locked.opensWithKeyFileAlone || !SecretPrompt(isAllowed: true).isPossible
-                return ([file, .refusal("integrity", error, matters: matters && isUseless)], nil)
+            // A key is missing. The vault is useless until it is there, unless the person can be asked for another.
+            case .locked where error.hint != nil || !settings.searchesVaultKey:
+                return ([file, .refusal("integrity", error, matters: matters && !isAsked(for: locked))], nil)
             case .locked:
                 return (
                     [
@@ -61,6 +62,14 @@ struct VaultCheck {
             default: return ([file, .refusal("integrity", error, matters: true)], nil)
             }
         }
+    }
+
+    private func isAsked(for vault: LockedVault) -> Bool {
+        mayPrompt && settings.searchesVaultKey
+            && vault.slots.contains {
+                $0.kind == .passphrase && SecretPrompt(isAllowed: true).isPossible
+                    || $0.kind == .secretService && settings.hasDisplay
+            }
     }
 
     private func integrity(of vault: VaultStore) async throws(StoreError) -> Finding {
@@ -106,6 +115,9 @@ extension DatabaseState {
     }
 }
 
-extension LockedVault {
-    fileprivate var opensWithKeyFileAlone: Bool { slots.allSatisfy { $0.kind == .keyFile } }
+extension StoreSettings {
+    /// Whether nobody named the key of the vault.
+    fileprivate var searchesVaultKey: Bool {
+        if case .search = vaultKey { true } else { false }
+    }
 }

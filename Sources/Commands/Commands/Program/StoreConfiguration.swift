@@ -50,6 +50,8 @@ struct StoreConfiguration: Sendable, Equatable {
             }
         }
         try check(path, owner: file.owner, mode: file.mode)
+        // Behind a link is another folder.
+        if let real = FileSystem.resolving(path) { try check(real, owner: file.owner, mode: file.mode) }
         guard let text = String(validating: file.bytes, as: UTF8.self) else {
             throw unreadable(path, "isn't valid UTF-8")
         }
@@ -191,13 +193,19 @@ struct StoreConfigurationFile {
         let new = value.map { "\(name) = \($0)" }
         if let new, let last = old.last { lines[last - 1] = new } else if let new { lines.append(new) }
         for line in old.reversed() where new == nil || line != old.last { lines.remove(at: line - 1) }
+        var status = stat()
+        let isLink = unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+        guard let target = FileSystem.resolving(path) ?? (isLink ? nil : path) else { throw cannotWrite(ENOENT) }
         try mapError(
-            { (error: PrivateFile.Failure) in
-                CommandFailure(
-                    .cannotWrite, "configuration.cannot-write",
-                    "can't write the configuration \"\(shownPath)\": \(SystemErrorNumber(error.number))",
-                    hint: "use a folder that you own, with mode 0700")
-            }, of: PrivateFile.replace(FileSystem.resolving(path) ?? path, with: lines.map { $0 + "\n" }.joined()))
+            { (error: PrivateFile.Failure) in cannotWrite(error.number) },
+            of: PrivateFile.replace(target, with: lines.map { $0 + "\n" }.joined()))
+    }
+
+    private func cannotWrite(_ number: Int32) -> CommandFailure {
+        CommandFailure(
+            .cannotWrite, "configuration.cannot-write",
+            "can't write the configuration \"\(shownPath)\": \(SystemErrorNumber(number))",
+            hint: "use a folder that you own, with mode 0700")
     }
 
     private func text() throws -> String { try StoreConfiguration.text(ofFileAt: path, isNamed: false) }

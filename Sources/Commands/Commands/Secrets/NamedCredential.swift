@@ -226,7 +226,7 @@ extension CommandContext {
     }
 
     private static func otherStoreHint(_ store: any CredentialStore) -> LogMessage {
-        "\(store.identity) has the secret: add --store \(store.backendName) or --all-stores"
+        "\(store.identity) has the secret: use --store \(store.backendName) or --all-stores"
     }
 
     private static let listingHint: LogMessage = "run `latchkey list` to see the stored secrets"

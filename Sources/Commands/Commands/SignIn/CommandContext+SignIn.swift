@@ -56,23 +56,18 @@ extension CommandContext {
                         name: name, server: .builtIn(name.text, host: nil),
                         clientID: ProviderAddCommand.unregisteredClientID), then: "sign-in \(name)"))
         }
-        let (problem, hint): (LogMessage, LogMessage) =
+        let hint: LogMessage =
             switch builtIn?.host {
             case nil:
-                (
-                    "unknown provider \"\(name)\"",
-                    "run `latchkey provider list` to see the providers, or add one: `latchkey sign-in \(name) --issuer URL --client-id ID`"
-                )
-            case .required: ("\(name) needs a host", "to sign in, run `latchkey sign-in \(name) --host HOST`")
-            case .fixed, .standard:
-                (
-                    "no account is signed in at \(name)",
-                    builtIn?.findsServerByAccount == true
-                        ? "to sign in, run `latchkey sign-in \(name) --account HANDLE`"
-                        : "to sign in, run `latchkey sign-in \(name)`"
-                )
+                "run `latchkey provider list` to see the providers, or add one: `latchkey sign-in \(name) --issuer URL --client-id ID`"
+            case .required: "to sign in, run `latchkey sign-in \(name) --host HOST`"
+            case _ where builtIn?.findsServerByAccount == true:
+                "to sign in, run `latchkey sign-in \(name) --account HANDLE`"
+            case .fixed, .standard: "to sign in, run `latchkey sign-in \(name)`"
             }
-        throw CommandFailure(.notFound, "provider.not-found", problem, hint: hint)
+        throw CommandFailure(
+            .notFound, "provider.not-found",
+            builtIn == nil ? "unknown provider \"\(name)\"" : "the provider \(name) isn't set up", hint: hint)
     }
 
     /// The service for PROVIDER, over the chosen store.

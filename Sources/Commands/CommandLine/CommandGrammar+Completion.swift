@@ -1,4 +1,5 @@
 package import LatchkeyLog
+internal import LatchkeySystem
 
 /// The possible continuations of an unfinished command line.
 package struct ExpectedWord: Sendable {
@@ -24,114 +25,47 @@ extension CommandGrammar {
     /// Reads an unfinished command line, its program name left out. Nothing in it is an error: what makes no sense
     /// leads to no candidates.
     package func expected(after words: [String]) -> ExpectedWord {
-        var reader = UnfinishedLine(grammar: self)
-        for word in words.dropLast() { reader.take(word) }
+        var reader = ArgumentReader(grammar: self)
+        for word in words.dropLast() {
+            let problem = failure(CommandFailure.self, of: try reader.take(word))
+            if problem?.codeName.description == "usage.unknown-command" {
+                return reader.result(.nothing, words.last ?? "")
+            }
+        }
         return reader.expected(words.last ?? "")
     }
 }
 
-/// The state of reading an unfinished command line.
-private struct UnfinishedLine {
-    let grammar: CommandGrammar
-    private var group: String?
-    private var command: CommandDefinition?
-    private var operands: [String] = []
-    private var values: [String: [String]] = [:]
-    private var awaiting: CommandOption?
-    private var optionsEnded = false
-    /// Whether no operand stood before `--`: an optional one is left out then.
-    private var startsBehind = false
-    private var wantsHelp = false
-    private var isLost = false
-
-    init(grammar: CommandGrammar) {
-        self.grammar = grammar
-    }
-
-    private var options: [CommandOption] { (command?.options ?? []) + grammar.globalOptions }
-
-    mutating func take(_ word: String) {
-        if let option = awaiting {
-            awaiting = nil
-            set(option, word)
-        } else if optionsEnded || !word.hasPrefix("-") || word == "-" {
-            takeWord(word)
-        } else if word == "--" {
-            optionsEnded = true
-            startsBehind = operands.isEmpty && command?.operands.first?.isOptional == true
-        } else if let (option, value) = option(in: word) {
-            if let value {
-                set(option, value)
-            } else if option.placeholder != nil {
-                awaiting = option
-            } else {
-                set(option, "")
-            }
-        }
-    }
-
-    private func option(in word: String) -> (CommandOption, String?)? {
-        let (name, value) = VariableName.split(word)
-        guard let option = options.first(where: { $0.name.description == name }) else { return nil }
-        return (option, value.map { String($0) })
-    }
-
-    private mutating func set(_ option: CommandOption, _ value: String) {
-        // A descriptor is for the command itself to read.
-        if case .descriptor = option.form { return }
-        if option.placeholder == nil || option.problem(with: value) == nil {
-            values[option.name.description, default: []].append(value)
-        }
-    }
-
-    private mutating func takeWord(_ word: String) {
-        if let command {
-            operands.append(word)
-            if command.operands.last?.takesRest == true && operands.count >= command.operands.count {
-                optionsEnded = true
-            }
-        } else if let group {
-            command = grammar.command(named: "\(group) \(word)")
-            isLost = command == nil
-        } else if let aliased = grammar.command(aliased: word) {
-            command = aliased
-        } else if word == CommandGrammar.helpCommand.name, !wantsHelp {
-            wantsHelp = true
-        } else if let first = grammar.commands(startingWith: word).first {
-            if first.words.count == 1 { command = first } else { group = word }
-        } else {
-            isLost = true
-        }
-    }
-
-    func expected(_ word: String) -> ExpectedWord {
-        if isLost { return result(.nothing, word) }
+extension ArgumentReader {
+    fileprivate func expected(_ word: String) -> ExpectedWord {
         if let awaiting { return result(source(of: awaiting), word) }
         if !optionsEnded, word.hasPrefix("-") {
-            guard let (option, value) = option(in: word), let value else {
-                let fresh = (options + [CommandGrammar.help]).filter {
+            let (name, value) = VariableName.split(word)
+            guard let option = known.first(where: { $0.name.description == name }), let value else {
+                let fresh = (known + [CommandGrammar.help]).filter {
                     $0.isRepeatable || values[$0.name.description] == nil
                 }
                 return result(.words(fresh.map { ($0.name, $0.help) }), word)
             }
-            return result(source(of: option), value, before: "\(option.name)=")
+            return result(source(of: option), String(value), before: "\(option.name)=")
         }
         if let command {
             if wantsHelp { return result(.nothing, word) }
-            let position = operands.count + (startsBehind ? 1 : 0)
+            // Behind `--` alone stands no optional operand.
+            let position = operands.count + (separation == 0 && command.operands.first?.isOptional == true ? 1 : 0)
             guard position < command.operands.count else {
                 return result(command.operands.last?.takesRest == true ? .files : .nothing, word)
             }
             return result(source(of: command.operands[position], in: command), word)
         }
-        return result(.words(commands()), word)
+        return result(page == nil ? .words(commands()) : .nothing, word)
     }
 
-    private func result(_ source: ExpectedWord.Source, _ word: String, before: String = "") -> ExpectedWord {
-        let arguments = command.map {
-            ParsedArguments(command: $0, globalOptions: grammar.globalOptions, values: values, operands: operands)
-        }
-        return ExpectedWord(source: source, beginning: word, before: before, arguments: arguments)
+    fileprivate func result(_ source: ExpectedWord.Source, _ word: String, before: String = "") -> ExpectedWord {
+        // A descriptor is for the command itself to read.
+        ExpectedWord(
+            source: source, beginning: word, before: before,
+            arguments: command.map { arguments(of: $0, withDescriptors: false) })
     }
 
     /// The words that a command begins or goes on with. The first word of several commands appears once.

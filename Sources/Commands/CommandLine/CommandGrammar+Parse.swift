@@ -29,21 +29,21 @@ extension CommandGrammar {
     }
 }
 
-/// The state of reading one command line.
-private struct ArgumentReader {
+/// The state of reading one command line, which may be unfinished.
+struct ArgumentReader {
     let grammar: CommandGrammar
-    private var group: String?
-    private var command: CommandDefinition?
-    private var operands: [String] = []
-    private var values: [String: [String]] = [:]
+    private(set) var group: String?
+    private(set) var command: CommandDefinition?
+    private(set) var operands: [String] = []
+    private(set) var values: [String: [String]] = [:]
     /// The option whose value comes next.
-    private var awaiting: CommandOption?
-    private var optionsEnded = false
+    private(set) var awaiting: CommandOption?
+    private(set) var optionsEnded = false
     /// How many operands stood before `--`.
-    private var separation: Int?
-    private var wantsHelp = false
+    private(set) var separation: Int?
+    private(set) var wantsHelp = false
     /// The page that `help` is to show.
-    private var page: HelpText?
+    private(set) var page: HelpText?
     private var isEmpty = true
     private var wantsVersion = false
 
@@ -89,10 +89,17 @@ private struct ArgumentReader {
             throw CommandFailure(
                 .usage, "usage.missing-option", "\(option.name) is missing", hint: usageHint(command))
         }
-        return .run(
-            ParsedArguments(
-                command: command, globalOptions: grammar.globalOptions, values: values, operands: operands,
-                separation: separation))
+        return .run(arguments(of: command, withDescriptors: true))
+    }
+
+    func arguments(of command: CommandDefinition, withDescriptors: Bool) -> ParsedArguments {
+        var values = values
+        if !withDescriptors {
+            for option in known { if case .descriptor = option.form { values[option.name.description] = nil } }
+        }
+        return ParsedArguments(
+            command: command, globalOptions: grammar.globalOptions, values: values, operands: operands,
+            separation: separation)
     }
 
     // MARK: - Words
@@ -203,7 +210,7 @@ private struct ArgumentReader {
         values[name, default: []].append(value)
     }
 
-    private var known: [CommandOption] { (command?.options ?? []) + grammar.globalOptions }
+    var known: [CommandOption] { (command?.options ?? []) + grammar.globalOptions }
 
     private var all: [CommandOption] { known + [CommandGrammar.help, CommandGrammar.versionOption] }
 

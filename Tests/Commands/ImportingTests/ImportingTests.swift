@@ -142,7 +142,7 @@ struct ImportingTests {
         let passphrase = Secret<Passphrase>(copying: [0x61].span)
         var readCount = 0
         for number in 0..<count {
-            let read = try? await LibsecretFile.read(directory / "\(number)", passphrase: passphrase)
+            let read = try? await LibsecretFile.read(directory / "\(number)", passphrase: { passphrase.duplicate() })
             if number == 0 {
                 let key = try CredentialKey(service: "example.org", account: "ada")
                 #expect(try await read?.store.read(key, as: Password.self) != nil)
@@ -174,7 +174,7 @@ struct ImportingTests {
                 Bool.random(using: &random) ? UInt8.random(in: 0...8) : UInt8.random(in: 0...255)
             }
             let keyring = try directory.write("keyring", sound + [4, 0, 0, 0, 1, 2, 3, 4, 1, 0, 0, 0] + noise)
-            _ = try? await LibsecretFile.read(keyring, passphrase: passphrase)
+            _ = try? await LibsecretFile.read(keyring, passphrase: { passphrase.duplicate() })
         }
     }
 }

@@ -178,6 +178,9 @@ struct ImportTests {
             "echo x > p; latchkey import --from libsecret-file login.keyring --import-passphrase-fd 3 3< p")
         #expect(run.status == 77 && run.errorText.contains("[import.sealed]"), "\(run.errorText)")
         #expect(run.errorText.contains("if a keyring is open, import its collection"))
+        // Nobody is asked for the passphrase of a file that can't be read with it.
+        let unasked = try await shell("latchkey import --from libsecret-file login.keyring")
+        #expect(unasked.errorText.contains("[import.sealed]"), "\(unasked.errorText)")
     }
 
     @Test func `another collection of the keyring is imported`() async throws {

@@ -178,8 +178,7 @@ enum ImportCommand {
                 case .gh: return Read(try await GitHubHosts.read(path))
                 case .pythonKeyring: return Read(try await PythonKeyringFile.read(path))
                 case .libsecretFile:
-                    let passphrase = try passphrase(arguments, context)
-                    return Read(try await LibsecretFile.read(path, passphrase: passphrase))
+                    return Read(try await LibsecretFile.read(path) { try passphrase(arguments, context) })
                 case .collection: return try await collection(file, context)
                 }
             } catch let error as ImportError {

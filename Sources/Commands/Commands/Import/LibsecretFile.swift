@@ -17,15 +17,16 @@ package enum LibsecretFile {
     /// libsecret writes 100,000. The format has no limit.
     private static let mostIterations: UInt64 = 10_000_000
 
-    /// Throws `ImportError`, `sealed` for gnome-keyring's own format, `wrongPassphrase` when not even one item opens,
-    /// and what memory throws.
-    package static func read(_ path: String, passphrase: borrowing Secret<Passphrase>) async throws -> CredentialImport
-    {
+    /// Asks for the passphrase once the file proves to be one. Throws what that throws, `ImportError`, `sealed` for
+    /// gnome-keyring's own format, `wrongPassphrase` when not even one item opens, and what memory throws.
+    package static func read(
+        _ path: String, passphrase: () throws -> Secret<Passphrase>
+    ) async throws -> CredentialImport {
         let content = try ForeignFile.read(path, of: program)
         let outline = try content.withExposedBytes { (bytes) throws(ImportError) in try Outline(bytes) }
         guard
             let key = try FileCipher.passphraseKey(
-                passphrase, salt: outline.salt, iterations: outline.iterations, byteCount: 16)
+                passphrase(), salt: outline.salt, iterations: outline.iterations, byteCount: 16)
         else { throw notThatFormat }
         var result = try CredentialImport()
         for blob in outline.items {

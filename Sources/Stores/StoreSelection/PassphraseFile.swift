@@ -62,7 +62,7 @@ package enum PassphraseFile {
         }
         if builder.withExposedBytes({ $0.count > 0 && $0[$0.count - 1] == 0x0A }) { builder.removeLast() }
         guard builder.byteCount > 0 else {
-            throw StoreError(.locked, "\(name) is empty; it must contain a passphrase")
+            throw StoreError(.locked, "\(name) is empty", hint: "write the passphrase into it")
         }
         return builder.finish(as: Passphrase.self)
     }

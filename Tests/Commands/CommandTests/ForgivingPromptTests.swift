@@ -192,7 +192,7 @@ internal import TestServices
         try directory.write("pass", Self.good)
         try await answer("LATCHKEY_PASSPHRASE_FILE=pass latchkey vault init").run.successful("vault init")
         let (run, shown) = try await answer(
-            "latchkey list", ("Passphrase of the vault", "a\r"),
+            "cd data/latchkey && latchkey list --vault vault", ("Passphrase of the vault", "a\r"),
             ("Try again (2 of 3).\r\nPassphrase of the vault", "b\r"),
             ("Try again (3 of 3).\r\nPassphrase of the vault", Self.good + "\r"))
         #expect(run.status == 0, "\(run.errorText)")
@@ -202,7 +202,7 @@ internal import TestServices
         // Where the kernel refuses, as in many containers, it would be no help.
         let script = TestData.folder().appendingPathComponent("kernel_keyring.py").path
         let isAllowed = try await Program("/usr/bin/python3").run([script, "probe"]).status == 0
-        #expect(shown.contains("To be asked less often, run `latchkey vault unlock`.") == isAllowed)
+        #expect(shown.contains("To be asked less often, run `latchkey vault unlock --vault vault`.") == isAllowed)
     }
 
     @Test func `vault passwd asks for the old passphrase and changes that slot alone`() async throws {

@@ -241,6 +241,12 @@ struct DoctorTests {
             ["doctor", "--timeout", "600"], environment: environment, terminal: terminal
         ).finish()
         #expect(unasked.status == 77 && unasked.outputText.contains("PROBLEM  integrity"), "\(unasked.outputText)")
+        // What it says to do is about the vault that it was asked about.
+        environment["LATCHKEY_PASSPHRASE_FILE"] = phrase
+        try await latchkey(["vault", "init", "--vault", directory / "home/other"], environment).successful("init")
+        environment["LATCHKEY_PASSPHRASE_FILE"] = nil
+        let other = try await doctor(environment, ["--vault", directory / "home/other"])
+        #expect(other.contains { $0.remedy == "run `latchkey vault verify --vault ~/other`" }, "\(other)")
     }
 
     @Test func `the doctor reports other programs' duplicates, and repairs them on request`() async throws {
@@ -261,5 +267,13 @@ struct DoctorTests {
         #expect(try await latchkey(["get", "example.org", "ada"], environment).outputText == "same")
         // The one that every program's search finds has stayed.
         #expect(try await session.secretTool(["lookup"] + item + ["application", "other"]).outputText == "same")
+        // What another program stores under the same name with another secret isn't for Latchkey to delete.
+        try await session.secretTool(
+            ["store", "--label=Three"] + item + ["application", "third"], input: Array("different".utf8)
+        ).successful("store")
+        let left = try await doctor(environment, ["--repair-duplicates"]).first { $0.topic == "duplicates" }
+        #expect(left?.text.hasPrefix("1 credential is stored in several items") == true)
+        #expect(
+            left?.remedy?.contains("compare them in your keyring application") == true, "\(String(describing: left))")
     }
 }

@@ -23,7 +23,9 @@ enum DoctorCommand {
         examples: ["latchkey doctor", "latchkey doctor --verbose", "latchkey doctor --json"]
     ) { arguments, context in
         if arguments.has(repair) { try await repairDuplicates(context) }
-        let findings = try await findings(context).map { $0.withoutHome(context.environment.home) }
+        let findings = try await findings(context, isRepaired: arguments.has(repair)).map {
+            $0.worded(by: context.output, home: context.environment.home)
+        }
         if arguments.has(GlobalOptions.json) {
             try context.output.write(.array(findings.map(\.json)))
         } else {
@@ -38,7 +40,7 @@ enum DoctorCommand {
         return findings.status
     }
 
-    private static func findings(_ context: CommandContext) async throws -> [Finding] {
+    private static func findings(_ context: CommandContext, isRepaired: Bool) async throws -> [Finding] {
         let settings = context.settings.askingNobody
         var findings = ProcessCheck(context: context).findings
         let check = ChoiceCheck(context: context, settings: settings)
@@ -46,7 +48,7 @@ enum DoctorCommand {
         findings += reasons
         let chosen = choice?.backend.name.description
         findings += try await KeyringCheck(
-            settings: settings, matters: chosen == "secret-service"
+            settings: settings, matters: chosen == "secret-service", isRepaired: isRepaired
         ).findings()
         let (vaultFindings, vault) = try await VaultCheck(
             settings: settings, matters: chosen == "vault", mayPrompt: context.settings.mayPrompt

@@ -64,15 +64,16 @@ struct Finding {
     /// Whether the finding isn't a problem but has an action.
     var isAdvice: Bool { !isProblem && remedy != nil }
 
-    /// The same finding, with `~` for the home directory, as in errors.
-    func withoutHome(_ home: String) -> Finding {
-        guard home != "/" else { return self }
-        let shorten = { (message: LogMessage) -> LogMessage in
-            let text = message.text.split(separator: home + "/", omittingEmptySubsequences: false)
-                .joined(separator: "~/")
+    /// The same finding, worded as in errors, with `~` for the home directory.
+    func worded(by output: TerminalOutput, home: String) -> Finding {
+        let word = { (message: LogMessage) -> LogMessage in
+            var text = output.words(of: message)
+            if home != "/" {
+                text = text.split(separator: home + "/", omittingEmptySubsequences: false).joined(separator: "~/")
+            }
             return "\(LoggableText(reviewed: "what was a log message, with a shorter path", unredacted: text))"
         }
-        return Finding(topic: topic, state: state, text: shorten(text), remedy: remedy.map(shorten))
+        return Finding(topic: topic, state: state, text: word(text), remedy: remedy.map(word))
     }
 }
 

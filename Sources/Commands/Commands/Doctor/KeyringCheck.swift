@@ -11,6 +11,8 @@ struct KeyringCheck {
     let settings: StoreSettings
     /// Whether the keyring is the chosen store, so that what is wrong with it matters.
     let matters: Bool
+    /// Whether the duplicates that can be deleted are.
+    let isRepaired: Bool
 
     func findings() async throws(StoreError) -> [Finding] {
         let store = SecretServiceStore(
@@ -77,7 +79,7 @@ struct KeyringCheck {
             return matters && !isReachable
                 ? .problem("collection", .refused, text, remedy: remedy) : .note("collection", text, remedy: remedy)
         case .missing:
-            let remedy: LogMessage = "latchkey set --create-collection SERVICE ACCOUNT"
+            let remedy: LogMessage = "run `latchkey set --create-collection SERVICE ACCOUNT`"
             return matters
                 ? .problem("collection", .unavailable, "the collection doesn't exist", remedy: remedy)
                 : .note("collection", "the collection doesn't exist", remedy: remedy)
@@ -95,7 +97,9 @@ struct KeyringCheck {
             .note(
                 "duplicates",
                 "\(credentials) stored in several items; Latchkey reads the newest item",
-                remedy: "latchkey doctor --repair-duplicates")
+                remedy: isRepaired
+                    ? "compare them in your keyring application, and delete those that no program uses"
+                    : "run `latchkey doctor --repair-duplicates`")
         ]
     }
 }

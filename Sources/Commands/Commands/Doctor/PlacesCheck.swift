@@ -68,8 +68,8 @@ struct PlacesCheck {
             "credentials in several stores: \(duplicates.count), with different secrets: \(differing)"
         let remedy: LogMessage =
             """
-            list them with latchkey list --all --all-stores; join those with the same secret with latchkey move; if the \
-            secrets differ, delete one with latchkey delete --store STORE
+            list them with `latchkey list --all --all-stores`; join those with the same secret with `latchkey move`; if the \
+            secrets differ, delete one with `latchkey delete --store STORE`
             """
         return usesAllStores && differing > 0
             ? .problem("stores", .usage, text, remedy: remedy) : .note("stores", text, remedy: remedy)

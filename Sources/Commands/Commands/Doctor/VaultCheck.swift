@@ -56,7 +56,7 @@ struct VaultCheck {
                         file,
                         .note(
                             "integrity", "not checked: the vault is locked, and doctor asks for no passphrase",
-                            remedy: "latchkey vault verify"),
+                            remedy: "run `latchkey vault verify`"),
                     ], nil
                 )
             default: return ([file, .refusal("integrity", error, matters: true)], nil)
@@ -77,7 +77,7 @@ struct VaultCheck {
         guard found.isSound else {
             return .problem(
                 "integrity", .badData, LogMessage.counted(found.problems.count, "problem", "problems"),
-                remedy: "latchkey vault verify")
+                remedy: "run `latchkey vault verify`")
         }
         return .good("integrity", "\(LogMessage.credentials(found.itemCount)), all intact")
     }

@@ -138,7 +138,8 @@ extension CommandContext {
             vaultPath: try VaultLocation.checked(namings.places["vault"] ?? environment.dataDirectory + "/vault"),
             vaultKey: Self.vaultKey(
                 passphrase, environment, configuration, prompt,
-                hint: arguments.command.isHelper ? nil : UnlockHint(environment, command: arguments.command.name)),
+                hint: arguments.command.isHelper
+                    ? nil : UnlockHint(environment, command: arguments.command.name, output: output)),
             vaultMemory: RollbackMemory(directory: environment.stateDirectory + "/vaults", logger: logger),
             mayPrompt: mayPrompt,
             timeout: timeout ?? .seconds(30),

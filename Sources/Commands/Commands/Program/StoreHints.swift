@@ -103,10 +103,12 @@ struct UnlockHint: Sendable {
     /// An empty file, which marks that the hint was shown.
     private let mark: String
     private let isOfUse: Bool
+    private let output: TerminalOutput
 
     /// - Parameter command: the one that may ask. Whoever unlocks the vault, or is to prove the passphrase, needs no hint.
-    init(_ environment: ProgramEnvironment, command: String) {
+    init(_ environment: ProgramEnvironment, command: String, output: TerminalOutput) {
         mark = environment.stateDirectory + "/unlock-hint"
+        self.output = output
         isOfUse = !["vault unlock", "vault passwd"].contains(command)
     }
 
@@ -115,7 +117,8 @@ struct UnlockHint: Sendable {
         guard isOfUse, prompt.isPossible, unsafe access(mark, F_OK) != 0,
             (try? VaultStore.checkUnlocking()) != nil
         else { return }
-        try? prompt.show("To be asked less often, run `latchkey vault unlock`.")
+        let hint = output.words(of: "To be asked less often, run `latchkey vault unlock`.")
+        try? prompt.show("\(LoggableText(reviewed: "the hint, with the path of --vault", unredacted: hint))")
         try? PrivateFile.replace(mark, with: "")
     }
 }

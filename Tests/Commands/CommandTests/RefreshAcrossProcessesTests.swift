@@ -130,14 +130,14 @@ import TestServices
     @Test func `a process that is killed before it has sent anything costs nothing`() async throws {
         server.expireAccessTokens()
         // The server's metadata is requested with the lease in hand.
-        server.switchOn(.slow(.seconds(2), .metadata))
+        server.switchOn(.held(.metadata))
         let asked = count(.metadata)
         let first = try ask()
         try await first.wait(for: "the lease") { count(.metadata) > asked }
         let others = try (0..<7).map { _ in try ask() }
         first.signal(SIGKILL)
         _ = try await first.finish()
-        server.switchOff(.slow(.seconds(2), .metadata))
+        server.switchOff(.held(.metadata))
         for program in others {
             let run = try await program.finish()
             #expect(run.status == 0 && run.outputText.contains("octocat"), "\(run.errorText)")

@@ -269,7 +269,7 @@ struct KeyringRunTests {
             """
             mkdir fake; printf '#!/bin/sh\necho $$ > pid\ntrap "" TERM\nwhile :; do sleep 0.1; done\n' > fake/dbus-daemon
             chmod +x fake/dbus-daemon
-            PATH=$PWD/fake:$PATH latchkey keyring run --timeout 1 -- touch started
+            PATH=$PWD/fake:$PATH latchkey keyring run --timeout 5 -- touch started
             """)
         #expect(run.status == 75 && run.errorText.contains("[keyring.bus-timed-out]"), "\(run.errorText)")
         #expect(!FileManager.default.fileExists(atPath: scene.directory / "started"))

@@ -287,7 +287,7 @@ struct KeyringServeTests {
         #expect(try await scene.latchkey("keyring", "status").outputText.contains("locked"))
         // One that hangs is told from another program's, within the time that was given.
         kill(second.pid, SIGSTOP)
-        let silent = try await scene.latchkey("keyring", "status", "--timeout", "1")
+        let silent = try await scene.latchkey("keyring", "status", "--timeout", "5")
         #expect(silent.status == 0 && silent.outputText.contains("doesn't respond"), "\(silent.outputText)")
         kill(second.pid, SIGCONT)
         kill(second.pid, SIGTERM)

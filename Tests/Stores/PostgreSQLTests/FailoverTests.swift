@@ -84,7 +84,7 @@ import TestServices
         try await standby.kill()
         let unknown = await refusal { () async throws(StoreError) in
             try await store.save(
-                secret("newer"), for: key("0"), options: SaveOptions(), deadline: .after(.seconds(5)))
+                secret("newer"), for: key("0"), options: SaveOptions(), deadline: .after(.seconds(15)))
         }
         #expect(unknown?.code == .timedOut && "\(unknown!)".contains("may be stored or not"), "\(unknown!)")
         try await standby.start()

@@ -36,13 +36,13 @@ import Testing
         let fleet = try await Fleet()
         fleet.server.expireAccessTokens()
         // The server's metadata is requested with the lease in hand.
-        fleet.server.switchOn(.slow(.seconds(2), .metadata))
+        fleet.server.switchOn(.held(.metadata))
         let asked = fleet.count(.metadata)
         let first = try fleet.ask(1)[0]
         try await first.wait(for: "the lease") { fleet.count(.metadata) > asked }
         first.kill()
         _ = try await first.finish()
-        fleet.server.switchOff(.slow(.seconds(2), .metadata))
+        fleet.server.switchOff(.held(.metadata))
         let others = try fleet.ask(4)
         try await others[3].wait(for: "the others' refusals") { fleet.count(.userInfo) >= 5 }
         try await fleet.passLeaseTime()
@@ -70,12 +70,12 @@ import Testing
     @Test func `a host that is stopped past its lease stores nothing over the other's session`() async throws {
         let fleet = try await Fleet()
         fleet.server.expireAccessTokens()
-        fleet.server.switchOn(.slow(.seconds(3), .metadata))
+        fleet.server.switchOn(.held(.metadata))
         let asked = fleet.count(.metadata)
         let first = try fleet.ask(1)[0]
         try await first.wait(for: "the lease") { fleet.count(.metadata) > asked }
         first.signalGroup(SIGSTOP)
-        fleet.server.switchOff(.slow(.seconds(3), .metadata))
+        fleet.server.switchOff(.held(.metadata))
         try await fleet.passLeaseTime()
         try await fleet.expectAnswers(
             of: [fleet.hosts[1].start(["request", "work", "GET", fleet.server.userInfoEndpoint, "--timeout", "60"])])

@@ -22,7 +22,7 @@ import TestServices
         let server = try await HostileServer(mode)
         let host = try HostOfVault()
         // Nothing but a slow server is waited for until the end.
-        let run = try await host.run("list", "--timeout", mode == "drip" ? "2" : "60", vault: server.vault())
+        let run = try await host.run("list", "--timeout", mode == "drip" ? "5" : "60", vault: server.vault())
         #expect(run.status == Int32(Self.statuses[code]!) && run.errorText.contains("[store.\(code)]"), run.shown)
         // What a terminal would obey, and books.
         #expect(!run.errorText.utf8.contains(0x1B) && run.errorText.utf8.count < 4000, run.shown)

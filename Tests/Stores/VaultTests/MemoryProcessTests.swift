@@ -50,6 +50,8 @@ import TestServices
             let run = try await other.finish(within: .seconds(300))
             #expect(run.status == 0, "\(run.outputText.suffix(300)) \(run.errorText)")
         }
+        // Whoever finds the record in use for long leaves it, and the next opening raises it.
+        _ = try await VaultStore.open(at: folder.vault, unlockedBy: .keyFile(folder.keyFile), memory: memory(folder))
         #expect(try remembered(folder, store) == UInt64(processes * saves + 1))
     }
 
@@ -108,9 +110,10 @@ import TestServices
         #expect(run.status == 0, "\(run.outputText.suffix(300))")
         let lines = run.outputText.split(separator: "\n").map(String.init)
         for (first, last) in [("opening", "opened"), ("reading", "read")] {
+            // It says so each millisecond, unless it gets no thread: the wait is a tenth of a second.
             let end = try #require(lines.firstIndex(of: last))
-            let start = try #require(lines[..<end].lastIndex(of: first))
-            #expect(lines[start..<end].contains("beside"), "\(first)")
+            let start = try #require(lines[..<end].firstIndex(of: first))
+            #expect(lines[start..<end].count { $0 == "beside" } >= 10, "\(first)")
         }
     }
 }

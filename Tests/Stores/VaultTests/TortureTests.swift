@@ -28,8 +28,8 @@ import TestServices
                 environment: ["VAULT_MEMORY": folder.path + "/memory"], folder: folder.path)
         }
 
-        func begins() async throws {
-            try await process.wait(for: "open") { process.outputSoFar.contains("open") }
+        func begins(with line: String) async throws {
+            try await process.wait(for: line) { process.outputSoFar.contains(line) }
         }
 
         func kill() async throws {
@@ -58,7 +58,7 @@ import TestServices
                     "save", ["churn", "items"][round % 2], "rekey", ["slots", "export", "rekey"][round % 3],
                 ].enumerated()
                     .map { try Victim($1, folder, name: "\($1)\(round)\($0 == 3 ? "b" : "a")") }
-                for victim in victims { try await victim.begins() }
+                for victim in victims { try await victim.begins(with: round == 0 ? " 0" : "open") }
                 for victim in victims.shuffled(using: &generator) {
                     // One after the other: the others find what each leaves behind.
                     // Later rounds are longer: one step of a slot's change is slower than most.

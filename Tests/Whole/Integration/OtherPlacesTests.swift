@@ -98,7 +98,7 @@ struct OtherPlacesTests {
         session.suspendDaemon()
         defer { session.resumeDaemon() }
         let run = try await BuiltProducts.latchkey().run(
-            ["set", "example.org", "ada", "--timeout", "10", "--log-level", "info"] + vault, environment: environment,
+            ["set", "example.org", "ada", "--timeout", "50", "--log-level", "info"] + vault, environment: environment,
             input: Array("one".utf8))
         #expect(run.status == 0 && !run.errorText.contains("warning"), "\(run.errorText)")
         #expect(run.errorText.contains("can't search secret-service default"))

@@ -131,7 +131,7 @@ import TestServices
         }
         #expect(session.server.record.requests[.token] == nil)
         // A code for another device needs nobody here to answer.
-        let run = try await run(["sign-in", "work", "--device", "--timeout", "2"], in: session, expecting: 75)
+        let run = try await run(["sign-in", "work", "--device", "--timeout", "6"], in: session, expecting: 75)
         #expect(
             run.errorText.contains(
                 /latchkey: on any device, open http\S+ and enter the code in the next line\n[A-Z]{4}-/))
@@ -140,7 +140,7 @@ import TestServices
     @Test func `the countdown ends with the command, not with the code's expiry`() async throws {
         let session = try await Self.session(.device)
         let terminal = try PseudoTerminal()
-        let running = try start(["sign-in", "work", "--timeout", "2"], in: session, at: terminal)
+        let running = try start(["sign-in", "work", "--timeout", "6"], in: session, at: terminal)
         #expect(try await running.finish().status == 75, "\(terminal.shown)\n\(machine.log)")
         try await terminal.waitUntilShown("the sign-in was not confirmed in time")
         #expect(terminal.shown.contains("Waiting for you; this ends in 0:0"))

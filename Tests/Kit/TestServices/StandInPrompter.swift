@@ -93,8 +93,8 @@ public final class StandInPrompter: Sendable {
                 fields = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
                 peer = int.from_bytes(base64.b64decode(fields["public"]), "big")
                 shared = pow(peer, self.private, prime)
-                # As long as the prime: without its leading zeros, one dialog in 256 fails.
-                shared = shared.to_bytes(192, "big")
+                # Without its leading zeros, as gcr 3.41 has it: as long as the prime, one dialog in 256 fails.
+                shared = shared.to_bytes((shared.bit_length() + 7) // 8, "big")
                 extracted = hmac.new(bytes(32), shared, hashlib.sha256).digest()
                 self.key = hmac.new(extracted, b"\x01", hashlib.sha256).digest()[:16]
 

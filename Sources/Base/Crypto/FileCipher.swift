@@ -2,6 +2,7 @@ internal import CLatchkeyCrypto
 internal import Glibc
 package import LatchkeyLog
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// The ciphers of other programs' files that libsodium lacks: from OpenSSL's libcrypto, which only this module loads.
 package enum FileCipher {
@@ -38,12 +39,14 @@ package enum FileCipher {
         try LibraryFailure.check(latchkey_crypto_load())
         var tag = [UInt8](repeating: 0, count: 32)
         var count: UInt32 = 0
-        key.withExposedBytes { key in
-            _ = unsafe key.withUnsafeBytes { key in
+        let isMade = key.withExposedBytes { key in
+            unsafe key.withUnsafeBytes { key in
                 unsafe crypto.HMAC(
-                    crypto.EVP_sha256(), key.baseAddress, Int32(key.count), bytes, bytes.count, &tag, &count)
+                    crypto.EVP_sha256(), key.baseAddress, Int32(key.count), bytes, bytes.count, &tag, &count) != nil
             }
         }
+        // Zeros would be a tag that everybody can make.
+        guard isMade else { throw LibraryFailure(.unfit, .crypto, name: "HMAC") }
         return tag
     }
 

@@ -51,32 +51,38 @@ package struct SecretServiceKeyExchange: ~Copyable, Sendable {
         return Self.derivedKey(from: shared)
     }
 
-    /// HKDF with a salt of 32 zeros and no information, of which the first 16 bytes are the key.
-    static func derivedKey(from shared: borrowing Secret<PrivateKey>) -> Secret<PrivateKey> {
+    /// HKDF with a salt of 32 zeros and no information, of which the first 16 bytes are the key. `nil` if libcrypto refuses.
+    static func derivedKey(from shared: borrowing Secret<PrivateKey>) -> Secret<PrivateKey>? {
         let salt = Secret<PrivateKey>(byteCount: 32) { _ in }
-        let extracted = shared.withExposedBytes { authenticationCode(of: $0, key: salt, byteCount: 32) }
+        let made = shared.withExposedBytes { authenticationCode(of: $0, key: salt, byteCount: 32) }
+        guard let extracted = made else { return nil }
         return authenticationCode(of: [0x01].span, key: extracted, byteCount: keyByteCount)
     }
 
-    /// The first bytes of HMAC-SHA-256 (RFC 2104), guarded memory to guarded memory.
+    /// The first bytes of HMAC-SHA-256 (RFC 2104), guarded memory to guarded memory. `nil` if libcrypto refuses: zeros would
+    /// be a key that everybody knows.
     private static func authenticationCode(
         of bytes: Span<UInt8>, key: borrowing Secret<PrivateKey>, byteCount: Int
-    ) -> Secret<PrivateKey> {
-        Secret(capacity: 32) { code in
+    ) -> Secret<PrivateKey>? {
+        var isMade = false
+        let made = Secret<PrivateKey>(capacity: 32) { code in
             key.withExposedBytes { key in
                 unsafe code.withUnsafeMutableBytes { code in
                     unsafe bytes.withUnsafeBytes { bytes in
                         unsafe key.withUnsafeBytes { key in
-                            _ = unsafe crypto.HMAC(
-                                crypto.EVP_sha256(), key.baseAddress, Int32(key.count),
-                                bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count,
-                                code.baseAddress?.assumingMemoryBound(to: UInt8.self), nil)
+                            isMade =
+                                unsafe crypto.HMAC(
+                                    crypto.EVP_sha256(), key.baseAddress, Int32(key.count),
+                                    bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count,
+                                    code.baseAddress?.assumingMemoryBound(to: UInt8.self), nil) != nil
                         }
                     }
                 }
             }
             return byteCount
         }
+        guard isMade else { return nil }
+        return made
     }
 }
 

@@ -156,6 +156,28 @@ struct RefreshTests {
         #expect(try await scene.token() != first)
     }
 
+    /// Otherwise a request would be another person's, or have a token that is revoked.
+    @Test func `memory knows the account that was chosen last, and its newest token`() async throws {
+        let scene = try SignInScene()
+        let old = try await scene.signedInToken()
+        let other = try await scene.service.signIn(
+            presenting: scene.browser(), account: "work", deadline: .unhurried)
+        scene.store.refuseReads(true, .unavailable)
+        let token = try await scene.token()
+        #expect(token != old && other.account == "work")
+        scene.store.refuseReads(false)
+        #expect(try await scene.token() == token)
+        #expect(try await scene.token("octocat") == old)
+        try await scene.service.use("octocat")
+        scene.store.refuseReads(true, .unavailable)
+        #expect(try await scene.token() == old)
+        scene.store.refuseReads(false)
+        try await scene.signIn(account: "octocat")
+        scene.store.refuseReads(true, .unavailable)
+        let new = try await scene.token()
+        #expect(new != old && new != token)
+    }
+
     @Test func `memory returns nothing after a sign-out`() async throws {
         let scene = try SignInScene()
         _ = try await scene.signedInToken()

@@ -60,9 +60,9 @@ public actor GitHubAuthService {
     public func signIn(
         presenting agent: UserAgent, deadline: Deadline = .after(.seconds(600))
     ) async throws(GitHubAuthError) -> GHAuthInfo {
-        try await told { () throws(SignInError) in
-            GHAuthInfo(try await service.signIn(presenting: agent, deadline: deadline))
-        }
+        GHAuthInfo(
+            try await mapError(
+                GitHubAuthError.init, awaiting: await service.signIn(presenting: agent, deadline: deadline)))
     }
 
     /// Revokes a login's token where that is possible, and deletes it in any case.
@@ -87,21 +87,21 @@ public actor GitHubAuthService {
     /// Returns the current user, or `nil` when no account is signed in. Throws `.store` for a store that is locked or can't
     /// be read.
     public func account() async throws(GitHubAuthError) -> GHAuthInfo? {
-        try await told { () throws(SignInError) in try await service.currentAccount().map(GHAuthInfo.init) }
+        try await mapError(GitHubAuthError.init, awaiting: await service.currentAccount().map(GHAuthInfo.init))
     }
 
     /// Returns all users with a token.
     ///
     /// Throws `.store` for a store that can't be read. No user is an empty list.
     public func accounts() async throws(GitHubAuthError) -> [GHAuthInfo] {
-        try await told { () throws(SignInError) in try await service.accounts().map(GHAuthInfo.init) }
+        try await mapError(GitHubAuthError.init, awaiting: await service.accounts().map(GHAuthInfo.init))
     }
 
     /// Makes a login the current one.
     ///
     /// Throws `.notSignedIn` if the login has no token.
     public func use(login: String) async throws(GitHubAuthError) {
-        try await told { () throws(SignInError) in try await service.use(login) }
+        try await mapError(GitHubAuthError.init, awaiting: await service.use(login))
     }
 
     // MARK: - Using the token
@@ -125,12 +125,6 @@ public actor GitHubAuthService {
         } catch {
             throw GitHubAuthError(error)
         }
-    }
-
-    private func told<Result>(
-        _ body: () async throws(SignInError) -> Result
-    ) async throws(GitHubAuthError) -> Result {
-        return try await mapError(GitHubAuthError.init, awaiting: await body())
     }
 }
 

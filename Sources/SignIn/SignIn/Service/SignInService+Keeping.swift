@@ -145,6 +145,9 @@ extension SignInService {
             await putBack(before, account, without: signer?.thumbprint)
             throw error
         }
+        // A store that is out of reach later answers with neither another account nor a token that was replaced.
+        lastAccount = account
+        handedOut[Octets(account)] = Box(session.withoutRefreshToken)
         _ = try? await sessions.forgetEnd(of: account)
         if let signer { signers[Octets(signer.thumbprint)] = signer }
         if let old = before.keyThumbprint {

@@ -147,7 +147,9 @@ extension SignInService {
             }
         }
         let granted = TokensInText(tokens).plain(tokens.grantedScopes, log)
-        try await store(session.refreshed(with: tokens, granted: granted, now: context.now()))
+        let refreshed = session.refreshed(with: tokens, granted: granted, now: context.now())
+        try await store(refreshed)
+        handedOut[Octets(session.account)] = Box(refreshed.withoutRefreshToken)
         log.info("the session was refreshed")
         try await checkIdentity(in: tokens, of: session, at: endpoint, authentication)
     }

@@ -72,16 +72,17 @@ public actor SignInService {
     ///
     /// Throws `.store` for a store that can't be read.
     public func currentAccount() async throws(SignInError) -> SessionSummary? {
-        try await stored { () throws(StoreError) in
-            provider.machine != nil
-                ? try await sessions.load(provider.name)?.summary : try await sessions.currentSummary()
-        }
+        try await mapError(
+            SignInError.store,
+            awaiting: provider.machine != nil
+                ? try await sessions.load(provider.name)?.summary : try await sessions.currentSummary())
     }
 
     /// Makes an account the current one. Throws `.notSignedIn` for an account without a session.
     public func use(_ account: String) async throws(SignInError) {
         _ = try await session(of: account)
         try await mapError(SignInError.store, awaiting: await sessions.setCurrentAccount(account))
+        lastAccount = account
     }
 
     /// The account to use: the one that was set, otherwise the current one, otherwise the only one.
@@ -91,7 +92,8 @@ public actor SignInService {
         let deadline: Deadline = lastAccount == nil ? .standard : .after(Self.patience)
         let found: [String]
         do throws(SignInError) {
-            found = try await stored { () throws(StoreError) in try await sessions.accountsInUse(deadline: deadline) }
+            found = try await mapError(
+                SignInError.store, awaiting: await sessions.accountsInUse(deadline: deadline))
         } catch {
             guard let name = resolvedBefore(error) else { throw error }
             return name
@@ -110,12 +112,6 @@ public actor SignInService {
         guard let session = loaded else { throw SignInError(.notSignedIn) }
         guard session.isOf(provider) else { throw SignInError(.otherAuthority) }
         return session
-    }
-
-    func stored<Result>(
-        _ body: () async throws(StoreError) -> Result
-    ) async throws(SignInError) -> Result {
-        return try await mapError(SignInError.store, awaiting: await body())
     }
 
     // MARK: - The server

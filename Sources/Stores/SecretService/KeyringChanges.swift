@@ -12,16 +12,13 @@ extension KeyringCollection {
     /// change has the last known key. The stream ends with the connection to the bus.
     func changes(_ deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
         let interruption = try Interruption(deadline)
-        var stream: AsyncStream<CredentialChange>?
-        try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+        return try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
             let own = try await ownPath(session, interruption)
             let watcher = CollectionWatcher(self, path: own, session.connection)
             // The bus has taken our subscriptions when it has carried a later call.
             _ = try await isLocked(session, interruption)
-            stream = watcher.stream()
+            return watcher.stream()
         }
-        guard let stream else { throw .keyringWentAway }
-        return stream
     }
 }
 

@@ -22,13 +22,11 @@ extension KeyringCollection {
         _ choose: ([KeyringItem]) -> KeyringItem?
     ) async throws(StoreError) -> CredentialRecord<Purpose>? {
         let interruption = try Interruption(deadline)
-        var record: CredentialRecord<Purpose>?
-        try await KeyringConnection.shared.perform(
+        return try await KeyringConnection.shared.perform(
             interruption, searching: { searchEarly(attributes, interruption, $0) }
         ) { (session) async throws(KeyringFailure) in
-            record = try await read(attributes, as: purpose, session, interruption, choose)
+            try await read(attributes, as: purpose, session, interruption, choose)
         }
-        return record
     }
 
     private func read<Purpose: SecretPurpose>(
@@ -127,20 +125,11 @@ extension KeyringCollection {
     /// Returns what can be read, in the order of service, account and kind.
     func list(service: String?, _ deadline: Deadline) async throws(StoreError) -> [CredentialMetadata] {
         let interruption = try Interruption(deadline)
-        var entries: [CredentialMetadata] = []
-        try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
-            entries = try await list(service: service, session, interruption)
+        let items = try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+            try await allItems(service.map { [(ItemAttributes.service, $0)] }, session, interruption)
         }
-        return entries
-    }
-
-    private func list(
-        service: String?, _ session: KeyringSession, _ interruption: Interruption
-    ) async throws(KeyringFailure) -> [CredentialMetadata] {
         var first: [CredentialKey: KeyringItem] = [:]
-        for item in try await allItems(
-            service.map { [(ItemAttributes.service, $0)] }, session, interruption)
-        {
+        for item in items {
             guard let key = item.key else { continue }
             if let other = first[key], other.precedes(item) { continue }
             first[key] = item
@@ -186,13 +175,12 @@ extension DecodedSecret {
 extension KeyringCollection {
     func report(_ deadline: Deadline) async throws(StoreError) -> SecretServiceReport {
         let interruption = try Interruption(deadline)
-        var report: SecretServiceReport?
-        try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+        return try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
             let process = await session.connection.processID(of: session.owner, interruption.trigger)
             let collections = try await session.property(
                 "Collections", "ao", of: BusName.serviceInterface, at: BusName.service, interruption
             ).texts
-            report = SecretServiceReport(
+            return SecretServiceReport(
                 processIdentifier: process.flatMap(Int32.init(exactly:)),
                 processName: process.flatMap(ProcessFacts.name),
                 collectionCount: collections.count,
@@ -202,8 +190,6 @@ extension KeyringCollection {
                 isSessionEncrypted: session.codec.isEncrypted,
                 hasSystemPrompter: try await hasPrompter(session, interruption))
         }
-        guard let report else { throw .keyringWentAway }
-        return report
     }
 
     private func lockedCount(

@@ -8,12 +8,9 @@ extension KeyringCollection {
         _ secret: borrowing Secret<Purpose>, for key: CredentialKey, _ options: SaveOptions, _ deadline: Deadline
     ) async throws(StoreError) -> CredentialVersion {
         let interruption = try Interruption(deadline)
-        var version: CredentialVersion?
-        try await alone(with: key, interruption) { (session) async throws(KeyringFailure) in
-            version = try await save(secret, for: key, options, session, interruption)
+        return try await alone(with: key, interruption) { (session) async throws(KeyringFailure) in
+            try await save(secret, for: key, options, session, interruption)
         }
-        guard let version else { throw .keyringBrokeProtocol }
-        return version
     }
 
     private func save<Purpose: SecretPurpose>(
@@ -95,16 +92,16 @@ extension KeyringCollection {
         _ key: CredentialKey, _ condition: WriteCondition, _ deadline: Deadline
     ) async throws(StoreError) -> Bool {
         let interruption = try Interruption(deadline)
-        var deleted = false
-        try await alone(with: key, interruption) { (session) async throws(KeyringFailure) in
+        return try await alone(with: key, interruption) { (session) async throws(KeyringFailure) in
+            var deleted = false
             let items = try await items(under: key, session, interruption)
             try await check(condition, items.first, session, interruption)
             // All of them, the one that is read last of all: an older one must never come to light.
             for item in items.reversed() {
                 if try await delete(item, session, interruption) { deleted = true }
             }
+            return deleted
         }
-        return deleted
     }
 
     /// Deletes an item, and returns whether it was there.
@@ -122,29 +119,22 @@ extension KeyringCollection {
     // MARK: - One change at a time
 
     /// Runs `change` while no other task, and no other Latchkey process, changes the same credential.
-    func alone(
+    func alone<Value>(
         with key: CredentialKey, _ interruption: Interruption,
-        _ change: (KeyringSession) async throws(KeyringFailure) -> Void
-    ) async throws(StoreError) {
+        _ change: (KeyringSession) async throws(KeyringFailure) -> Value
+    ) async throws(StoreError) -> Value {
         try await mappingError(\KeyringFailure.storeError) { () async throws(KeyringFailure) in
             try interruption.check()
             try await KeyMutexes.shared.enter(key, interruption)
         }
         defer { KeyMutexes.shared.leave(key) }
-        try await underWriteLock(key, interruption, change)
-    }
-
-    /// Takes the lock among processes, which isn't the lease: the caller may hold that. The lock is the same for all
-    /// collections, because a collection may have several names.
-    private func underWriteLock(
-        _ key: CredentialKey, _ interruption: Interruption,
-        _ change: (KeyringSession) async throws(KeyringFailure) -> Void
-    ) async throws(StoreError) {
+        // The lock among processes isn't the lease: the caller may hold that. It is the same for all collections, because
+        // a collection may have several names.
         let writing = StoreIdentity(backend: identity.backend + " write", location: "")
         let lock = try await configuration.coordination?.acquire(key, of: writing, deadline: interruption.deadline)
-        try await KeyringConnection.shared.perform(
+        defer { withExtendedLifetime(lock) {} }
+        return try await KeyringConnection.shared.perform(
             interruption, searching: { searchEarly(ItemAttributes.made(for: key), interruption, $0) }, change)
-        withExtendedLifetime(lock) {}
     }
 
     /// The items under a key, or `nil` after the missing collection was made.
@@ -222,12 +212,10 @@ extension KeyringCollection {
     /// Finds the keys that several items have.
     func duplicates(service: String?, _ deadline: Deadline) async throws(StoreError) -> [DuplicateItems] {
         let interruption = try Interruption(deadline)
-        var found: [CredentialKey: [KeyringItem]] = [:]
-        try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
-            let items = try await allItems(
-                service.map { [(ItemAttributes.service, $0)] }, session, interruption)
-            found = Dictionary(grouping: items.filter { $0.key != nil }) { $0.key! }
+        let items = try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+            try await allItems(service.map { [(ItemAttributes.service, $0)] }, session, interruption)
         }
+        let found = Dictionary(grouping: items.filter { $0.key != nil }) { $0.key! }
         return found.filter { $1.count > 1 }.sorted { Self.precedes($0.key, $1.key) }.map { key, items in
             DuplicateItems(
                 key: key,
@@ -242,11 +230,9 @@ extension KeyringCollection {
         of key: CredentialKey, losingOlder: Bool, _ deadline: Deadline
     ) async throws(StoreError) -> DuplicateRepair {
         let interruption = try Interruption(deadline)
-        var repair = DuplicateRepair()
-        try await alone(with: key, interruption) { (session) async throws(KeyringFailure) in
-            repair = try await repairDuplicates(of: key, losingOlder: losingOlder, session, interruption)
+        return try await alone(with: key, interruption) { (session) async throws(KeyringFailure) in
+            try await repairDuplicates(of: key, losingOlder: losingOlder, session, interruption)
         }
-        return repair
     }
 
     private func repairDuplicates(

@@ -77,15 +77,12 @@ internal import LatchkeySystem
 
     func state(_ deadline: Deadline) async throws(StoreError) -> SecretServiceState {
         let interruption = try Interruption(deadline)
-        var state: SecretServiceState?
-        try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
-            state = SecretServiceState(
+        return try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+            SecretServiceState(
                 collectionPath: try await ownPath(session, interruption),
                 isLocked: try await isLocked(session, interruption), owner: session.owner,
                 isSessionEncrypted: session.codec.isEncrypted)
         }
-        guard let state else { throw .keyringWentAway }
-        return state
     }
 }
 

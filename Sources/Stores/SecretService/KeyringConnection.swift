@@ -139,16 +139,19 @@ internal import LatchkeySystem
     /// yet, runs it once more with a new session.
     ///
     /// - Parameter search: starts the first search of `body`, if it can, before a session is opened.
-    func perform(
+    func perform<Value: ~Copyable>(
         _ interruption: Interruption, searching search: (BusConnection) -> EarlySearch? = { _ in nil },
-        _ body: (KeyringSession) async throws(KeyringFailure) -> Void
-    ) async throws(StoreError) {
+        _ body: (KeyringSession) async throws(KeyringFailure) -> Value
+    ) async throws(StoreError) -> Value {
         try await mappingError(\KeyringFailure.storeError) { () async throws(KeyringFailure) in
             let session = try await openSession(interruption, search)
-            if let error = await failure(KeyringFailure.self, awaiting: try await body(session)) {
+            let outcome: Result<Value, KeyringFailure> = await Result(awaiting: try await body(session))
+            switch consume outcome {
+            case .success(let value): return value
+            case .failure(let error):
                 if error.endsSession { forget(session) }
                 guard error.mayBeSessions else { throw error }
-                try await body(openSession(interruption))
+                return try await body(openSession(interruption))
             }
         }
     }

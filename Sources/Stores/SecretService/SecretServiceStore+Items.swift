@@ -44,40 +44,34 @@ extension SecretServiceStore: ItemStore {
 extension KeyringCollection {
     fileprivate func items(_ attributes: ItemAttributes, _ deadline: Deadline) async throws(StoreError) -> [Item] {
         let interruption = try Interruption(deadline)
-        var found: [Item] = []
-        try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
-            found = try await allItems(attributes.all.isEmpty ? nil : attributes.pairs, session, interruption)
-                .filter(\.isItem).map(\.item)
+        let found = try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+            try await allItems(attributes.all.isEmpty ? nil : attributes.pairs, session, interruption)
         }
-        return found.sorted { $0.precedes($1) }
+        return found.filter(\.isItem).map(\.item).sorted { $0.precedes($1) }
     }
 
     fileprivate func read<Purpose: SecretPurpose>(
         _ id: ItemID, as purpose: Purpose.Type, _ deadline: Deadline
     ) async throws(StoreError) -> ItemRecord<Purpose>? {
         let interruption = try Interruption(deadline)
-        var record: ItemRecord<Purpose>?
-        try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+        return try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
             guard let found = try await item(id, session, interruption),
                 let decoded = try await secret(
                     startSecret(at: found.path, session, interruption), of: found, as: purpose, session, interruption)
-            else { return }
+            else { return nil }
             let item = found.item.with(contentType: decoded.contentType)
             let version = versionKey.version(of: item, decoded.secret)
-            record = ItemRecord(item, version: version, secret: decoded.takeSecret())
+            return ItemRecord(item, version: version, secret: decoded.takeSecret())
         }
-        return record
     }
 
     fileprivate func save<Purpose: SecretPurpose>(
         _ secret: borrowing Secret<Purpose>, _ draft: ItemDraft, _ deadline: Deadline
     ) async throws(StoreError) -> (item: Item, isNew: Bool)? {
         let interruption = try Interruption(deadline)
-        var saved: (item: Item, isNew: Bool)?
-        try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
-            saved = try await save(secret, draft, session, interruption)
+        return try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+            try await save(secret, draft, session, interruption)
         }
-        return saved
     }
 
     private func save<Purpose: SecretPurpose>(
@@ -119,13 +113,12 @@ extension KeyringCollection {
         _ id: ItemID, _ condition: WriteCondition, _ deadline: Deadline
     ) async throws(StoreError) -> Item? {
         let interruption = try Interruption(deadline)
-        var deleted: Item?
-        try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+        return try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
             let found = try await item(id, session, interruption)
             try await check(condition, found, session, interruption)
-            if let found, try await delete(found, session, interruption) { deleted = found.item }
+            guard let found, try await delete(found, session, interruption) else { return nil }
+            return found.item
         }
-        return deleted
     }
 
     // MARK: - Finding

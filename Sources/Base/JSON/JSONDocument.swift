@@ -71,7 +71,7 @@ package struct JSONDocument: ~Copyable, Sendable {
         member(named: name.description, of: value)
     }
 
-    borrowing func member(named name: String, of value: JSONValue) -> JSONValue? {
+    package borrowing func member(named name: String, of value: JSONValue) -> JSONValue? {
         guard value.kind == .object else { return nil }
         let name = Array(name.utf8)
         return body.withExposedBytes { bytes -> JSONValue? in

@@ -61,21 +61,6 @@ enum JSONString {
         return index + count
     }
 
-    /// Whether the bytes are well-formed UTF-8.
-    static func isUTF8(_ bytes: Span<UInt8>) -> Bool {
-        var index = 0
-        while index < bytes.count {
-            if bytes[index] < 0x80 {
-                index += 1
-            } else if let next = try? validateSequence(bytes, index) {
-                index = next
-            } else {
-                return false
-            }
-        }
-        return true
-    }
-
     /// The byte that a backslash and `byte` mean, or `nil`.
     private static func shortEscape(_ byte: UInt8) -> UInt8? {
         switch byte {
@@ -124,27 +109,7 @@ enum JSONString {
                 value = 0x10000 + ((value - 0xD800) << 10) + (low - 0xDC00)
                 index += 6
             }
-            encode(value, body)
-        }
-    }
-
-    private static func encode(_ value: UInt32, _ body: (UInt8) -> Void) {
-        func continuation(_ shift: UInt32) -> UInt8 { UInt8(0x80 | (value >> shift & 0x3F)) }
-        switch value {
-        case ..<0x80:
-            body(UInt8(value))
-        case ..<0x800:
-            body(UInt8(0xC0 | value >> 6))
-            body(continuation(0))
-        case ..<0x10000:
-            body(UInt8(0xE0 | value >> 12))
-            body(continuation(6))
-            body(continuation(0))
-        default:
-            body(UInt8(0xF0 | value >> 18))
-            body(continuation(12))
-            body(continuation(6))
-            body(continuation(0))
+            for byte in (Unicode.Scalar(value) ?? "\u{FFFD}").utf8 { body(byte) }
         }
     }
 

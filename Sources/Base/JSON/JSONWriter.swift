@@ -31,7 +31,7 @@ package struct JSONWriter: ~Copyable, Sendable {
     ) throws(JSONError) {
         try begin(name)
         try secret.withExposedBytes { (bytes) throws(JSONError) in
-            guard JSONString.isUTF8(bytes) else { throw JSONError(.invalidUTF8) }
+            guard (try? UTF8Span(validating: bytes)) != nil else { throw JSONError(.invalidUTF8) }
             try append(quoting: bytes)
         }
     }

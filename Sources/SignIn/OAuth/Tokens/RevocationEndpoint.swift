@@ -10,21 +10,12 @@ package struct RevocationEndpoint: Sendable {
 
     /// Returns `nil` if the server lacks a revocation endpoint.
     ///
-    /// - Parameter dpop: the signer of the key that the tokens are bound to, if any.
+    /// - Parameters:
+    ///   - dpop: the signer of the key that the tokens are bound to, if any.
+    ///   - timeout: of each request.
     package init?(
         server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport,
-        dpop: DPoPProofSigner? = nil,
-        log: RedactedLogger = .disabled
-    ) {
-        self.init(
-            server: server, client: client, http: http, dpop: dpop, log: log, timeout: EndpointClient.limits.timeout)
-    }
-
-    /// - Parameter timeout: of each request.
-    package init?(
-        server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport,
-        dpop: DPoPProofSigner?, log: RedactedLogger,
-        timeout: Duration
+        dpop: DPoPProofSigner? = nil, log: RedactedLogger = .disabled, timeout: Duration = .seconds(30)
     ) {
         guard let url = server.revocationEndpoint else { return nil }
         self.url = url

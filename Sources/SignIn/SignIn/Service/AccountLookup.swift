@@ -66,8 +66,8 @@ struct AccountLookup: Sendable {
             return try Self.userInfo(try await fetch(url, token, server.transport(http)), expecting: subject)
         case .resource(let url, let name, let subject):
             let document = try await fetch(url, token, http)
-            return Self.text(name, in: document).map {
-                AccountIdentity(name: $0, subject: Self.text(subject, in: document))
+            return Self.text(name.rawValue, in: document).map {
+                AccountIdentity(name: $0, subject: Self.text(subject.rawValue, in: document))
             }
         case .nowhere: return nil
         }
@@ -83,20 +83,9 @@ struct AccountLookup: Sendable {
         return name.map { AccountIdentity(name: $0, subject: theirs) }
     }
 
-    private static func text(_ member: OAuthProvider.AccountMember, in document: borrowing JSONDocument) -> String? {
-        switch member {
-        case .login: text("login", in: document)
-        case .id: text("id", in: document)
-        case .username: text("username", in: document)
-        case .email: text("email", in: document)
-        case .acct: text("acct", in: document)
-        case .userPrincipalName: text("userPrincipalName", in: document)
-        }
-    }
-
     /// A string, or a whole number as text.
-    private static func text(_ name: StaticString, in document: borrowing JSONDocument) -> String? {
-        guard let member = document.member(name) else { return nil }
+    private static func text(_ name: String, in document: borrowing JSONDocument) -> String? {
+        guard let member = document.member(named: name, of: document.root) else { return nil }
         if let number = try? document.integer(member) { return String(number) }
         guard let text = try? document.publicText(member, limit: 1024), !text.isEmpty else { return nil }
         return text

@@ -151,6 +151,10 @@ enum PageSealedFiles {
         unsafe (UnsafeMutableRawPointer(file) + ownByteCount).assumingMemoryBound(to: sqlite3_file.self)
     }
 
+    private static func system(_ file: UnsafeMutablePointer<sqlite3_file>) -> sqlite3_io_methods {
+        unsafe innerFile(file).pointee.pMethods.pointee
+    }
+
     nonisolated(unsafe) private static let original = unsafe sqlite3_vfs_find(nil)
 
     /// Written once, before SQLite first sees them; never freed.
@@ -158,48 +162,18 @@ enum PageSealedFiles {
         let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
         unsafe methods.initialize(to: sqlite3_io_methods())
         unsafe methods.pointee.iVersion = 1
-        unsafe methods.pointee.xClose = { file in
-            let inner = unsafe innerFile(file!)
-            return unsafe inner.pointee.pMethods.pointee.xClose(inner)
-        }
+        unsafe methods.pointee.xClose = { unsafe system($0!).xClose(innerFile($0!)) }
         unsafe methods.pointee.xRead = { unsafe read($0!, $1!, $2, $3) }
         unsafe methods.pointee.xWrite = { unsafe write($0!, $1!, $2, $3) }
-        unsafe methods.pointee.xTruncate = { file, size in
-            let inner = unsafe innerFile(file!)
-            return unsafe inner.pointee.pMethods.pointee.xTruncate(inner, size)
-        }
-        unsafe methods.pointee.xSync = { file, flags in
-            let inner = unsafe innerFile(file!)
-            return unsafe inner.pointee.pMethods.pointee.xSync(inner, flags)
-        }
-        unsafe methods.pointee.xFileSize = { file, size in
-            let inner = unsafe innerFile(file!)
-            return unsafe inner.pointee.pMethods.pointee.xFileSize(inner, size)
-        }
-        unsafe methods.pointee.xLock = { file, level in
-            let inner = unsafe innerFile(file!)
-            return unsafe inner.pointee.pMethods.pointee.xLock(inner, level)
-        }
-        unsafe methods.pointee.xUnlock = { file, level in
-            let inner = unsafe innerFile(file!)
-            return unsafe inner.pointee.pMethods.pointee.xUnlock(inner, level)
-        }
-        unsafe methods.pointee.xCheckReservedLock = { file, result in
-            let inner = unsafe innerFile(file!)
-            return unsafe inner.pointee.pMethods.pointee.xCheckReservedLock(inner, result)
-        }
-        unsafe methods.pointee.xFileControl = { file, operation, argument in
-            let inner = unsafe innerFile(file!)
-            return unsafe inner.pointee.pMethods.pointee.xFileControl(inner, operation, argument)
-        }
-        unsafe methods.pointee.xSectorSize = { file in
-            let inner = unsafe innerFile(file!)
-            return unsafe inner.pointee.pMethods.pointee.xSectorSize(inner)
-        }
-        unsafe methods.pointee.xDeviceCharacteristics = { file in
-            let inner = unsafe innerFile(file!)
-            return unsafe inner.pointee.pMethods.pointee.xDeviceCharacteristics(inner)
-        }
+        unsafe methods.pointee.xTruncate = { unsafe system($0!).xTruncate(innerFile($0!), $1) }
+        unsafe methods.pointee.xSync = { unsafe system($0!).xSync(innerFile($0!), $1) }
+        unsafe methods.pointee.xFileSize = { unsafe system($0!).xFileSize(innerFile($0!), $1) }
+        unsafe methods.pointee.xLock = { unsafe system($0!).xLock(innerFile($0!), $1) }
+        unsafe methods.pointee.xUnlock = { unsafe system($0!).xUnlock(innerFile($0!), $1) }
+        unsafe methods.pointee.xCheckReservedLock = { unsafe system($0!).xCheckReservedLock(innerFile($0!), $1) }
+        unsafe methods.pointee.xFileControl = { unsafe system($0!).xFileControl(innerFile($0!), $1, $2) }
+        unsafe methods.pointee.xSectorSize = { unsafe system($0!).xSectorSize(innerFile($0!)) }
+        unsafe methods.pointee.xDeviceCharacteristics = { unsafe system($0!).xDeviceCharacteristics(innerFile($0!)) }
         return unsafe methods
     }()
 

@@ -182,15 +182,11 @@ package enum PipeSafeWrite {
         }
     }
 
-    struct Failure: Error {
-        let number: Int32
-    }
-
     /// Calls write(2), again after a signal, and returns the number of written bytes.
     ///
     /// A pipe without a reader would raise SIGPIPE, and a file at its limit SIGXFSZ. Both are blocked in this thread
     /// and then removed, so that other waits for these signals aren't affected.
-    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Result<Int, Failure> {
+    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Result<Int, SystemErrorNumber> {
         var (held, before) = (sigset_t(), sigset_t())
         unsafe sigemptyset(&held)
         for signal in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&held, signal) }
@@ -209,7 +205,7 @@ package enum PipeSafeWrite {
         }
         unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
         if count > 0 { return .success(count) }
-        return .failure(Failure(number: count == 0 ? EIO : number))
+        return .failure(SystemErrorNumber(count == 0 ? EIO : number))
     }
 }
 

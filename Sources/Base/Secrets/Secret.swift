@@ -149,7 +149,7 @@ extension Secret where Purpose: SecretPurpose {
     public static func random(byteCount: Int) throws(RandomSourceError) -> Secret<Purpose> {
         try Secret(byteCount: byteCount) { (span) throws(RandomSourceError) in
             try mapError(
-                { (error: RandomOctetsError) in RandomSourceError(number: error.number) }, of: RandomOctets.fill(&span))
+                { (error: SystemErrorNumber) in RandomSourceError(number: error.number) }, of: RandomOctets.fill(&span))
         }
     }
 }

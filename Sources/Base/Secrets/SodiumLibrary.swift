@@ -1,5 +1,6 @@
 internal import CLatchkeySodium
 internal import Glibc
+package import LatchkeySystem
 
 /// The one-time start of libsodium; every entry to the library goes through `start()`.
 package enum SodiumLibrary {
@@ -29,15 +30,10 @@ package func constantTimeEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Boo
     }
 }
 
-/// An error: the kernel refused random octets (getentropy(3)). `number` is its errno.
-package struct RandomOctetsError: Error, Equatable, Sendable {
-    package let number: Int32
-}
-
 /// Random octets from the kernel's generator, the status of each call checked.
 package enum RandomOctets {
     /// Fills `bytes` with random octets, or throws with the kernel's error number.
-    package static func fill(_ bytes: inout MutableSpan<UInt8>) throws(RandomOctetsError) {
+    package static func fill(_ bytes: inout MutableSpan<UInt8>) throws(SystemErrorNumber) {
         var failure: Int32 = 0
         unsafe bytes.withUnsafeMutableBytes { buffer in
             var rest = unsafe buffer[...]
@@ -51,11 +47,11 @@ package enum RandomOctets {
                 unsafe rest = unsafe rest.dropFirst(256)
             }
         }
-        if failure != 0 { throw RandomOctetsError(number: failure) }
+        if failure != 0 { throw SystemErrorNumber(failure) }
     }
 
     /// Returns `count` random octets that aren't secret, such as a salt, a nonce or a file name.
-    package static func array(_ count: Int) throws(RandomOctetsError) -> [UInt8] {
+    package static func array(_ count: Int) throws(SystemErrorNumber) -> [UInt8] {
         var octets = [UInt8](repeating: 0, count: count)
         var span = octets.mutableSpan
         try fill(&span)

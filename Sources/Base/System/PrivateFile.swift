@@ -2,21 +2,8 @@ package import Glibc
 
 /// Small files of this user alone that are replaced whole: the remembered store, a provider's configuration.
 package enum PrivateFile {
-    /// A system call failed; `number` is its errno.
-    package struct Failure: Error, Sendable, Hashable {
-        package let number: Int32
-
-        package init(number: Int32) {
-            self.number = number
-        }
-
-        init(_ error: SystemErrorNumber) {
-            number = error.number
-        }
-    }
-
     /// Makes a folder and those above it (0700, whatever the umask) where they are missing, durably.
-    package static func makeFolder(_ path: String) throws(Failure) {
+    package static func makeFolder(_ path: String) throws(SystemErrorNumber) {
         var made = ""
         for part in path.split(separator: "/") {
             let above = made.isEmpty ? "/" : made
@@ -25,57 +12,58 @@ package enum PrivateFile {
                 unsafe chmod(made, 0o700)
                 try synchronise(above)
             } else if errno != EEXIST {
-                throw Failure(number: errno)
+                throw SystemErrorNumber(errno)
             }
         }
     }
 
     /// Makes the names in a folder last when the power fails: a rename alone can be lost.
-    private static func synchronise(_ folder: String) throws(Failure) {
+    private static func synchronise(_ folder: String) throws(SystemErrorNumber) {
         let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Failure(number: errno) }
+        guard descriptor >= 0 else { throw SystemErrorNumber(errno) }
         defer { close(descriptor) }
-        if fdatasync(descriptor) != 0 { throw Failure(number: errno) }
+        if fdatasync(descriptor) != 0 { throw SystemErrorNumber(errno) }
     }
 
     /// Reads a file of at most `limit` bytes; a longer file fails with EFBIG, and a pipe or a device with
     /// EINVAL. So the call never waits, and never returns an empty result for these.
     ///
     /// - Parameter followsLinks: whether the path's last part may be a symbolic link; else that fails with ELOOP.
-    package static func read(_ path: String, limit: Int, followsLinks: Bool = true) throws(Failure) -> [UInt8] {
+    package static func read(_ path: String, limit: Int, followsLinks: Bool = true) throws(SystemErrorNumber) -> [UInt8]
+    {
         try readOwned(path, limit: limit, followsLinks: followsLinks).bytes
     }
 
     /// The same, with whose the file is, and its mode.
     package static func readOwned(
         _ path: String, limit: Int, followsLinks: Bool = true
-    ) throws(Failure) -> (bytes: [UInt8], owner: UInt32, mode: UInt32) {
+    ) throws(SystemErrorNumber) -> (bytes: [UInt8], owner: UInt32, mode: UInt32) {
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW)
         let descriptor = unsafe open(path, flags)
-        guard descriptor >= 0 else { throw Failure(number: errno) }
+        guard descriptor >= 0 else { throw SystemErrorNumber(errno) }
         defer { close(descriptor) }
         var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw Failure(number: errno) }
-        guard [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else { throw Failure(number: EINVAL) }
-        let bytes = try mapError(Failure.init, of: DescriptorBytes.all(of: descriptor, limit: limit))
+        guard unsafe fstat(descriptor, &status) == 0 else { throw SystemErrorNumber(errno) }
+        guard [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else { throw SystemErrorNumber(EINVAL) }
+        let bytes = try DescriptorBytes.all(of: descriptor, limit: limit)
         return (bytes, status.st_uid, status.st_mode)
     }
 
     /// Writes a file (0600) under a name of its own, then gives it its name, durably: a reader sees the old file or the
     /// new one. Its folder is made where it is missing.
-    package static func replace(_ path: String, with text: String) throws(Failure) {
+    package static func replace(_ path: String, with text: String) throws(SystemErrorNumber) {
         try replace(path, with: text.utf8.span, mode: 0o600)
     }
 
     /// The same with any bytes and mode.
-    package static func replace(_ path: String, with bytes: Span<UInt8>, mode: UInt32) throws(Failure) {
+    package static func replace(_ path: String, with bytes: Span<UInt8>, mode: UInt32) throws(SystemErrorNumber) {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         if path.hasPrefix("/") { try makeFolder(folder) }
         // A random name instead of the process ID: a killed process's file would block a later process with the same
         // ID.
         let temporaryFile = "\(path).new-\(Hexadecimal.encode(UInt64.random(in: 0 ... .max)))"
         let descriptor = unsafe open(temporaryFile, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
-        guard descriptor >= 0 else { throw Failure(number: errno) }
+        guard descriptor >= 0 else { throw SystemErrorNumber(errno) }
         // Sets the bits that the umask removed.
         var number: Int32? = fchmod(descriptor, mode) == 0 ? nil : errno
         if number == nil {
@@ -87,7 +75,7 @@ package enum PrivateFile {
         if number == nil, unsafe rename(temporaryFile, path) != 0 { number = errno }
         if let number {
             unsafe unlink(temporaryFile)
-            throw Failure(number: number)
+            throw SystemErrorNumber(number)
         }
         try synchronise(folder.isEmpty ? "/" : folder)
     }

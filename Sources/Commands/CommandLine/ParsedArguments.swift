@@ -59,14 +59,6 @@ package struct ParsedArguments: Sendable {
         return text
     }
 
-    /// The words of an operand that takes the rest: at least one.
-    package func rest(_ name: String) -> [String] {
-        guard let last = command.operands.last, last.takesRest, last.name.description == name else {
-            preconditionFailure("\(command.name) has no operand \(name) that takes the rest")
-        }
-        return Array(operands.dropFirst(command.operands.count - 1))
-    }
-
     /// An operand that may be left out.
     package func optionalOperand(_ name: String) -> String? {
         guard let index = command.operands.firstIndex(where: { $0.name.description == name }) else {

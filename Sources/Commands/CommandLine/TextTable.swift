@@ -4,6 +4,9 @@ internal import LatchkeyProcess
 /// Rows with columns as wide as their longest cell. Without rows the heading is left out.
 package struct TextTable: Sendable {
     private let heading: [LogMessage]
+    /// Which of a row's cells the table shows, and how many it is given.
+    private let shown: [Int]
+    private let cellCount: Int
     private var rows: [[LogMessage]] = []
     /// The widths of the written part. It includes the heading.
     private var written: [Int]?
@@ -14,8 +17,14 @@ package struct TextTable: Sendable {
     /// The widths when the heading was written: which columns there are is decided then.
     private var headed: [Int]?
 
-    package init(_ heading: LogMessage..., wrapping wraps: Bool = false, dropping dropped: [String] = []) {
-        self.heading = heading
+    /// - Parameter omitted: the headings of columns that this table doesn't have, though its rows do.
+    package init(
+        _ heading: LogMessage..., wrapping wraps: Bool = false, dropping dropped: [String] = [],
+        omitting omitted: [String] = []
+    ) {
+        cellCount = heading.count
+        shown = heading.indices.filter { !omitted.contains(heading[$0].text) }
+        self.heading = shown.map { heading[$0] }
         self.wraps = wraps
         self.dropped = dropped
     }
@@ -31,8 +40,8 @@ package struct TextTable: Sendable {
     }
 
     package mutating func append(_ cells: LogMessage...) {
-        precondition(cells.count == heading.count, "a row has \(heading.count) cells")
-        rows.append(cells)
+        precondition(cells.count == cellCount, "a row has \(cellCount) cells")
+        rows.append(shown.map { cells[$0] })
     }
 
     package var isEmpty: Bool { rows.isEmpty }

@@ -98,7 +98,7 @@ package struct RandomSource: Sendable {
     /// The kernel's generator (getentropy(3)); its status is checked on each call.
     package static let system = RandomSource { (span) throws(RandomSourceError) in
         try mapError(
-            { (error: RandomOctetsError) in RandomSourceError(number: error.number) }, of: RandomOctets.fill(&span))
+            { (error: SystemErrorNumber) in RandomSourceError(number: error.number) }, of: RandomOctets.fill(&span))
     }
 
     /// Returns `byteCount` fresh octets as a secret.

@@ -146,7 +146,7 @@ public struct LeaseDirectory: Sendable, Hashable {
     /// Makes the directory when it is missing, and throws `unavailable` when it isn't this user's alone to write.
     package func prepare() throws(StoreError) {
         try mapError(
-            { (error: PrivateFile.Failure) in unusable("can't be created", number: error.number) },
+            { (error: SystemErrorNumber) in unusable("can't be created", number: error.number) },
             of: PrivateFile.makeFolder(path))
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { throw unusable("can't be read", number: errno) }

@@ -21,11 +21,11 @@ package struct RememberedChoice: Sendable, Hashable {
     /// Returns the name, or `nil` if none is recorded. Text that can't be a store's name is returned verbatim: the
     /// selector rejects it.
     package func read() throws(StoreError) -> String? {
-        let bytes = try mappingError({ (error: PrivateFile.Failure) in
+        let bytes = try mappingError({ (error: SystemErrorNumber) in
             unusable(.unavailable, "can't be read", error.number)
-        }) { () throws(PrivateFile.Failure) in
+        }) { () throws(SystemErrorNumber) in
             try nilIf(
-                { (error: PrivateFile.Failure) in error.number == ENOENT || error.number == ENOTDIR },
+                { (error: SystemErrorNumber) in error.number == ENOENT || error.number == ENOTDIR },
                 of: PrivateFile.read(path, limit: Self.maximumByteCount, followsLinks: false))
         }
         return bytes.map { String(decoding: $0.prefix { $0 != 0x0A }, as: UTF8.self) }
@@ -34,7 +34,7 @@ package struct RememberedChoice: Sendable, Hashable {
     /// Remembers a name, replacing the one before.
     package func write(_ name: StaticString) throws(StoreError) {
         try mapError(
-            { (error: PrivateFile.Failure) in unusable(.cannotWrite, "can't be written", error.number) },
+            { (error: SystemErrorNumber) in unusable(.cannotWrite, "can't be written", error.number) },
             of: PrivateFile.replace(path, with: "\(name)\n"))
     }
 
@@ -81,11 +81,11 @@ package struct RememberedKeyFiles: Sendable {
 
     /// Remembers only these paths.
     package func replace(with paths: [String], for vault: VaultStore) throws(StoreError) {
-        try mappingError({ (error: PrivateFile.Failure) in
+        try mappingError({ (error: SystemErrorNumber) in
             StoreError(
                 .cannotWrite, "can't remember the path of the vault's key file", platform: .errno(error.number))
-        }) { () throws(PrivateFile.Failure) in
-            if paths.contains(where: { $0.utf8.contains(0x0A) }) { throw PrivateFile.Failure(number: EINVAL) }
+        }) { () throws(SystemErrorNumber) in
+            if paths.contains(where: { $0.utf8.contains(0x0A) }) { throw SystemErrorNumber(EINVAL) }
             try PrivateFile.replace(place(vault.identifier), with: paths.map { $0 + "\n" }.joined())
         }
     }

@@ -90,7 +90,7 @@ internal import Testing
                 continue
             }
             #expect(parsed.operand("SERVICE") == "a" && parsed.seconds(Self.timeout) == .seconds(1))
-            #expect(parsed.rest("COMMAND") == ["ls", "--json", "--", "-x", "--timeout"])
+            #expect(parsed.operands.dropFirst() == ["ls", "--json", "--", "-x", "--timeout"])
         }
         #expect(problem("run", "a")?.code == "usage.missing-operand")
         #expect(problem("run", "a", "--")?.code == "usage.missing-operand")

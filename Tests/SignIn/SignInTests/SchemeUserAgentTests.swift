@@ -2,6 +2,7 @@ import Foundation
 import LatchkeyCredentials
 import LatchkeyOAuth
 import LatchkeySecrets
+import LatchkeySystem
 import Synchronization
 import Testing
 import TestSecrets

@@ -99,7 +99,7 @@ struct UnitCredentials: Sendable {
             "\(shown) is a link, belongs to another user, or can be changed by other users",
             hint: "check the file's content, then run chmod go-w on the file")
         let file = try mapError(
-            { (error: PrivateFile.Failure) in
+            { (error: SystemErrorNumber) in
                 [ELOOP, EACCES, EINVAL].contains(error.number)
                     ? notOwn
                     : CommandFailure(

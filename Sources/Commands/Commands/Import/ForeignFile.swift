@@ -4,7 +4,7 @@ internal import LatchkeySecrets
 internal import LatchkeySystem
 
 /// Why another program's file can't be imported.
-package struct ImportError: RedactedError, Hashable {
+package struct ImportError: RedactedError {
     package enum Problem: Sendable, Hashable {
         /// The file doesn't exist or can't be read; with the errno.
         case unreadable(Int32)
@@ -40,15 +40,6 @@ package struct ImportError: RedactedError, Hashable {
     package var isAbsence: Bool { problem == .unreadable(ENOENT) || problem == .unreadable(ENOTDIR) }
 
     let program: StaticString
-
-    package static func == (left: ImportError, right: ImportError) -> Bool {
-        left.problem == right.problem && left.program.description == right.program.description
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(problem)
-        hasher.combine(program.description)
-    }
 
     package var explanation: Explanation {
         switch problem {

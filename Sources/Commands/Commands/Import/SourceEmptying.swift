@@ -148,9 +148,9 @@ package final class PlainSecretFile: Sendable {
     private func write(_ rest: borrowing Secret<MessageBody>, to target: String) throws(ImportError) {
         var status = stat()
         guard unsafe stat(target, &status) == 0 else { throw failure(.unreadable(errno)) }
-        try mappingError({ (error: PrivateFile.Failure) in failure(.unwritable(error.number)) }) {
-            () throws(PrivateFile.Failure) in
-            try rest.withExposedBytes { (rest) throws(PrivateFile.Failure) in
+        try mappingError({ (error: SystemErrorNumber) in failure(.unwritable(error.number)) }) {
+            () throws(SystemErrorNumber) in
+            try rest.withExposedBytes { (rest) throws(SystemErrorNumber) in
                 try PrivateFile.replace(target, with: rest, mode: status.st_mode & 0o777)
             }
         }

@@ -108,15 +108,9 @@ enum KeyringRunCommand {
 
     /// They say where the vault and its key are; a credential of systemd's may be that key.
     private static func forgetOwnVariables() {
-        var names: [String] = []
-        var next = unsafe environ
-        while let entry = unsafe next.pointee {
-            let name = unsafe String(
-                decoding: UnsafeRawBufferPointer(start: entry, count: strcspn(entry, "=")), as: UTF8.self)
-            if name.hasPrefix("LATCHKEY_") || name == "CREDENTIALS_DIRECTORY" { names.append(name) }
-            unsafe next += 1
-        }
-        for name in names { unsafe unsetenv(name) }
+        let environment = ProgramEnvironment.current()
+        for name in environment.illegibleNames.union(environment.variables.keys)
+        where name.hasPrefix("LATCHKEY_") || name == "CREDENTIALS_DIRECTORY" { unsafe unsetenv(name) }
     }
 
     /// Has a bus with the service, and returns its address. Ends this process as the service does where there is none.

@@ -73,7 +73,7 @@ struct KeyringUnits {
             former.append(present)
         }
         for (index, file) in files.enumerated() where former[index] != Array(file.text.utf8) {
-            guard let error = failure(PrivateFile.Failure.self, of: try PrivateFile.replace(file.path, with: file.text))
+            guard let error = failure(SystemErrorNumber.self, of: try PrivateFile.replace(file.path, with: file.text))
             else { continue }
             for (file, former) in zip(files, former).prefix(index + 1) { restore(file.path, former) }
             throw CommandFailure(
@@ -112,13 +112,13 @@ struct KeyringUnits {
     }
 
     private func content(_ path: String) throws(CommandFailure) -> [UInt8]? {
-        try mappingError({ (error: PrivateFile.Failure) in
+        try mappingError({ (error: SystemErrorNumber) in
             CommandFailure(
                 .refused, "keyring.other-file", "can't read \"\(shown(path))\": \(SystemErrorNumber(error.number))",
                 hint: "move the file elsewhere")
-        }) { () throws(PrivateFile.Failure) in
+        }) { () throws(SystemErrorNumber) in
             try nilIf(
-                { (error: PrivateFile.Failure) in error.number == ENOENT }, of: PrivateFile.read(path, limit: 65536))
+                { (error: SystemErrorNumber) in error.number == ENOENT }, of: PrivateFile.read(path, limit: 65536))
         }
     }
 

@@ -34,11 +34,11 @@ struct PrivateBus: ~Copyable {
         let folder = try TemporaryFolder(in: runtimeDirectory(environment) ?? "/tmp", prefix: "latchkey-bus-")
         let configuration = folder.path + configurationName
         let text = text(listeningAt: escaped(folder.path + "/bus"))
-        if let error = failure(PrivateFile.Failure.self, of: try PrivateFile.replace(configuration, with: text)) {
-            throw notStarted(error.number)
+        if let error = failure(SystemErrorNumber.self, of: try PrivateFile.replace(configuration, with: text)) {
+            throw notStarted(error)
         }
         var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw notStarted(errno) }
+        guard unsafe pipe(&ends) == 0 else { throw notStarted(SystemErrorNumber(errno)) }
         defer { close(ends[0]) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let words = [
@@ -47,7 +47,7 @@ struct PrivateBus: ~Copyable {
             "--print-address=3",
         ]
         let process = BusProcess()
-        try mapError({ (error: SystemErrorNumber) in notStarted(error.number) }, of: process.start(words, ends[1]))
+        try mapError(notStarted, of: process.start(words, ends[1]))
         guard let address = line(from: ends[0], until: deadline) else {
             process.kill()
             throw CommandFailure(
@@ -142,9 +142,9 @@ struct PrivateBus: ~Copyable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    private static func notStarted(_ number: Int32) -> CommandFailure {
+    private static func notStarted(_ error: SystemErrorNumber) -> CommandFailure {
         CommandFailure(
-            .unavailable, "keyring.no-bus", "can't start a bus: \(SystemErrorNumber(number))",
+            .unavailable, "keyring.no-bus", "can't start a bus: \(error)",
             hint: "make sure that you can create files and processes")
     }
 

@@ -31,7 +31,7 @@ struct StoreConfiguration: Sendable, Equatable {
 
     static func text(ofFileAt path: String, isNamed: Bool) throws -> String {
         let file: (bytes: [UInt8], owner: UInt32, mode: UInt32)
-        do throws(PrivateFile.Failure) {
+        do throws(SystemErrorNumber) {
             file = try PrivateFile.readOwned(path, limit: maximumByteCount)
         } catch {
             switch error.number {
@@ -195,16 +195,16 @@ struct StoreConfigurationFile {
         for line in old.reversed() where new == nil || line != old.last { lines.remove(at: line - 1) }
         var status = stat()
         let isLink = unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
-        guard let target = FileSystem.resolving(path) ?? (isLink ? nil : path) else { throw cannotWrite(ENOENT) }
-        try mapError(
-            { (error: PrivateFile.Failure) in cannotWrite(error.number) },
-            of: PrivateFile.replace(target, with: lines.map { $0 + "\n" }.joined()))
+        guard let target = FileSystem.resolving(path) ?? (isLink ? nil : path) else {
+            throw cannotWrite(SystemErrorNumber(ENOENT))
+        }
+        try mapError(cannotWrite, of: PrivateFile.replace(target, with: lines.map { $0 + "\n" }.joined()))
     }
 
-    private func cannotWrite(_ number: Int32) -> CommandFailure {
+    private func cannotWrite(_ error: SystemErrorNumber) -> CommandFailure {
         CommandFailure(
             .cannotWrite, "configuration.cannot-write",
-            "can't write the configuration \"\(shownPath)\": \(SystemErrorNumber(number))",
+            "can't write the configuration \"\(shownPath)\": \(error)",
             hint: "use a folder that you own, with mode 0700")
     }
 

@@ -15,21 +15,16 @@ extension ListCommand {
         _ context: CommandContext
     ) async throws -> ExitStatus {
         let view = try await context.openView()
-        let vaults = view.stores.compactMap(\.collections)
-        guard !vaults.isEmpty else {
+        guard view.stores.contains(where: { $0.collections != nil }) else {
             throw CommandFailure(
                 .usage, "usage.not-a-vault", "only a vault has items with attributes of their own",
                 hint: "--store vault names it; a keyring's own are in its application")
         }
-        var found: [Item] = []
-        for vault in vaults {
-            found += try await vault.unnamedItems(deadline: context.deadline).filter { item in
-                guard item.modified.seconds <= latest else { return false }
-                return beginning.isEmpty
-                    || item.attributes[ItemAttributes.service]?.utf8.starts(with: beginning.utf8) ?? false
-            }
+        let found = try await items(of: view, context) { item in
+            guard item.modified.seconds <= latest else { return false }
+            return beginning.isEmpty
+                || item.attributes[ItemAttributes.service]?.utf8.starts(with: beginning.utf8) ?? false
         }
-        found.sort { ($0.label, $0.collection, $0.id.element) < ($1.label, $1.collection, $1.id.element) }
         if arguments.has(GlobalOptions.json) {
             try context.output.write(.array(found.map { json($0, saysKind: false) }))
         } else {
@@ -44,13 +39,19 @@ extension ListCommand {
     static func items(
         of view: StoreView, with word: String, _ context: CommandContext
     ) async throws(StoreError) -> [Item] {
+        try await items(of: view, context) { item in
+            let has = { (text: String) in text.lowercased().contains(word) }
+            if let key = item.key, [key.service, key.account, item.label].contains(where: has) { return false }
+            return has(item.label) || item.attributes.all.contains { has($0.value) }
+        }
+    }
+
+    private static func items(
+        of view: StoreView, _ context: CommandContext, where isListed: (Item) -> Bool
+    ) async throws(StoreError) -> [Item] {
         var found: [Item] = []
         for vault in view.stores.compactMap(\.collections) {
-            found += try await vault.unnamedItems(deadline: context.deadline).filter { item in
-                let has = { (text: String) in text.lowercased().contains(word) }
-                if let key = item.key, [key.service, key.account, item.label].contains(where: has) { return false }
-                return has(item.label) || item.attributes.all.contains { has($0.value) }
-            }
+            found += try await vault.unnamedItems(deadline: context.deadline).filter(isListed)
         }
         return found.sorted { ($0.label, $0.collection, $0.id.element) < ($1.label, $1.collection, $1.id.element) }
     }

@@ -72,7 +72,9 @@ enum ListCommand {
         var batch = try await rows.next(sortedCount + 1)
         var isAtEnd = batch.count <= sortedCount
         if isAtEnd { batch = latest(batch).sorted { $0.entry.key.isListed(before: $1.entry.key) } }
-        var table = heading(namesStore: context.usesAllStores)
+        var table = TextTable(
+            "SERVICE", "ACCOUNT", "KIND", "CHANGED", "STORE", "LABEL", dropping: ["LABEL", "KIND", "CHANGED"],
+            omitting: context.usesAllStores ? [] : ["STORE"])
         var array = JSONArrayOutput(context.output)
         var shownCount = 0
         while true {
@@ -80,7 +82,7 @@ enum ListCommand {
             if arguments.has(GlobalOptions.json) {
                 try array.write(batch.map { json($0, namesStore: context.usesAllStores) })
             } else {
-                for row in batch { append(row, to: &table, namesStore: context.usesAllStores) }
+                for row in batch { append(row, to: &table) }
                 try context.output.write(table)
                 table = table.continued()
             }
@@ -194,24 +196,11 @@ enum ListCommand {
         return latest
     }
 
-    private static func heading(namesStore: Bool) -> TextTable {
-        namesStore
-            ? TextTable(
-                "SERVICE", "ACCOUNT", "KIND", "CHANGED", "STORE", "LABEL", dropping: ["LABEL", "KIND", "CHANGED"])
-            : TextTable("SERVICE", "ACCOUNT", "KIND", "CHANGED", "LABEL", dropping: ["LABEL", "KIND", "CHANGED"])
-    }
-
-    private static func append(_ row: Row, to table: inout TextTable, namesStore: Bool) {
-        let (key, label) = (row.entry.key, name(row.entry.label))
-        if namesStore {
-            table.append(
-                "\(name(key.service))", "\(name(key.account))", "\(key.kind)", "\(Moment(row.entry.modified))",
-                "\(row.store)", "\(label)")
-        } else {
-            table.append(
-                "\(name(key.service))", "\(name(key.account))", "\(key.kind)", "\(Moment(row.entry.modified))",
-                "\(label)")
-        }
+    private static func append(_ row: Row, to table: inout TextTable) {
+        let key = row.entry.key
+        table.append(
+            "\(name(key.service))", "\(name(key.account))", "\(key.kind)", "\(Moment(row.entry.modified))",
+            "\(row.store)", "\(name(row.entry.label))")
     }
 
     private static func json(_ row: Row, namesStore: Bool) -> JSONValue {

@@ -41,13 +41,13 @@ struct ConfigurationFile: Sendable {
         let target = resolved
         var status = stat()
         let mode = unsafe stat(target, &status) == 0 ? status.st_mode & 0o777 : 0o600
-        try mappingError({ (error: PrivateFile.Failure) in
+        try mappingError({ (error: SystemErrorNumber) in
             CommandFailure(
                 .cannotWrite, "setup.cannot-write",
                 "can't write \"\(shown)\", which is unchanged: \(SystemErrorNumber(error.number))",
                 hint: "make sure that you own its folder and that the disk isn't full")
-        }) { () throws(PrivateFile.Failure) in
-            try content.withExposedBytes { (bytes) throws(PrivateFile.Failure) in
+        }) { () throws(SystemErrorNumber) in
+            try content.withExposedBytes { (bytes) throws(SystemErrorNumber) in
                 try PrivateFile.replace(target, with: bytes, mode: mode)
             }
         }

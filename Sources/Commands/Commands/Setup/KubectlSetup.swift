@@ -61,7 +61,7 @@ struct KubectlSetup {
                     .refused, "setup.other", "kubectl already gets its tokens from Latchkey, with another setting",
                     hint: "remove that setting first: latchkey setup kubectl \(shown(provider)) --undo")
             }
-            return try tell("kubectl already gets its tokens from Latchkey", "none")
+            return try context.tell("kubectl already gets its tokens from Latchkey", "none", of: "kubectl", file)
         }
         let words = isUndone ? ["delete-user", provider] : self.words
         if !context.output.isJSON {
@@ -73,22 +73,14 @@ struct KubectlSetup {
                 hint: "add the provider: latchkey sign-in \(shown(provider)) --issuer URL --client-id ID")
         }
         if arguments.has(SetupCommand.printing) {
-            return context.output.isJSON ? try tell("", "shown") : .success
+            return context.output.isJSON ? try context.tell("", "shown", of: "kubectl", file) : .success
         }
         try context.consent(arguments.has(.yes))
         try callKubectl(["config"] + words + ["--kubeconfig", file.path])
-        if isUndone { return try tell("kubectl no longer uses Latchkey", "undone") }
-        return try tell(
-            "to use it in your context: kubectl config set-context --current --user=\(shown(provider))", "made")
-    }
-
-    private func tell(_ message: LogMessage, _ change: StaticString) throws -> ExitStatus {
-        try context.output.tell(
-            message,
-            json: .object([
-                ("tool", .message("kubectl")), ("file", .text(file.shown)), ("change", .message("\(change)")),
-            ]))
-        return .success
+        if isUndone { return try context.tell("kubectl no longer uses Latchkey", "undone", of: "kubectl", file) }
+        return try context.tell(
+            "to use it in your context: kubectl config set-context --current --user=\(shown(provider))", "made",
+            of: "kubectl", file)
     }
 
     private func callKubectl(_ words: [String]) throws {

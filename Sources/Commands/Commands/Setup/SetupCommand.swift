@@ -235,14 +235,8 @@ private struct SetupRun {
             hint: "run the command again")
     }
 
-    /// Says what was done, as a message or as JSON.
     private func tell(_ message: LogMessage, _ change: StaticString) throws -> ExitStatus {
-        try context.output.tell(
-            message,
-            json: .object([
-                ("tool", .message("\(setup.tool)")), ("file", .text(file.shown)), ("change", .message("\(change)")),
-            ]))
-        return .success
+        try context.tell(message, change, of: setup.tool, file)
     }
 
     private var operand: LogMessage { place.name.map { " \(shown($0))" } ?? "" }
@@ -336,5 +330,19 @@ extension ToolSetup.Place {
                 hint: "use paths and names with only letters, digits and / . _ - + = :")
         }
         return program
+    }
+}
+
+extension CommandContext {
+    /// Says what was done with a tool's file, as a message or as JSON.
+    func tell(
+        _ message: LogMessage, _ change: StaticString, of tool: StaticString, _ file: ConfigurationFile
+    ) throws -> ExitStatus {
+        try output.tell(
+            message,
+            json: .object([
+                ("tool", .message("\(tool)")), ("file", .text(file.shown)), ("change", .message("\(change)")),
+            ]))
+        return .success
     }
 }

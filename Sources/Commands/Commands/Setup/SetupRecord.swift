@@ -94,22 +94,22 @@ struct SetupRecords: Sendable {
         ]
         if let link = record.link { members.append(("link", shown(link))) }
         try mapError(
-            { (error: PrivateFile.Failure) in notRemembered(error.number) },
+            notRemembered,
             of: PrivateFile.replace(path(name), with: LatchkeyCommandLine.JSONValue.object(members).text + "\n"))
         // A record that is too long to be read again couldn't be reverted.
         guard read(name) == record else {
             remove(name)
-            throw notRemembered(EFBIG)
+            throw notRemembered(SystemErrorNumber(EFBIG))
         }
     }
 
     /// Does what another set-up of this user's must not do at the same time.
     func exclusively(_ body: () throws -> Void) throws {
-        if let error = failure(PrivateFile.Failure.self, of: try PrivateFile.makeFolder(folder)) {
-            throw notRemembered(error.number)
+        if let error = failure(SystemErrorNumber.self, of: try PrivateFile.makeFolder(folder)) {
+            throw notRemembered(error)
         }
         let descriptor = unsafe open(folder + "/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))
-        guard descriptor >= 0 else { throw notRemembered(errno) }
+        guard descriptor >= 0 else { throw notRemembered(SystemErrorNumber(errno)) }
         defer { close(descriptor) }
         guard FileLock.takeSoon(descriptor) == 0 else {
             throw CommandFailure(
@@ -118,10 +118,10 @@ struct SetupRecords: Sendable {
         try body()
     }
 
-    private func notRemembered(_ number: Int32) -> CommandFailure {
+    private func notRemembered(_ error: SystemErrorNumber) -> CommandFailure {
         CommandFailure(
             .cannotWrite, "setup.cannot-write",
-            "can't record the change, so nothing was changed: \(SystemErrorNumber(number))",
+            "can't record the change, so nothing was changed: \(error)",
             hint: "make sure that you own the folder for state (XDG_STATE_HOME) and that its disk isn't full")
     }
 

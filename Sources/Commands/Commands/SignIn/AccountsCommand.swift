@@ -105,21 +105,13 @@ enum AccountsCommand {
     }
 
     private static func table(_ rows: [Row], namesStore: Bool) -> TextTable {
-        var table =
-            namesStore
-            ? TextTable(
-                "PROVIDER", "ACCOUNT", "CURRENT", "EXPIRES", "STORE", "SCOPES", dropping: ["SCOPES", "EXPIRES"])
-            : TextTable("PROVIDER", "ACCOUNT", "CURRENT", "EXPIRES", "SCOPES", dropping: ["SCOPES", "EXPIRES"])
+        var table = TextTable(
+            "PROVIDER", "ACCOUNT", "CURRENT", "EXPIRES", "STORE", "SCOPES", dropping: ["SCOPES", "EXPIRES"],
+            omitting: namesStore ? [] : ["STORE"])
         for row in rows {
-            let expiry = row.end
-            let account = Account(row.session.account)
-            let current: LogMessage = row.isCurrent ? "yes" : ""
-            if namesStore {
-                table.append(
-                    "\(row.provider)", "\(account)", current, expiry, "\(row.store)", "\(row.session.scopes)")
-            } else {
-                table.append("\(row.provider)", "\(account)", current, expiry, "\(row.session.scopes)")
-            }
+            table.append(
+                "\(row.provider)", "\(Account(row.session.account))", row.isCurrent ? "yes" : "", row.end,
+                "\(row.store)", "\(row.session.scopes)")
         }
         return table
     }

@@ -10,13 +10,11 @@ struct MimeAssociations {
     /// The path of the file, which may not exist yet.
     let path: String
 
-    typealias Failure = PrivateFile.Failure
-
     private static let section = "[Default Applications]"
     private static let maximumByteCount = 1 << 20
 
     /// Makes an entry the default for a scheme.
-    func set(_ scheme: String, to entry: String) throws(Failure) {
+    func set(_ scheme: String, to entry: String) throws(SystemErrorNumber) {
         try edit { lines in
             let key = "x-scheme-handler/\(scheme)="
             guard let start = lines.firstIndex(of: Self.section) else {
@@ -31,18 +29,18 @@ struct MimeAssociations {
     }
 
     /// Removes an entry if it is the default for a scheme.
-    func remove(_ scheme: String, _ entry: String) throws(Failure) {
+    func remove(_ scheme: String, _ entry: String) throws(SystemErrorNumber) {
         let line = "x-scheme-handler/\(scheme)=\(entry)"
         try edit { lines in lines.removeAll { $0 == line || $0 == line + ";" } }
     }
 
     /// One process at a time, each by the file as the one before left it; a reader sees the old file or the new one.
-    private func edit(_ change: (inout [String]) -> Void) throws(Failure) {
+    private func edit(_ change: (inout [String]) -> Void) throws(SystemErrorNumber) {
         let file = try target()
         let folder = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? "."
         try PrivateFile.makeFolder(folder)
         let lock = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard lock >= 0 else { throw Failure(number: errno) }
+        guard lock >= 0 else { throw SystemErrorNumber(errno) }
         defer { close(lock) }
         try Self.wait(for: lock)
         var lines = try Self.lines(of: file)
@@ -52,36 +50,37 @@ struct MimeAssociations {
     }
 
     /// Whoever holds the lock writes one small file.
-    private static func wait(for lock: Int32) throws(Failure) {
+    private static func wait(for lock: Int32) throws(SystemErrorNumber) {
         for _ in 0..<1000 {
             if flock(lock, LOCK_EX | LOCK_NB) == 0 { return }
-            guard errno == EWOULDBLOCK || errno == EINTR else { throw Failure(number: errno) }
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw SystemErrorNumber(errno) }
             usleep(10_000)
         }
-        throw Failure(number: EWOULDBLOCK)
+        throw SystemErrorNumber(EWOULDBLOCK)
     }
 
     /// The target of a link, or the path itself. Throws for a link without a target, and for a file of another user.
-    private func target() throws(Failure) -> String {
+    private func target() throws(SystemErrorNumber) -> String {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else {
-            guard errno == ENOENT || errno == ENOTDIR else { throw Failure(number: errno) }
+            guard errno == ENOENT || errno == ENOTDIR else { throw SystemErrorNumber(errno) }
             return path
         }
         guard unsafe stat(path, &status) == 0, let resolved = FileSystem.resolving(path) else {
-            throw Failure(number: errno)
+            throw SystemErrorNumber(errno)
         }
-        guard status.st_uid == geteuid(), status.st_mode & S_IFMT == S_IFREG else { throw Failure(number: EPERM) }
+        guard status.st_uid == geteuid(), status.st_mode & S_IFMT == S_IFREG else { throw SystemErrorNumber(EPERM) }
         return resolved
     }
 
-    private static func lines(of file: String) throws(Failure) -> [String] {
+    private static func lines(of file: String) throws(SystemErrorNumber) -> [String] {
         let bytes = try nilIf(
-            { (error: Failure) in error.number == ENOENT }, of: PrivateFile.read(file, limit: maximumByteCount))
+            { (error: SystemErrorNumber) in error.number == ENOENT },
+            of: PrivateFile.read(file, limit: maximumByteCount))
         guard let bytes else { return [] }
         let text = String(decoding: bytes, as: UTF8.self)
         // Text that isn't UTF-8 would be changed.
-        guard !text.unicodeScalars.contains("\u{FFFD}") else { throw Failure(number: EILSEQ) }
+        guard !text.unicodeScalars.contains("\u{FFFD}") else { throw SystemErrorNumber(EILSEQ) }
         return text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 }

@@ -115,7 +115,7 @@ final class TerminalDevicePrompt: DevicePrompt {
         output.note("on any device, open \(address) and enter the code in the next line")
         try mapError(
             { (_: CommandFailure) in UserAgentError.unavailable(.noTerminal) }, of: output.show(device.userCode))
-        output.note("waiting up to \(SignInCommand.inWords(min(device.lifetime, timeout))) for you to do that")
+        output.note("waiting up to \(min(device.lifetime, timeout).inWords) for you to do that")
     }
 
     /// The time in minutes and seconds.

@@ -18,8 +18,7 @@ struct ProviderFolder: Sendable {
 
     /// All names, sorted.
     func names() throws(CommandFailure) -> [ProviderName] {
-        let files = try mappingError({ (error: SystemErrorNumber) in unreadable(error.number) }) {
-            () throws(SystemErrorNumber) in
+        let files = try mappingError(unreadable) { () throws(SystemErrorNumber) in
             try nilIf(
                 { (error: SystemErrorNumber) in [ENOENT, ENOTDIR].contains(error.number) },
                 of: FileSystem.names(in: path))
@@ -49,7 +48,7 @@ struct ProviderFolder: Sendable {
         let descriptor = unsafe open(file(name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         if descriptor < 0 {
             if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw errno == ELOOP ? notOwn(name) : unreadable(errno)
+            throw errno == ELOOP ? notOwn(name) : unreadable(SystemErrorNumber(errno))
         }
         defer { close(descriptor) }
         guard Self.isOwn(descriptor, S_IFREG), isOwn else { throw notOwn(name) }
@@ -58,23 +57,19 @@ struct ProviderFolder: Sendable {
 
     /// Makes the folder where there is none, and throws when nothing can be written there.
     func prepare() throws {
-        try mapError(
-            { (error: PrivateFile.Failure) in unusable(error.number) },
-            of: PrivateFile.makeFolder(path))
-        guard unsafe access(path, W_OK | X_OK) == 0 else { throw unusable(errno) }
+        try mapError(unusable, of: PrivateFile.makeFolder(path))
+        guard unsafe access(path, W_OK | X_OK) == 0 else { throw unusable(SystemErrorNumber(errno)) }
     }
 
     func write(_ configuration: ProviderConfiguration) throws {
-        try mapError(
-            { (error: PrivateFile.Failure) in unusable(error.number) },
-            of: PrivateFile.replace(file(configuration.name), with: configuration.json.text + "\n"))
+        try mapError(unusable, of: PrivateFile.replace(file(configuration.name), with: configuration.json.text + "\n"))
     }
 
     /// Returns whether there was a file.
     func remove(_ name: ProviderName) throws -> Bool {
         if unsafe unlink(file(name)) == 0 { return true }
         if errno == ENOENT || errno == ENOTDIR { return false }
-        throw unusable(errno)
+        throw unusable(SystemErrorNumber(errno))
     }
 
     private func file(_ name: ProviderName) -> String { "\(path)/\(name.text).json" }
@@ -100,18 +95,18 @@ struct ProviderFolder: Sendable {
             hint: "check \(shown(file(name))), then run chmod go-w on the file and its folder")
     }
 
-    private func unreadable(_ number: Int32) -> CommandFailure {
+    private func unreadable(_ error: SystemErrorNumber) -> CommandFailure {
         CommandFailure(
             .configuration, "provider.unusable",
-            "can't read the providers' folder \"\(shown(path))\": \(SystemErrorNumber(number))",
+            "can't read the providers' folder \"\(shown(path))\": \(error)",
             hint: "use a folder that you own, with mode 0700")
     }
 
-    private func unusable(_ number: Int32) -> CommandFailure {
+    private func unusable(_ error: SystemErrorNumber) -> CommandFailure {
         CommandFailure(
             .cannotWrite, "provider.unusable",
-            "can't write to the providers' folder \"\(shown(path))\": \(SystemErrorNumber(number))",
-            hint: number == EROFS
+            "can't write to the providers' folder \"\(shown(path))\": \(error)",
+            hint: error.number == EROFS
                 ? "set LATCHKEY_CONFIG or HOME to a folder that you can write to"
                 : "use a folder that you own, with mode 0700")
     }

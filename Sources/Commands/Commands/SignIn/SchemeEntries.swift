@@ -34,12 +34,10 @@ struct SchemeEntries {
     /// Writes the entry of a scheme, and makes it the one that the desktop takes. When that fails, nothing is left
     /// behind.
     func add(_ scheme: String, starting program: String) throws {
-        try mapError(
-            { (error: PrivateFile.Failure) in Self.unwritable(error.number) },
-            of: PrivateFile.replace(path(scheme), with: Self.text(scheme, program)))
-        if let error = failure(PrivateFile.Failure.self, of: try associations.set(scheme, to: name(scheme))) {
+        try mapError(Self.unwritable, of: PrivateFile.replace(path(scheme), with: Self.text(scheme, program)))
+        if let error = failure(SystemErrorNumber.self, of: try associations.set(scheme, to: name(scheme))) {
             unsafe unlink(path(scheme))
-            throw unwritableAssociations(error.number)
+            throw unwritableAssociations(error)
         }
     }
 
@@ -47,25 +45,23 @@ struct SchemeEntries {
     func remove(_ scheme: String) throws -> Bool {
         guard unsafe unlink(path(scheme)) == 0 else {
             if errno == ENOENT { return false }
-            throw Self.unwritable(errno)
+            throw Self.unwritable(SystemErrorNumber(errno))
         }
-        try mapError(
-            { (error: PrivateFile.Failure) in unwritableAssociations(error.number) },
-            of: associations.remove(scheme, name(scheme)))
+        try mapError(unwritableAssociations, of: associations.remove(scheme, name(scheme)))
         return true
     }
 
-    private func unwritableAssociations(_ number: Int32) -> CommandFailure {
+    private func unwritableAssociations(_ error: SystemErrorNumber) -> CommandFailure {
         let shown = LoggableText(reviewed: "a path from the XDG environment", unredacted: associations.path)
         return CommandFailure(
             .cannotWrite, "scheme.associations",
-            "can't change the desktop's list of defaults \"\(shown)\": \(SystemErrorNumber(number))",
+            "can't change the desktop's list of defaults \"\(shown)\": \(error)",
             hint: "replace it with a UTF-8 file that you own, or a link to one")
     }
 
-    private static func unwritable(_ number: Int32) -> CommandFailure {
+    private static func unwritable(_ error: SystemErrorNumber) -> CommandFailure {
         CommandFailure(
-            .cannotWrite, "scheme.unwritable", "can't write the desktop's entries: \(SystemErrorNumber(number))",
+            .cannotWrite, "scheme.unwritable", "can't write the desktop's entries: \(error)",
             hint: "look at the owner and mode of the applications folder below your data home")
     }
 

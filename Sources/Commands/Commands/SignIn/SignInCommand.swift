@@ -226,7 +226,7 @@ enum SignInCommand {
 
     /// Prints the time limit, and what to do if nothing happens. A code for another device has its own countdown.
     private static func wait(_ way: SignInMethod, _ timeout: Duration, canPaste: Bool) -> LogMessage? {
-        let time = inWords(timeout)
+        let time = timeout.inWords
         return switch way {
         case .device: nil
         case .browser where canPaste, .scheme where canPaste:
@@ -234,16 +234,6 @@ enum SignInCommand {
         case .browser, .scheme: "waiting up to \(time) for the browser"
         case .paste where !canPaste, .browserAndPaste where !canPaste: nil
         case .paste, .browserAndPaste: "waiting up to \(time) for the response; press Control-C to give up"
-        }
-    }
-
-    static func inWords(_ time: Duration) -> LogMessage {
-        let seconds = time.components.seconds
-        return switch (seconds, seconds % 60) {
-        case (1, _): "1 second"
-        case (60, _): "1 minute"
-        case (let seconds, 0) where seconds > 0: "\(seconds / 60) minutes"
-        default: "\(seconds) seconds"
         }
     }
 

@@ -18,18 +18,13 @@ final class DownloadedFile: Sendable {
     private let state: Mutex<State>
 
     /// - Parameter path: of the finished file; one that is there is replaced then, as a whole.
-    init(path: String, maximumByteCount: Int) throws(Failure) {
+    init(path: String, maximumByteCount: Int) throws(SystemErrorNumber) {
         self.path = path
         self.maximumByteCount = maximumByteCount
         temporaryPath = path + ".\(UInt64.random(in: .min ... .max))"
         let descriptor = unsafe open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw Failure(number: errno) }
+        guard descriptor >= 0 else { throw SystemErrorNumber(errno) }
         state = Mutex(State(descriptor: descriptor))
-    }
-
-    /// A call of the system failed; `number` is its errno.
-    struct Failure: Error {
-        let number: Int32
     }
 
     /// Appends to the file; returns false, and remembers why, when it can't be.
@@ -59,14 +54,14 @@ final class DownloadedFile: Sendable {
     var failureNumber: Int32 { state.withLock { $0.failure } }
 
     /// Gives the file its name.
-    func finish() throws(Failure) {
+    func finish() throws(SystemErrorNumber) {
         let number: Int32 = state.withLock { state in
             guard state.failure == 0 else { return state.failure }
             guard unsafe rename(temporaryPath, path) == 0 else { return errno }
             state.isFinished = true
             return 0
         }
-        if number != 0 { throw Failure(number: number) }
+        if number != 0 { throw SystemErrorNumber(number) }
     }
 
     /// Removes what isn't finished. Foundation may hold the file for a moment longer.

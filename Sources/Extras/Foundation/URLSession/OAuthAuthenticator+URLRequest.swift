@@ -51,7 +51,7 @@ extension OAuthAuthenticator {
         let converted = try GuardedRequest(request)
         guard file.isFileURL else { throw Failure(.fileFailed(number: EINVAL)) }
         let target = try mapError(
-            { (error: DownloadedFile.Failure) in Failure(.fileFailed(number: error.number)) },
+            { (error: SystemErrorNumber) in Failure(.fileFailed(number: error.number)) },
             of: DownloadedFile(path: file.path, maximumByteCount: maximumByteCount))
         defer { target.discard() }
         let client = FileTransfer(client: try urlSession(), target: target)
@@ -63,7 +63,7 @@ extension OAuthAuthenticator {
             return result
         }
         try mapError(
-            { (error: DownloadedFile.Failure) in Failure(.fileFailed(number: error.number)) }, of: target.finish())
+            { (error: SystemErrorNumber) in Failure(.fileFailed(number: error.number)) }, of: target.finish())
         return result
     }
 

@@ -124,9 +124,9 @@ final class LoopbackReceiver: Sendable {
     }
 
     private static func once() throws(UserAgentError) -> String {
-        return try mappingError({ (error: RandomOctetsError) in
+        return try mappingError({ (error: SystemErrorNumber) in
             UserAgentError.unavailable(.noRandomOctets(number: error.number))
-        }) { () throws(RandomOctetsError) in
+        }) { () throws(SystemErrorNumber) in
             let octets = try RandomOctets.array(16)
             return Base64URL.encode(octets.span)
         }

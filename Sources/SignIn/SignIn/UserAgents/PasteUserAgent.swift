@@ -24,9 +24,9 @@ package struct PasteUserAgent: RedirectUserAgent {
 
     /// One of the dynamic ports (RFC 6335 section 6).
     private static func port() throws(UserAgentError) -> UInt16 {
-        return try mappingError({ (error: RandomOctetsError) in
+        return try mappingError({ (error: SystemErrorNumber) in
             UserAgentError.unavailable(.noRandomOctets(number: error.number))
-        }) { () throws(RandomOctetsError) in
+        }) { () throws(SystemErrorNumber) in
             let octets = try RandomOctets.array(2)
             return 49_152 + (UInt16(octets[0]) << 8 | UInt16(octets[1])) % 16_384
         }

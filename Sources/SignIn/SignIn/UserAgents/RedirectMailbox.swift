@@ -16,11 +16,6 @@ final class RedirectMailbox: Sendable {
         case foreign = 2
     }
 
-    /// A system call failed; `number` is its errno.
-    struct Failure: Error, Sendable, Hashable {
-        let number: Int32
-    }
-
     private let path: String
     private let listener: Int32
     private let accept: @Sendable (Int32) -> Int32
@@ -33,13 +28,12 @@ final class RedirectMailbox: Sendable {
     init(
         scheme: String, in folder: String,
         accept: @escaping @Sendable (Int32) -> Int32 = { latchkey_mailbox_accept($0) }
-    ) throws(Failure) {
+    ) throws(SystemErrorNumber) {
         self.accept = accept
-        let octets: [UInt8] = try mapError(
-            { (error: RandomOctetsError) in Failure(number: error.number) }, of: RandomOctets.array(8))
+        let octets = try RandomOctets.array(8)
         path = "\(folder)/\(scheme).\(Base64URL.encode(octets.span))"
         listener = unsafe latchkey_mailbox_listen(path)
-        guard listener >= 0 else { throw Failure(number: errno) }
+        guard listener >= 0 else { throw SystemErrorNumber(errno) }
     }
 
     deinit {
@@ -50,14 +44,11 @@ final class RedirectMailbox: Sendable {
     ///
     /// - Parameter failed: is called if the mailbox can no longer receive, such as without a free descriptor (EMFILE).
     func start(
-        failed: @escaping @Sendable (Failure) -> Void,
+        failed: @escaping @Sendable (SystemErrorNumber) -> Void,
         _ receive: @escaping @Sendable (borrowing Secret<MessageBody>) -> Receipt
-    ) throws(Failure) {
-        try mappingError({ (error: SystemErrorNumber) in Failure(number: error.number) }) {
-            () throws(SystemErrorNumber) in
-            try SystemThread.detach { [self] in
-                if let failure = serve(receive) { failed(failure) }
-            }
+    ) throws(SystemErrorNumber) {
+        try SystemThread.detach { [self] in
+            if let failure = serve(receive) { failed(failure) }
         }
     }
 
@@ -70,14 +61,14 @@ final class RedirectMailbox: Sendable {
     // MARK: - Taking messages
 
     /// Receives messages until the end. Returns the failure, or `nil` after `stop`.
-    private func serve(_ receive: (borrowing Secret<MessageBody>) -> Receipt) -> Failure? {
+    private func serve(_ receive: (borrowing Secret<MessageBody>) -> Receipt) -> SystemErrorNumber? {
         while true {
             let connection = accept(listener)
             guard connection >= 0 else {
                 let number = errno
                 // Whoever connected may have gone again; a listener that was shut down takes no connection (EINVAL).
                 if [EINTR, ECONNABORTED].contains(number) { continue }
-                return number == EINVAL ? nil : Failure(number: number)
+                return number == EINVAL ? nil : SystemErrorNumber(number)
             }
             defer { close(connection) }
             guard Self.isOurs(connection), let message = Self.receive(connection) else { continue }
@@ -111,12 +102,12 @@ final class RedirectMailbox: Sendable {
     /// Deletes sockets without a listening process.
     static func post<Purpose: SecretPurpose>(
         _ address: borrowing Secret<Purpose>, scheme: String, in folder: String
-    ) throws(Failure) -> Bool {
+    ) throws(SystemErrorNumber) -> Bool {
         for name in try names(in: folder, of: scheme) {
             let path = "\(folder)/\(name)"
             let connection = unsafe latchkey_mailbox_connect(path)
             guard connection >= 0 else {
-                if isShortage(errno) { throw Failure(number: errno) }
+                if isShortage(errno) { throw SystemErrorNumber(errno) }
                 if errno == ECONNREFUSED { unsafe unlink(path) }
                 continue
             }
@@ -139,9 +130,9 @@ final class RedirectMailbox: Sendable {
 
     private static func isShortage(_ number: Int32) -> Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(number) }
 
-    private static func names(in folder: String, of scheme: String) throws(Failure) -> [String] {
+    private static func names(in folder: String, of scheme: String) throws(SystemErrorNumber) -> [String] {
         guard let stream = unsafe opendir(folder) else {
-            if isShortage(errno) { throw Failure(number: errno) }
+            if isShortage(errno) { throw SystemErrorNumber(errno) }
             return []
         }
         defer { unsafe closedir(stream) }
@@ -183,7 +174,7 @@ package struct RedirectFolder: Sendable, Hashable {
             try LeaseDirectory(path: path).prepare()
         }
         return try mapError(
-            { (error: RedirectMailbox.Failure) in
+            { (error: SystemErrorNumber) in
                 UserAgentError.unavailable(.cannotWaitForHandler(number: error.number))
             },
             of: RedirectMailbox(scheme: scheme, in: path))
@@ -197,7 +188,7 @@ package struct RedirectFolder: Sendable, Hashable {
     package func deliver<Purpose: SecretPurpose>(_ address: borrowing Secret<Purpose>) throws(UserAgentError) -> Bool {
         guard let scheme = Self.scheme(of: address) else { return false }
         return try mapError(
-            { (error: RedirectMailbox.Failure) in
+            { (error: SystemErrorNumber) in
                 UserAgentError.unavailable(.cannotWaitForHandler(number: error.number))
             },
             of: RedirectMailbox.post(address, scheme: scheme, in: path))

@@ -1,6 +1,7 @@
 internal import LatchkeyCredentials
 package import LatchkeyLog
 package import LatchkeyOAuth
+internal import LatchkeySystem
 
 /// Signs in with the person's own browser and a private-use scheme (RFC 8252 section 7.1): the desktop starts a program
 /// with the browser's final address, and that program passes the address to the waiting sign-in.
@@ -60,7 +61,7 @@ private final class SchemeAttempt: UserAgentAttempt {
         _ url: consuming AuthorizationURL, gate: AuthorizationResponseGate, deadline: Deadline
     ) async throws(UserAgentError) -> AuthorizationResponse {
         let (handler, redirect, log) = (browser.handler, redirect, log)
-        do throws(RedirectMailbox.Failure) {
+        do throws(SystemErrorNumber) {
             try mailbox.start(failed: { failure in
                 handler.event.give(.failed(.unavailable(.cannotWaitForHandler(number: failure.number))))
             }) { message in

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeySystem
 
 /// lstat(2) and fstat(2) as values.
 struct FileStatus {
@@ -12,14 +13,15 @@ struct FileStatus {
     let byteCount: Int
 
     /// Returns the status, or the errno.
-    static func ofLink(at path: String) -> Result<FileStatus, ErrorNumber> {
+    static func ofLink(at path: String) -> Result<FileStatus, SystemErrorNumber> {
         var status = stat()
-        return unsafe lstat(path, &status) == 0 ? .success(FileStatus(status)) : .failure(ErrorNumber(errno))
+        return unsafe lstat(path, &status) == 0 ? .success(FileStatus(status)) : .failure(SystemErrorNumber(errno))
     }
 
-    static func of(descriptor: Int32) -> Result<FileStatus, ErrorNumber> {
+    static func of(descriptor: Int32) -> Result<FileStatus, SystemErrorNumber> {
         var status = stat()
-        return unsafe fstat(descriptor, &status) == 0 ? .success(FileStatus(status)) : .failure(ErrorNumber(errno))
+        return unsafe fstat(descriptor, &status) == 0
+            ? .success(FileStatus(status)) : .failure(SystemErrorNumber(errno))
     }
 
     private init(_ status: stat) {
@@ -37,11 +39,6 @@ struct FileStatus {
     /// Whether the owner alone has any permission.
     var isPrivate: Bool { mode & 0o077 == 0 }
     var isWritableByOthers: Bool { mode & 0o022 != 0 }
-
-    struct ErrorNumber: Error {
-        let number: Int32
-        init(_ number: Int32) { self.number = number }
-    }
 
     /// Throws unless this is a regular file of this user that no other user can write to.
     func requireOwnFile(_ what: StaticString, _ path: String) throws(StoreError) {

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeySystem
 
 /// The path of a vault, checked before SQLite opens it. This type never opens the file, because closing a descriptor of
 /// the file would release SQLite's locks on it in this process (fcntl(2)).
@@ -150,8 +151,8 @@ struct VaultPath {
         directory == "/" ? "/" + name : directory + "/" + name
     }
 
-    private static func canonical(_ path: String) -> Result<String, FileStatus.ErrorNumber> {
-        guard let resolved = unsafe realpath(path, nil) else { return .failure(FileStatus.ErrorNumber(errno)) }
+    private static func canonical(_ path: String) -> Result<String, SystemErrorNumber> {
+        guard let resolved = unsafe realpath(path, nil) else { return .failure(SystemErrorNumber(errno)) }
         defer { unsafe free(resolved) }
         return .success(unsafe String(cString: resolved))
     }

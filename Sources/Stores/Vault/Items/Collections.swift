@@ -115,8 +115,6 @@ struct CollectionsRecord: Sendable, Equatable {
         return !new.isEmpty
     }
 
-    mutating func keepOnly(where isKept: (ItemCollection) -> Bool) { all.removeAll { !isKept($0) } }
-
     private static func check(label: String) throws(StoreError) {
         guard label.utf8.count <= maximumLabelByteCount, !label.utf8.contains(0) else {
             throw StoreError(

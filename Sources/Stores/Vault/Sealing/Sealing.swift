@@ -56,7 +56,7 @@ enum Sealing {
 
     static func randomOctets(_ count: Int) throws(StoreError) -> [UInt8] {
         return try mapError(
-            { (error: RandomOctetsError) in
+            { (error: SystemErrorNumber) in
                 StoreError(.unavailable, "the kernel returned no random bytes", platform: .errno(error.number))
             },
             of: RandomOctets.array(count))

@@ -4,6 +4,7 @@ import LatchkeyLog
 import LatchkeyOAuth
 import LatchkeySecrets
 import LatchkeyTestServer
+import Synchronization
 import Testing
 import TestSecrets
 
@@ -176,6 +177,19 @@ struct RefreshTests {
         scene.store.refuseReads(true, .unavailable)
         let new = try await scene.token()
         #expect(new != old && new != token)
+        // The store goes away when the refreshed session is in it.
+        scene.store.refuseReads(false)
+        scene.clock.advance(seconds: 4000)
+        let saves = Mutex(0)
+        scene.store.beforeSaving(.session) { [store = scene.store] in
+            let count = saves.withLock { count in
+                count += 1
+                return count
+            }
+            if count == 2 { store.refuseReads(true, .unavailable) }
+        }
+        let refreshed = try await scene.token()
+        #expect(refreshed != new && scene.server.record.refreshes == 1)
     }
 
     @Test func `memory returns nothing after a sign-out`() async throws {

@@ -131,11 +131,17 @@ struct RefreshedIdentityTests {
             let scene = try scene()
             try await scene.signIn()
             scene.server.switchOn(fault)
+            scene.clock.advance(seconds: 4000)
+            let service = scene.otherService()
             await #expect(throws: SignInError(.oauth(OAuthError(.invalidResponse(problem))))) {
-                _ = try await refresh(scene)
+                _ = try await service.accessToken()
             }
             #expect(scene.server.record.revocations == 1)
             scene.server.switchOffAllFaults()
+            // Nor has memory the revoked token, for times without the store.
+            scene.store.refuseReads(true, .unavailable)
+            await #expect(throws: SignInError.self) { _ = try await service.accessToken() }
+            scene.store.refuseReads(false)
             await #expect(throws: SignInError.self) { _ = try await refresh(scene) }
             #expect(try await scene.service.accounts() == [])
         }

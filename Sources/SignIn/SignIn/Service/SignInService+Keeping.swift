@@ -147,7 +147,7 @@ extension SignInService {
         }
         // A store that is out of reach later answers with neither another account nor a token that was replaced.
         lastAccount = account
-        handedOut[Octets(account)] = Box(session.withoutRefreshToken)
+        remember(session)
         _ = try? await sessions.forgetEnd(of: account)
         if let signer { signers[Octets(signer.thumbprint)] = signer }
         if let old = before.keyThumbprint {

@@ -149,7 +149,7 @@ extension SignInService {
         let granted = TokensInText(tokens).plain(tokens.grantedScopes, log)
         let refreshed = session.refreshed(with: tokens, granted: granted, now: context.now())
         try await store(refreshed)
-        handedOut[Octets(session.account)] = Box(refreshed.withoutRefreshToken)
+        remember(refreshed)
         log.info("the session was refreshed")
         try await checkIdentity(in: tokens, of: session, at: endpoint, authentication)
     }
@@ -192,8 +192,8 @@ extension SignInService {
                 throw error
             }
             // The refresh token and the session are useless now; the user has to sign in again.
-            try await delete(session.account)
             forget(session.account)
+            try await delete(session.account)
             await rememberEnd(of: session.account)
             throw SignInError(wasCutOff ? .refreshLost : .sessionEnded)
         }
@@ -253,6 +253,7 @@ extension SignInService {
                 return
             }
             await endpoint.revoke(tokens, authentication)
+            forget(session.account)
             try await delete(session.account)
             throw .oauth(error)
         }

@@ -207,7 +207,8 @@ extension SignInService {
             let endpoint = DeviceAuthorizationEndpoint(server: server, client: client, http: context.http, log: log)
         else { throw .oauth(OAuthError(.invalidMetadata(.withoutDeviceGrant))) }
         do throws(SignInError) {
-            let device = try await begin(endpoint, authentication)
+            let device: DeviceAuthorization = try await mapError(
+                SignInError.oauth, awaiting: await endpoint.begin(authentication: authentication))
             try await mapError(SignInError.userAgent, awaiting: await prompt.show(device))
             let tokens = try await poll(device, server, authentication, signer, deadline: deadline, clock: clock)
             // The terminal shows the code and a countdown: no place for a question.
@@ -219,12 +220,6 @@ extension SignInService {
             await prompt.finish(.failed(error))
             throw error
         }
-    }
-
-    private func begin(
-        _ endpoint: DeviceAuthorizationEndpoint, _ authentication: borrowing ClientAuthentication
-    ) async throws(SignInError) -> DeviceAuthorization {
-        return try await mapError(SignInError.oauth, awaiting: await endpoint.begin(authentication: authentication))
     }
 
     private func poll(
@@ -302,14 +297,15 @@ extension SignInService {
     /// How long a store is waited for that another answer is there for.
     static let patience = Duration.seconds(3)
 
-    /// The session from the store. If the store can't be reached, returns the last session that was read, unless its
-    /// token is about to end.
+    /// The session from the store. If the store can't be reached, returns the last session that was read or saved, unless
+    /// its token is about to end.
     func sessionOrMemory(of account: String, deadline: Deadline) async throws(SignInError) -> StoredSession {
         let kept = handedOut[Octets(account)].flatMap { $0.value.isFresh(at: context.now()) ? $0 : nil }
         let soon = kept == nil ? deadline : Deadline(min(deadline.instant, Deadline.after(Self.patience).instant))
+        let count = changeCount
         switch await Result<StoredSession, SignInError>(awaiting: try await session(of: account, deadline: soon)) {
         case .success(let session):
-            handedOut[Octets(account)] = Box(session.withoutRefreshToken)
+            if count == changeCount { handedOut[Octets(account)] = Box(session.withoutRefreshToken) }
             return session
         case .failure(let error):
             guard case .store(let refusal) = error.code, refusal.code.isAbsenceOfStore else {
@@ -317,19 +313,26 @@ extension SignInService {
                 throw error
             }
             guard let kept else { throw error }
-            log.warning("can't reach the store; using the access token that was read before: \(error)")
+            log.warning("can't reach the store; using the last access token: \(error)")
             return kept.value.withoutRefreshToken
         }
     }
 
-    /// The account that was resolved before, if the store can't tell.
+    /// The account that was resolved or chosen before, if the store can't tell.
     func resolvedBefore(_ error: SignInError) -> String? {
         guard case .store(let refusal) = error.code, refusal.code.isAbsenceOfStore else { return nil }
         return lastAccount
     }
 
-    /// After the end of a session.
+    /// After a session is saved.
+    func remember(_ session: borrowing StoredSession) {
+        changeCount += 1
+        handedOut[Octets(session.account)] = Box(session.withoutRefreshToken)
+    }
+
+    /// Before the end of a session, or after it.
     func forget(_ account: String) {
+        changeCount += 1
         guard let kept = handedOut.removeValue(forKey: Octets(account)) else { return }
         if let thumbprint = kept.value.keyThumbprint { signers[Octets(thumbprint)] = nil }
     }

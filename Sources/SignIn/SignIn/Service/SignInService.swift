@@ -34,9 +34,11 @@ public actor SignInService {
     let proofs = DPoPNonceCache()
     let signingKeys = SigningKeys()
     var signers: [Octets: DPoPProofSigner] = [:]
-    /// The sessions that were read last, for times when the store can't be reached.
+    /// The sessions that were read or saved last, and the account, for times when the store can't be reached.
     var handedOut: [Octets: Box<StoredSession>] = [:]
     var lastAccount: String?
+    /// How often this service changed them: a read that began before mustn't undo it.
+    var changeCount = 0
 
     /// Sends and reads nothing yet. Sessions have the service `latchkey:NAME` in the store, by the provider's name: programs
     /// that aren't to share sessions need different names, or stores.
@@ -83,6 +85,7 @@ public actor SignInService {
         _ = try await session(of: account)
         try await mapError(SignInError.store, awaiting: await sessions.setCurrentAccount(account))
         lastAccount = account
+        changeCount += 1
     }
 
     /// The account to use: the one that was set, otherwise the current one, otherwise the only one.
@@ -90,6 +93,7 @@ public actor SignInService {
         if let account { return account }
         if provider.machine != nil { return provider.name }
         let deadline: Deadline = lastAccount == nil ? .standard : .after(Self.patience)
+        let count = changeCount
         let found: [String]
         do throws(SignInError) {
             found = try await mapError(
@@ -98,9 +102,9 @@ public actor SignInService {
             guard let name = resolvedBefore(error) else { throw error }
             return name
         }
+        if count == changeCount { lastAccount = found.count == 1 ? found[0] : nil }
         guard let name = found.first else { throw SignInError(.notSignedIn) }
         guard found.count == 1 else { throw SignInError(.noCurrentAccount) }
-        lastAccount = name
         return name
     }
 

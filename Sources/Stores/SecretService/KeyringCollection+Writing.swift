@@ -92,16 +92,17 @@ extension KeyringCollection {
         _ key: CredentialKey, _ condition: WriteCondition, _ deadline: Deadline
     ) async throws(StoreError) -> Bool {
         let interruption = try Interruption(deadline)
-        return try await alone(with: key, interruption) { (session) async throws(KeyringFailure) in
-            var deleted = false
+        // An item that is deleted before the service restarts counts too.
+        var deleted = false
+        try await alone(with: key, interruption) { (session) async throws(KeyringFailure) in
             let items = try await items(under: key, session, interruption)
             try await check(condition, items.first, session, interruption)
             // All of them, the one that is read last of all: an older one must never come to light.
             for item in items.reversed() {
                 if try await delete(item, session, interruption) { deleted = true }
             }
-            return deleted
         }
+        return deleted
     }
 
     /// Deletes an item, and returns whether it was there.

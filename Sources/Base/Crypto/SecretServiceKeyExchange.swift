@@ -39,7 +39,7 @@ package struct SecretServiceKeyExchange: ~Copyable, Sendable {
     }
 
     /// The shared key: 16 bytes. `nil` if the other side's value isn't in 2...p-2, because an attacker could then know
-    /// the key.
+    /// the key, and if libcrypto refuses.
     package borrowing func key(with otherValue: [UInt8]) -> Secret<PrivateKey>? {
         let value = Array(otherValue.drop { $0 == 0 })
         guard value.count <= Self.valueByteCount, let group = Group(), group.isProper(value) else { return nil }

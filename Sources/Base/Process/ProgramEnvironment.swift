@@ -60,7 +60,8 @@ public struct ProgramEnvironment: Sendable {
                 entries.append(text)
             } else {
                 // The repaired name is enough, because our names are ASCII.
-                unsafe illegible.insert(String(String(cString: entry).prefix { $0 != "=" }))
+                let name = unsafe String(cString: entry).utf8.prefix { $0 != UInt8(ascii: "=") }
+                illegible.insert(String(decoding: name, as: UTF8.self))
             }
             unsafe next += 1
         }

@@ -69,7 +69,8 @@ struct Finding {
         let word = { (message: LogMessage) -> LogMessage in
             var text = output.words(of: message)
             if home != "/" {
-                text = text.split(separator: home + "/", omittingEmptySubsequences: false).joined(separator: "~/")
+                // In quotes the shell takes a tilde for a name.
+                text = text.replacing("'\(home)/", with: "~/'").replacing("\(home)/", with: "~/")
             }
             return "\(LoggableText(reviewed: "what was a log message, with a shorter path", unredacted: text))"
         }

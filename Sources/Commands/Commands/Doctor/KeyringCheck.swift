@@ -11,7 +11,7 @@ struct KeyringCheck {
     let settings: StoreSettings
     /// Whether the keyring is the chosen store, so that what is wrong with it matters.
     let matters: Bool
-    /// Whether the duplicates that can be deleted are.
+    /// Whether the duplicates that can be deleted have been.
     let isRepaired: Bool
 
     func findings() async throws(StoreError) -> [Finding] {

@@ -104,7 +104,7 @@ struct UnitCredentials: Sendable {
                     ? notOwn
                     : CommandFailure(
                         .configuration, "systemd.unreadable",
-                        "can't read \"\(shown)\": \(SystemErrorNumber(error.number))",
+                        "can't read \"\(shown)\": \(error)",
                         hint: "write the file, with one line for each credential: UNIT CREDENTIAL SERVICE ACCOUNT")
             }, of: PrivateFile.readOwned(path, limit: 1 << 20, followsLinks: false))
         guard file.owner == geteuid(), file.mode & 0o022 == 0 else { throw notOwn }

@@ -17,7 +17,7 @@ package enum LibsecretFile {
     /// libsecret writes 100,000. The format has no limit.
     private static let mostIterations: UInt64 = 10_000_000
 
-    /// Asks for the passphrase once the file proves to be one. Throws what that throws, `ImportError`, `sealed` for
+    /// Asks for the passphrase after the file's form was checked. Throws what that throws, `ImportError`, `sealed` for
     /// gnome-keyring's own format, `wrongPassphrase` when not even one item opens, and what memory throws.
     package static func read(
         _ path: String, passphrase: () throws -> Secret<Passphrase>

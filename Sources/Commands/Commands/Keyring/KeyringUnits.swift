@@ -78,7 +78,7 @@ struct KeyringUnits {
             for (file, former) in zip(files, former).prefix(index + 1) { restore(file.path, former) }
             throw CommandFailure(
                 .cannotWrite, "keyring.cannot-write",
-                "can't write \"\(shown(file.path))\": \(SystemErrorNumber(error.number)); nothing was changed",
+                "can't write \"\(shown(file.path))\": \(error); nothing was changed",
                 hint: "make sure that you own its folder and that the disk isn't full")
         }
         return files.map(\.path)
@@ -114,7 +114,7 @@ struct KeyringUnits {
     private func content(_ path: String) throws(CommandFailure) -> [UInt8]? {
         try mappingError({ (error: SystemErrorNumber) in
             CommandFailure(
-                .refused, "keyring.other-file", "can't read \"\(shown(path))\": \(SystemErrorNumber(error.number))",
+                .refused, "keyring.other-file", "can't read \"\(shown(path))\": \(error)",
                 hint: "move the file elsewhere")
         }) { () throws(SystemErrorNumber) in
             try nilIf(

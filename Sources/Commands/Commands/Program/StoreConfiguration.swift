@@ -45,7 +45,7 @@ struct StoreConfiguration: Sendable, Equatable {
             case EISDIR, EINVAL: throw unreadable(path, "isn't a file", hint: "replace it with a file, or remove it")
             default:
                 throw unreadable(
-                    path, "can't be read: \(SystemErrorNumber(error.number))",
+                    path, "can't be read: \(error)",
                     hint: "make the file readable for you (chmod u+r), and its folder (chmod u+rx)")
             }
         }

@@ -44,7 +44,7 @@ struct ConfigurationFile: Sendable {
         try mappingError({ (error: SystemErrorNumber) in
             CommandFailure(
                 .cannotWrite, "setup.cannot-write",
-                "can't write \"\(shown)\", which is unchanged: \(SystemErrorNumber(error.number))",
+                "can't write \"\(shown)\", which is unchanged: \(error)",
                 hint: "make sure that you own its folder and that the disk isn't full")
         }) { () throws(SystemErrorNumber) in
             try content.withExposedBytes { (bytes) throws(SystemErrorNumber) in

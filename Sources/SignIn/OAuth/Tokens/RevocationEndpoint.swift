@@ -15,7 +15,7 @@ package struct RevocationEndpoint: Sendable {
     ///   - timeout: of each request.
     package init?(
         server: AuthorizationServerMetadata, client: ClientConfiguration, http: any HTTPTransport,
-        dpop: DPoPProofSigner? = nil, log: RedactedLogger = .disabled, timeout: Duration = .seconds(30)
+        dpop: DPoPProofSigner? = nil, log: RedactedLogger = .disabled, timeout: Duration = EndpointClient.limits.timeout
     ) {
         guard let url = server.revocationEndpoint else { return nil }
         self.url = url

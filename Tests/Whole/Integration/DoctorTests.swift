@@ -243,10 +243,10 @@ struct DoctorTests {
         #expect(unasked.status == 77 && unasked.outputText.contains("PROBLEM  integrity"), "\(unasked.outputText)")
         // What it says to do is about the vault that it was asked about.
         environment["LATCHKEY_PASSPHRASE_FILE"] = phrase
-        try await latchkey(["vault", "init", "--vault", directory / "home/other"], environment).successful("init")
+        try await latchkey(["vault", "init", "--vault", directory / "home/my other"], environment).successful("init")
         environment["LATCHKEY_PASSPHRASE_FILE"] = nil
-        let other = try await doctor(environment, ["--vault", directory / "home/other"])
-        #expect(other.contains { $0.remedy == "run `latchkey vault verify --vault ~/other`" }, "\(other)")
+        let other = try await doctor(environment, ["--vault", directory / "home/my other"])
+        #expect(other.contains { $0.remedy == "run `latchkey vault verify --vault ~/'my other'`" }, "\(other)")
     }
 
     @Test func `the doctor reports other programs' duplicates, and repairs them on request`() async throws {

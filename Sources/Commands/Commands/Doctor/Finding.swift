@@ -69,7 +69,7 @@ struct Finding {
         let word = { (message: LogMessage) -> LogMessage in
             var text = output.words(of: message)
             if home != "/" {
-                // In quotes the shell takes a tilde for a name.
+                // In quotes the shell doesn't replace a tilde.
                 text = text.replacing("'\(home)/", with: "~/'").replacing("\(home)/", with: "~/")
             }
             return "\(LoggableText(reviewed: "what was a log message, with a shorter path", unredacted: text))"

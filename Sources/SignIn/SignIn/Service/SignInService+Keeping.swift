@@ -145,7 +145,7 @@ extension SignInService {
             await putBack(before, account, without: signer?.thumbprint)
             throw error
         }
-        // A store that is out of reach later answers with neither another account nor a token that was replaced.
+        // If the store can't be reached later, memory returns this account and its new token.
         lastAccount = account
         remember(session)
         _ = try? await sessions.forgetEnd(of: account)

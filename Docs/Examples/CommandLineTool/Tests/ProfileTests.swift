@@ -4,7 +4,7 @@ import LatchkeyTestServer
 import ProfileKit
 import Testing
 
-@Suite struct ProfileTests {
+@Suite(.serialized) struct ProfileTests {
     @Test func `a person signs in once, and the next start finds the session`() async throws {
         let folder = try await Folder()
         let server = try LoopbackAuthorizationServer()

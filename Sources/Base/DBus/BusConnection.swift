@@ -1,5 +1,5 @@
 internal import CLatchkeyGLib
-internal import LatchkeySystem
+package import LatchkeySystem
 internal import Synchronization
 
 /// A method, with the type of its reply.

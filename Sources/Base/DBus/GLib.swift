@@ -1,5 +1,6 @@
 internal import CLatchkeyGLib
 internal import LatchkeyLog
+package import LatchkeySystem
 internal import Synchronization
 
 // GLib's main context, its cancellables and references, and the beginning and end of asynchronous calls. Their results

@@ -1,5 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyDBus
+internal import LatchkeySystem
 
 /// Lets one task through at a time, in order of arrival. A waiting task can be interrupted.
 @GLibThread final class AsyncMutex {

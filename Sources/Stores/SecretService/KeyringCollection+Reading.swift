@@ -1,6 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeyDBus
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 extension KeyringCollection {
     func read<Purpose: SecretPurpose>(
@@ -87,7 +88,7 @@ extension KeyringCollection {
         _ key: CredentialKey, _ item: KeyringItem, _ version: CredentialVersion,
         _ decoded: consuming DecodedSecret<Purpose>
     ) -> CredentialRecord<Purpose> {
-        let type = decoded.recognizedType
+        let type = SecretContentType(of: decoded.secret, named: decoded.contentType)
         return CredentialRecord(
             metadata: item.item.metadata(for: key), version: version, contentType: type, secret: decoded.takeSecret())
     }
@@ -164,10 +165,6 @@ extension KeyringCollection {
         }
         return left.kind.name < right.kind.name
     }
-}
-
-extension DecodedSecret {
-    var recognizedType: SecretContentType { SecretContentType(of: secret, named: contentType) }
 }
 
 // MARK: - Report

@@ -185,12 +185,6 @@ extension KeyringCollection {
 /// Several items of the keyring under one key. Other programs put a second one beside the first: when they replace an
 /// item that has other attributes, for example.
 package struct DuplicateItems: Sendable, Hashable {
-    package struct Item: Sendable, Hashable {
-        package let label: String
-        /// The program that made it, where it says so (the attribute `application`).
-        package let application: String?
-    }
-
     package let key: CredentialKey
     /// At least two. The first one is read and changed: the one changed last, then the younger, then the one with the
     /// later path.
@@ -201,11 +195,9 @@ package struct DuplicateItems: Sendable, Hashable {
 package struct DuplicateRepair: Sendable, Hashable {
     /// Items that were deleted, because another one holds the same secret and all their attributes.
     package internal(set) var deleted = 0
-    /// Items that were given the newest secret, because their programs find no other one.
-    package internal(set) var updated = 0
     /// Items that are still there beside the one that is read.
     package internal(set) var left = 0
-    /// Items that still hold another secret than the one that is read: they are left unless older secrets may be lost.
+    /// Items that still hold another secret than the one that is read.
     package internal(set) var differing = 0
 }
 
@@ -218,26 +210,22 @@ extension KeyringCollection {
         }
         let found = Dictionary(grouping: items.filter { $0.key != nil }) { $0.key! }
         return found.filter { $1.count > 1 }.sorted { Self.precedes($0.key, $1.key) }.map { key, items in
-            DuplicateItems(
-                key: key,
-                items: items.sorted { $0.precedes($1) }.map {
-                    DuplicateItems.Item(label: $0.item.label, application: $0.item.attributes["application"])
-                })
+            DuplicateItems(key: key, items: items.sorted { $0.precedes($1) }.map(\.item))
         }
     }
 
     /// Leaves one item under the key where that loses nothing that anyone could find.
     func repairDuplicates(
-        of key: CredentialKey, losingOlder: Bool, _ deadline: Deadline
+        of key: CredentialKey, _ deadline: Deadline
     ) async throws(StoreError) -> DuplicateRepair {
         let interruption = try Interruption(deadline)
         return try await alone(with: key, interruption) { (session) async throws(KeyringFailure) in
-            try await repairDuplicates(of: key, losingOlder: losingOlder, session, interruption)
+            try await repairDuplicates(of: key, session, interruption)
         }
     }
 
     private func repairDuplicates(
-        of key: CredentialKey, losingOlder: Bool, _ session: KeyringSession, _ interruption: Interruption
+        of key: CredentialKey, _ session: KeyringSession, _ interruption: Interruption
     ) async throws(KeyringFailure) -> DuplicateRepair {
         var repair = DuplicateRepair()
         let items = try await items(under: key, session, interruption)
@@ -246,20 +234,13 @@ extension KeyringCollection {
             throw .store(.keyringKeepsChanging)
         }
         let kept = items.filter { item in !items.contains { $0.covers(item) } }
-        for item in kept where item != read {
-            guard losingOlder, try await !holds(newest, item, session, interruption) else { continue }
-            try await set(newest, on: item, session, interruption)
-            repair.updated += 1
-        }
         var remaining = items
         for item in items.reversed() {
             guard let keeper = kept.first(where: { $0.covers(item) }) else { continue }
             // The one that stays is read back right before the other one goes.
-            let isSafe =
-                losingOlder
-                ? try await holds(newest, keeper, session, interruption)
-                : try await holdsTheSame(keeper, item, session, interruption)
-            guard isSafe, try await isUnchanged(item, session, interruption) else { continue }
+            guard try await holdsTheSame(keeper, item, session, interruption),
+                try await isUnchanged(item, session, interruption)
+            else { continue }
             // The item that reads return is deleted last, and stays if another secret would then be returned.
             let others = remaining.filter { $0 != item }
             if item == read, try await differing(from: newest, others, session, interruption) > 0 { continue }
@@ -312,20 +293,6 @@ extension KeyringCollection {
     ) async throws(KeyringFailure) -> Bool {
         guard let now = try await describe([item.path], session, interruption).first else { return false }
         return now.key == item.key && now.item.modified == item.item.modified && now.item.label == item.item.label
-    }
-
-    /// Sets a secret on an item and reads it back.
-    private func set(
-        _ secret: borrowing DecodedSecret<Password>, on item: KeyringItem, _ session: KeyringSession,
-        _ interruption: Interruption
-    ) async throws(KeyringFailure) {
-        let type = SecretContentType.sent(secret.secret, as: secret.recognizedType)
-        guard let form = session.codec.encode(secret.secret, contentType: type) else {
-            throw .store(.keyringSecretUnsendable)
-        }
-        _ = try await session.change(.setSecret, on: item.path, [form], interruption)
-        await session.announce(item.path)
-        guard try await holds(secret, item, session, interruption) else { throw .store(.keyringKeepsChanging) }
     }
 }
 

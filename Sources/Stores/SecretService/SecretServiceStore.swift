@@ -164,14 +164,11 @@ extension SecretServiceStore: CredentialStore {
     /// Deletes superfluous items under a key: another item with the same secret has all their attributes, so every
     /// search that finds them finds it too. Each item is read back before one is deleted.
     ///
-    /// Items that different programs find by different attributes all stay.
-    ///
-    /// - Parameter discardingOlderSecrets: whether to delete items with another secret too. The secret that reads
-    ///   return is then written to all remaining items, and the others are lost. Otherwise such items stay.
+    /// Items that different programs find by different attributes all stay, and so do items with another secret.
     package func repairDuplicates(
-        of key: CredentialKey, discardingOlderSecrets: Bool = false, deadline: Deadline = .standard
+        of key: CredentialKey, deadline: Deadline = .standard
     ) async throws(StoreError) -> DuplicateRepair {
-        try await collection.repairDuplicates(of: key, losingOlder: discardingOlderSecrets, deadline)
+        try await collection.repairDuplicates(of: key, deadline)
     }
 
     var collection: KeyringCollection { KeyringCollection(self) }

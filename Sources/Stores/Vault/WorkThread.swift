@@ -29,19 +29,17 @@ final class WorkThread: Sendable {
         if deadline.hasPassed { throw .timedOut }
         try start()
         let cancellation = Cancellation(deadline)
-        let answer = Answer<Result>()
+        let outcome = Pending<Swift.Result<Result, StoreError>>()
         let job = Job(leavesBehind: leavesBehind, cancellation: cancellation) {
-            answer.give(Swift.Result { () throws(StoreError) in try body(cancellation) })
+            outcome.complete(Swift.Result { () throws(StoreError) in try body(cancellation) })
         } drop: {
-            answer.give(.failure($0))
+            outcome.complete(.failure($0))
         }
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                answer.wait(continuation)
-                let beginsAtOnce = queue.add(job)
-                // A running job checks the clock itself, and a timer costs as much as half a save.
-                if leavesBehind || !beginsAtOnce { job.startTimer(deadline) }
-            }
+            let beginsAtOnce = queue.add(job)
+            // A running job checks the clock itself, and a timer costs as much as half a save.
+            if leavesBehind || !beginsAtOnce { job.startTimer(deadline) }
+            return await outcome.value()
         } onCancel: {
             job.giveUp(.cancelled)
         }
@@ -115,44 +113,6 @@ final class WorkThread: Sendable {
                 return true
             }
             if drops { drop(error) }
-        }
-    }
-
-    /// The first answer reaches the waiting task, others are dropped.
-    private final class Answer<Value: Sendable>: Sendable {
-        private enum State {
-            case empty
-            case waiting(CheckedContinuation<Swift.Result<Value, StoreError>, Never>)
-            case given(Swift.Result<Value, StoreError>)
-            case taken
-        }
-        private let state = Mutex(State.empty)
-
-        func wait(_ continuation: CheckedContinuation<Swift.Result<Value, StoreError>, Never>) {
-            let early: Swift.Result<Value, StoreError>? = state.withLock { state in
-                guard case .given(let value) = state else {
-                    state = .waiting(continuation)
-                    return nil
-                }
-                state = .taken
-                return value
-            }
-            if let early { continuation.resume(returning: early) }
-        }
-
-        func give(_ value: Swift.Result<Value, StoreError>) {
-            let waiting = state.withLock { state -> CheckedContinuation<Swift.Result<Value, StoreError>, Never>? in
-                switch state {
-                case .empty:
-                    state = .given(value)
-                    return nil
-                case .waiting(let continuation):
-                    state = .taken
-                    return continuation
-                case .given, .taken: return nil
-                }
-            }
-            waiting?.resume(returning: value)
         }
     }
 

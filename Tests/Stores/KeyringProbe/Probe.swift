@@ -113,15 +113,12 @@ actor Probe {
         case "duplicates":
             let service = words.count > 1 ? words[1] : nil
             return try await store.duplicates(service: service, deadline: .after(timeout)).map { found in
-                let items = found.items.map { "\($0.label) (\($0.application ?? "-"))" }
+                let items = found.items.map { "\($0.label) (\($0.attributes["application"] ?? "-"))" }
                 return "\(found.key.service)/\(found.key.account): \(items.joined(separator: ", "))"
             }.joined(separator: "\t")
         case "repair":
-            // repair SERVICE ACCOUNT KIND [discarding]
-            let repair = try await store.repairDuplicates(
-                of: try key(words), discardingOlderSecrets: words.count > 4, deadline: .after(timeout))
-            return "deleted \(repair.deleted)\tupdated \(repair.updated)\tleft \(repair.left)\t"
-                + "differing \(repair.differing)"
+            let repair = try await store.repairDuplicates(of: try key(words), deadline: .after(timeout))
+            return "deleted \(repair.deleted)\tleft \(repair.left)\tdiffering \(repair.differing)"
         case "state":
             let state = try await store.state(deadline: .after(timeout))
             return "\(state.collectionPath)\t\(state.isLocked ? "locked" : "open")\t"

@@ -28,10 +28,10 @@ protocol RowTable: Sendable {
     /// Throws `busy` at once if a writer has the table.
     func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> any RowTable
 
-    /// Looks for damage that the engine itself can find, over the whole table, as positions.
+    /// Looks for damage that the engine itself can find, over the whole table.
     ///
     /// Throws `busy` at once when a writer has the table.
-    func damage(_ cancellation: Cancellation) throws(StoreError) -> [TableDamage]
+    func damage(_ cancellation: Cancellation) throws(StoreError) -> [VaultProblem]
 
     /// Takes the lease with a name, by the clock of the table's server. Returns `nil` if another process holds it. The
     /// lease ends after `RowLease.duration`.
@@ -174,12 +174,4 @@ struct LinkRow: Sendable, Hashable {
 struct NamedRecord: Sendable, Hashable {
     let name: String
     let content: [UInt8]
-}
-
-/// Damage that a table's engine found in its own structure.
-struct TableDamage: Sendable, Hashable {
-    enum Kind: Sendable, Hashable { case page, structure, length }
-    let kind: Kind
-    /// A page's number from 1, where there is one.
-    let position: Int
 }

@@ -55,9 +55,9 @@ extension StoreError {
             hint: "open the vault again, and \(Recovery.verifyVault)")
     }
 
-    static var vaultWentBack: StoreError {
+    static func vaultWentBack(_ rollback: VaultRollback) -> StoreError {
         StoreError(
-            .rolledBack, "while open, the vault was replaced with an older copy",
+            .rolledBack, "while open, the vault was replaced with an older copy: \(rollback)",
             hint: "if you restored a backup on purpose, open the vault again")
     }
 

@@ -36,7 +36,6 @@ extension VaultStore {
     public func verify(
         deadline: Deadline = .after(.seconds(600)), progress: @escaping @Sendable (Double) -> Void = { _ in }
     ) async throws(StoreError) -> VaultVerification {
-        let seen = known.withLock { $0.manifest.generation }
         let report = try await WorkThread().run(until: deadline) { (cancellation) throws(StoreError) in
             try VaultRepair(vault: self, cancellation: cancellation).verify(progress)
         }
@@ -44,8 +43,6 @@ extension VaultStore {
         switch rollback {
         case .rolledBack(let rollback): problems.insert(.rolledBack(rollback), at: 0)
         case .unreadable: problems.insert(.changedMemory, at: 0)
-        case _ where report.generation < seen:
-            problems.insert(.rolledBack(VaultRollback(generation: report.generation, seenGeneration: seen)), at: 0)
         default: break
         }
         return VaultVerification(itemCount: report.itemCount, generation: report.generation, problems: problems)
@@ -194,7 +191,8 @@ extension RowView {
             return try readable { () throws(StoreError) in try items(after: place, limit: 1) }
         }
         if let items = try item(after: last) { return items.first }
-        var hidden = last ?? 0
+        // A forged place may be negative.
+        var hidden = max(last ?? 0, 0)
         var step: Int64 = 1
         var found: (place: Int64, items: [ItemHeading])?
         while found == nil, hidden < .max {

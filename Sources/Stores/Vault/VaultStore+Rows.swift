@@ -177,7 +177,7 @@ extension VaultStore {
         _ view: any RowView, after last: KnownState, mark: UInt32? = nil, comparing: Bool = true
     ) throws(StoreError) -> (state: KnownState, former: FormerKeys) {
         let (manifest, keys) = try Self.manifest(of: view, last.keys, slot)
-        guard manifest.generation >= last.manifest.generation else { throw .vaultWentBack }
+        if let rollback = manifest.rollback(after: last.manifest) { throw .vaultWentBack(rollback) }
         let former = try Self.checkRecords(view, manifest, keys)
         // Not the vault that was open, or an older copy of it.
         guard keys === last.keys || former.contains(last.keys.rollback) else { throw .vaultExchanged }

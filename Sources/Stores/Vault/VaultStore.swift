@@ -310,12 +310,15 @@ extension VaultStore: LeaseSource {
         let keys = keys
         guard let lease = try table.lease(keys.lookup(of: key), cancellation) else { return nil }
         // The vault may have been rekeyed in between: the item and its leases have another name then.
-        let keysNow = try current(cancellation) { (view, state) throws(StoreError) in
-            _ = try view.record(Manifest.recordName)
-            return state.keys
+        let now = Result { () throws(StoreError) in
+            try current(cancellation) { (view, state) throws(StoreError) in
+                _ = try view.record(Manifest.recordName)
+                return state.keys
+            }
         }
-        if keysNow === keys { return lease }
-        try table.release(lease, cancellation)
+        if case .success(let now) = now, now === keys { return lease }
+        try? table.release(lease, Cancellation(.after(.seconds(1))))
+        _ = try now.get()
         throw StoreError(.busy, "another process rekeyed the vault")
     }
 }

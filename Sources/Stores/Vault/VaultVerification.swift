@@ -79,6 +79,8 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
 struct Verification {
     private let vault: VaultStore
     private let cancellation: Cancellation
+    /// The newest one that was known before.
+    private let seen: Manifest
     private var generation: UInt64
     private var itemCount = 0
     private var problems: [VaultProblem] = []
@@ -86,7 +88,8 @@ struct Verification {
     init(_ vault: VaultStore, _ cancellation: Cancellation) {
         self.vault = vault
         self.cancellation = cancellation
-        generation = vault.known.withLock { $0 }.manifest.generation
+        seen = vault.known.withLock { $0 }.manifest
+        generation = seen.generation
     }
 
     var report: VaultVerification {
@@ -108,7 +111,7 @@ struct Verification {
     mutating func engine(_ table: any RowTable) throws(StoreError) {
         do throws(StoreError) {
             for damage in try cancellation.retry({ () throws(StoreError) in try table.damage(cancellation) }) {
-                add(VaultProblem(damage))
+                add(damage)
             }
         } catch {
             try note(error, as: .brokenStructure)
@@ -138,6 +141,7 @@ struct Verification {
             return try note(error.code == .wrongKey ? .damagedItem : error, as: .changedRecords)
         }
         generation = manifest.generation
+        if let rollback = manifest.rollback(after: seen) { add(.rolledBack(rollback)) }
         do throws(StoreError) {
             let records = try view.records()
             try slots(in: records, keys)
@@ -158,17 +162,6 @@ struct Verification {
                 try note(error, as: .damagedSlot(index + 1))
             }
         }
-    }
-}
-
-extension VaultProblem {
-    init(_ damage: TableDamage) {
-        self =
-            switch damage.kind {
-            case .page: .damagedPage(damage.position)
-            case .length: .wrongLength
-            case .structure: .brokenStructure
-            }
     }
 }
 

@@ -91,6 +91,20 @@ import TestServices
         #expect(try table.extend(mine, cancellation) == false)
         try table.release(mine, cancellation)
         #expect(try table.extend(theirs, cancellation))
+        // An extension that comes late revives nothing.
+        try table.release(theirs, cancellation)
+        #expect(try table.extend(theirs, cancellation) == false)
+        _ = try #require(try table.lease(lookup, cancellation))
+    }
+
+    @Test func `a lease that couldn't be checked is given back`() async throws {
+        let store = try await vault.create(1)
+        try await vault.sql("CREATE TABLE %.before AS SELECT * FROM %.records")
+        try await store.save(secret("newer"), for: key("0"))
+        try await vault.sql("UPDATE %.records r SET content = b.content FROM %.before b WHERE b.name = r.name")
+        let refused = await refusal { () async throws(StoreError) in try await lease(store).release() }
+        #expect(refused?.code == .rolledBack)
+        #expect(try await vault.sql("SELECT until = '-infinity' FROM %.leases") == "t\n")
     }
 
     @Test func `a rekeying waits until no process holds a lease, and leaves no old name`() async throws {

@@ -55,6 +55,8 @@ import TestServices
         // Somebody else's slot.
         "INSERT INTO %.records VALUES('slot-0123456789abcdef0123456789abcdef', 'x')",
         "DELETE FROM %.records WHERE name = 'former'",
+        // A name that is longer than any record's.
+        "INSERT INTO %.records VALUES(repeat('z', 70000), 'x')",
     ])
     func `every change by the database's owner to rows is noticed`(_ change: String) async throws {
         let store = try await vault.create(4)

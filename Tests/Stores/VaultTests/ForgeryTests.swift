@@ -1,5 +1,6 @@
 import Foundation
 import LatchkeyCredentials
+import LatchkeyLog
 import Testing
 import TestServices
 
@@ -27,6 +28,34 @@ import TestServices
 
     private func open(_ memory: RollbackMemory? = nil) async throws(StoreError) -> VaultStore {
         try await VaultStore.open(at: folder.vault, unlockedBy: .keyFile(folder.keyFile), memory: memory)
+    }
+
+    /// Copies of one long page were gigabytes, and a long name ended the process.
+    @Test(arguments: [
+        ("longmetadata", "too long"), ("longname", "too long"), ("longrecord", "too long"), ("longrecords", "too long"),
+    ])
+    func `rows that are longer than a vault's are refused before they are copied`(attack: String, words: String)
+        async throws
+    {
+        try await forge(attack)
+        let error = await refusal { () async throws(StoreError) in
+            let store = try await VaultStore.open(
+                at: folder.vault, unlockedBy: .keyFile(folder.keyFile), itemCheck: .never)
+            _ = try await store.list().all()
+        }
+        #expect(error?.code == .corrupted)
+        #expect(error?.cause.text.contains(words) == true, "\(String(describing: error))")
+    }
+
+    /// A copy of the whole file filled the disk with what wasn't there.
+    @Test func `a hole behind the pages is reported, and not copied`() async throws {
+        let store = try await folder.store()
+        let cancellation = Cancellation(.standard)
+        #expect(try store.file.copy(cancellation, from: 0) != nil)
+        #expect(unsafe truncate(folder.vault, 64 << 20) == 0)
+        #expect(try store.file.copy(cancellation, from: 0) == nil)
+        #expect(try await store.verify().problems.contains(.wrongLength))
+        #expect(try await store.text(key("ada")) == "genuine")
     }
 
     @Test func `a forger without a key makes no vault that a slot's holder opens`() async throws {

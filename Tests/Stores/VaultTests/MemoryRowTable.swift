@@ -63,7 +63,7 @@ final class MemoryRowTable: RowTable {
         return copy
     }
 
-    func damage(_ cancellation: Cancellation) throws(StoreError) -> [TableDamage] { [] }
+    func damage(_ cancellation: Cancellation) throws(StoreError) -> [VaultProblem] { [] }
 }
 
 final class MemoryView: RowTransaction, @unchecked Sendable {

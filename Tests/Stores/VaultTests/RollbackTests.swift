@@ -2,6 +2,7 @@ import Foundation
 import LatchkeyCredentials
 import LatchkeyLog
 import Testing
+import TestServices
 
 @testable import LatchkeyVault
 
@@ -141,6 +142,29 @@ import Testing
         #expect(
             try await store.verify().problems == [.rolledBack(VaultRollback(generation: 1, seenGeneration: 2))])
         #expect(try folder.contents() == old)
+    }
+
+    @Test func `an open store refuses a copy that was changed as often elsewhere, and its verify reports it`()
+        async throws
+    {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        let copy = folder.path + "/copy"
+        try folder.replace(copy, with: try folder.contents())
+        try await store.save(secret("mine"), for: key("a"))
+        try await open(folder, nil, at: copy).save(secret("other"), for: key("a"))
+        try await Program("/usr/bin/python3").run([InUseTests.script, copy, "touch"]).successful("touch")
+        try folder.replace(with: try folder.contents(copy))
+        for refused in [
+            await refusal { () async throws(StoreError) in try await store.text(key("a")) },
+            await refusal { () async throws(StoreError) in try await store.save(secret("next"), for: key("b")) },
+        ] {
+            #expect(refused?.code == .rolledBack)
+            #expect(refused?.cause.text.contains("this copy differs") == true)
+        }
+        #expect(
+            try await store.verify().problems == [.rolledBack(VaultRollback(generation: 2, seenGeneration: 2))])
+        #expect(try folder.contents() == folder.contents(copy))
     }
 
     @Test func `two vaults in one directory have separate records`() async throws {

@@ -46,11 +46,24 @@ import TestServices
         return Outcome(found: done.itemCount, missing: done.missingCount)
     }
 
-    private func filled() async throws -> VaultFolder {
+    private func filled(_ count: Int = itemCount) async throws -> VaultFolder {
         let folder = try VaultFolder()
         let store = try await folder.store()
-        for index in 0..<Self.itemCount { try await store.save(secret("secret \(index)"), for: key("\(index)")) }
+        for index in 0..<count { try await store.save(secret("secret \(index)"), for: key("\(index)")) }
         return folder
+    }
+
+    /// A forged place ended the process.
+    @Test func `an item before all places stops no export`() async throws {
+        let folder = try await filled(80)
+        try await Program("/usr/bin/python3").run([InUseTests.script, folder.vault, "negative"]).successful("negative")
+        let pageCount = try folder.contents().count / Self.pageByteCount
+        var found: [Int] = []
+        for page in 0..<pageCount {
+            if let outcome = try await salvage(folder, damaging: [page]) { found.append(outcome.found) }
+        }
+        #expect(found.contains { (1..<80).contains($0) })
+        #expect(found.max() == 80)
     }
 
     @Test func `a damaged page costs only its own items`() async throws {

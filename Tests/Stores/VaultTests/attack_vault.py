@@ -5,6 +5,10 @@
                                                                  back where they were deleted
     attack_vault.py VAULT swaprows|swapsecrets                   lets two rows exchange all that is sealed, or their secrets
     attack_vault.py VAULT damage                                 changes a byte of the first row's secret
+    attack_vault.py VAULT touch                                  writes what is there, so that SQLite reads all again
+    attack_vault.py VAULT negative                               moves the first row before all places
+    attack_vault.py VAULT longmetadata|longname|longrecord|longrecords
+                                                                 a row or records longer than any that a vault has
     attack_vault.py VAULT unlink|relink|swaplinks|doublelink|emptyindex|misdirectindex [OLD]
                                                                  changes the rows of the index: takes one away, puts
                                                                  older ones back, lets two change places, copies one to
@@ -128,6 +132,18 @@ def attack(path, kind, arguments):
             "INSERT INTO items SELECT place + 3, lookup, metadata, secret FROM items WHERE place = ?", (first,))
     elif kind == "move":
         database.execute("UPDATE items SET place = place + 8 WHERE place = ?", (first,))
+    elif kind == "touch":
+        database.execute("UPDATE items SET place = place WHERE place = ?", (first,))
+    elif kind == "negative":
+        database.execute("UPDATE items SET place = -100 WHERE place = ?", (first,))
+    elif kind == "longmetadata":
+        database.execute("UPDATE items SET metadata = zeroblob(65537) WHERE place = ?", (first,))
+    elif kind == "longname":
+        database.execute("INSERT INTO records VALUES(?, 'x')", ("z" * 70000,))
+    elif kind == "longrecord":
+        database.execute("INSERT INTO records VALUES('z', zeroblob(5 << 20))")
+    elif kind == "longrecords":
+        database.executemany("INSERT INTO records VALUES(?, zeroblob(4 << 20))", [("z%d" % n,) for n in range(5)])
     elif kind == "damage":
         database.execute("UPDATE items SET secret = zeroblob(length(secret)) WHERE place = ?", (first,))
     elif kind in ("swaprows", "swapsecrets"):

@@ -181,7 +181,7 @@ final class PostgreSQLRowTable: RowTable {
     func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> any RowTable { self }
 
     /// Its engine is its administrator's to check.
-    func damage(_ cancellation: Cancellation) throws(StoreError) -> [TableDamage] { [] }
+    func damage(_ cancellation: Cancellation) throws(StoreError) -> [VaultProblem] { [] }
 }
 
 extension RowLease {

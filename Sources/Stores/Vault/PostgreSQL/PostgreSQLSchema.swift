@@ -39,8 +39,7 @@ enum PostgreSQLSchema {
     private static let metadata = bounded("metadata", SealedSize.maximumMetadataByteCount + 64)
     private static let secret = bounded("secret", SealedSize.maximumRowByteCount)
     private static let lookup = bounded("lookup", VaultKeys.lookupByteCount)
-    private static let content = bounded("content", PostgreSQLSchema.maximumRecordByteCount)
-    static let maximumRecordByteCount = 4 << 20
+    private static let content = bounded("content", Manifest.maximumRecordByteCount)
 
     /// One item and the change mark. A read of one credential only needs this statement.
     static let item = PostgreSQLQuery(
@@ -59,7 +58,11 @@ enum PostgreSQLSchema {
         """, .bigint, .bigint, .bytea)
 
     static let records = PostgreSQLQuery(
-        "records", "SELECT name, \(Self.content) FROM %.records ORDER BY name LIMIT $1", .bigint)
+        "records",
+        """
+        SELECT \(Self.bounded("name", Manifest.maximumRecordNameByteCount)), \(Self.content) FROM %.records \
+        ORDER BY name LIMIT $1
+        """, .bigint)
 
     static let heading = PostgreSQLQuery(
         "heading",
@@ -184,7 +187,7 @@ enum PostgreSQLSchema {
         "extend-lease",
         """
         UPDATE %.leases SET until = clock_timestamp() + \(Self.leaseDuration) \
-        WHERE name = $1 AND holder = $2 AND fence = $3
+        WHERE name = $1 AND holder = $2 AND fence = $3 AND until <> '-infinity'
         """, .bytea, .bytea, .bigint)
 
     /// The row stays, so that the fence goes on counting.

@@ -108,7 +108,10 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     private func readRecords() throws(StoreError) {
         let rows = try ask(PostgreSQLSchema.records, .integer(Int64(Manifest.maximumRecordCount) + 2))
         content = [:]
-        for row in 0..<rows.rowCount { content[try rows.text(row, 0)] = try Self.bounded(rows, row, 1) }
+        for row in 0..<rows.rowCount {
+            if rows.isNull(row, 0) { throw .rowTooLong }
+            content[try rows.text(row, 0)] = try Self.bounded(rows, row, 1)
+        }
         mark = Self.mark(content[Manifest.recordName] ?? [])
     }
 
@@ -379,7 +382,7 @@ extension StoreError {
             hint: "read the change of the other process")
     }
 
-    fileprivate static var rowTooLong: StoreError { .vaultCorrupted("a row in it is too long for a vault") }
+    static var rowTooLong: StoreError { .vaultCorrupted("a row in it is too long for a vault") }
 
     static var vaultExists: StoreError {
         StoreError(

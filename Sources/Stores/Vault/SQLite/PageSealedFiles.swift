@@ -112,7 +112,7 @@ enum PageSealedFiles {
         guard status == SQLITE_OK else { throw .sqlite(status) }
     }
 
-    /// The numbers of all damaged pages, with the file's size.
+    /// The numbers of damaged pages, of a few more than are reported, with the file's size.
     static func damagedPages(
         of file: UnsafeMutablePointer<sqlite3_file>, _ cancellation: Cancellation
     ) throws(StoreError) -> (damaged: [Int], fileByteCount: Int) {
@@ -123,6 +123,7 @@ enum PageSealedFiles {
             if number % 64 == 0 { try cancellation.check() }
             try unsafe read(file, &page, at: number * pageByteCount)
             if !isIntact(page: number + 1, page.span) { damaged.append(number + 1) }
+            if damaged.count > VaultVerification.maximumProblemCount { break }
         }
         return (damaged, size)
     }

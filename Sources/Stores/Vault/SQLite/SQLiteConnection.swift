@@ -32,7 +32,7 @@ internal import LatchkeySystem
         unsafe handle = unsafe opened
         let defended = unsafe latchkey_sqlite_defend(handle)
         guard defended == SQLITE_OK else { throw .sqlite(defended) }
-        // A hostile file can't make us hold more than the largest row twice.
+        // A hostile file can't make SQLite hold more than the largest row; see `SQLiteStatement.blob` for many of them.
         unsafe sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(SealedSize.maximumRowByteCount))
         if role == .creator {
             var reserved = Int32(PageSealedFiles.sealByteCount)
@@ -101,6 +101,13 @@ internal import LatchkeySystem
 
     /// The file's length, which is stable only during a transaction.
     func fileByteCount() throws(StoreError) -> Int { try unsafe PageSealedFiles.byteCount(of: file()) }
+
+    /// The length that the file's header says it has.
+    func pagesByteCount() throws(StoreError) -> Int {
+        let count = try prepare("PRAGMA page_count")
+        defer { count.reset() }
+        return try count.step() ? Int(count.integer(0)) * PageSealedFiles.pageByteCount : 0
+    }
 
     /// Lends the file's bytes, piece by piece. Call it inside a transaction.
     func copyFile(_ cancellation: Cancellation, _ body: ([UInt8]) throws(StoreError) -> Void) throws(StoreError) {
@@ -233,15 +240,22 @@ struct LazyStatement {
         return try unsafe body(Span<UInt8>(_unsafeBytes: buffer))
     }
 
-    func blob(_ column: Int32) throws(StoreError) -> [UInt8] {
-        try withBlob(column) { (bytes) throws(StoreError) in [UInt8](copying: bytes) }
+    /// A copy. Many rows of a forged file can have one overflow page, so a small file could fill the memory with copies.
+    ///
+    /// - Parameter limit: in bytes; enough for all but secrets and records.
+    func blob(_ column: Int32, atMost limit: Int = 64 << 10) throws(StoreError) -> [UInt8] {
+        try withBlob(column) { (bytes) throws(StoreError) in
+            guard bytes.count <= limit else { throw .rowTooLong }
+            return [UInt8](copying: bytes)
+        }
     }
 
-    func text(_ column: Int32) throws(StoreError) -> String {
+    func text(_ column: Int32, atMost limit: Int = 64 << 10) throws(StoreError) -> String {
         guard unsafe sqlite3_column_type(handle, column) == SQLITE_TEXT,
             let text = unsafe sqlite3_column_text(handle, column)
         else { throw .vaultCorrupted("a value is of another type") }
         let count = Int(unsafe sqlite3_column_bytes(handle, column))
+        guard count <= limit else { throw .rowTooLong }
         let buffer = unsafe UnsafeBufferPointer(start: text, count: count)
         guard let string = unsafe String(validating: buffer, as: UTF8.self) else {
             throw .vaultCorrupted("a value isn't UTF-8")

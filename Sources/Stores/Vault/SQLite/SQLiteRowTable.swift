@@ -84,7 +84,7 @@ final class SQLiteRowTable: RowTable {
         return try table.copy(cancellation, from: byteCount) ?? table
     }
 
-    func damage(_ cancellation: Cancellation) throws(StoreError) -> [TableDamage] {
+    func damage(_ cancellation: Cancellation) throws(StoreError) -> [VaultProblem] {
         try reader.withLock { (session) throws(StoreError) in try session.damage(cancellation) }
     }
 }
@@ -110,7 +110,9 @@ extension SQLiteRowTable {
             temporaryFile = try snapshot { (view) throws(StoreError) -> TemporaryFile? in
                 // A lookup takes the lock.
                 _ = try view.record(Manifest.recordName)
-                guard try view.connection.fileByteCount() >= byteCount else { return nil }
+                // A hole behind the pages would fill the disk.
+                let size = try view.connection.fileByteCount()
+                guard size >= byteCount, try view.connection.pagesByteCount() == size else { return nil }
                 let temporaryFile = try TemporaryFile(of: path, in: directory.isEmpty ? "/" : directory)
                 do throws(StoreError) {
                     try view.connection.copyFile(cancellation) { (bytes) throws(StoreError) in

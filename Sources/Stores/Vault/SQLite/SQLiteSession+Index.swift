@@ -87,32 +87,26 @@ extension StoreError {
 // The engine's checks of its file.
 
 extension SQLiteSession {
-    func damage(_ cancellation: Cancellation) throws(StoreError) -> [TableDamage] {
-        try snapshot { (session) throws(StoreError) -> [TableDamage] in
-            var damage: [TableDamage] = []
+    func damage(_ cancellation: Cancellation) throws(StoreError) -> [VaultProblem] {
+        try snapshot { (session) throws(StoreError) -> [VaultProblem] in
+            var damage: [VaultProblem] = []
             // A lookup takes the lock. If even that fails, the pages are read without it.
             if try nilIf(\StoreError.isCorruption, of: session.record(Manifest.recordName)) == nil {
-                damage.append(TableDamage(kind: .structure, position: 0))
+                damage.append(.brokenStructure)
             }
             let pages = try session.connection.checkPages(cancellation)
-            damage += pages.damaged.map { TableDamage(kind: .page, position: $0) }
             let found = try nilIf(\StoreError.isCorruption, of: session.structure(pages.fileByteCount, cancellation))
-            return damage + (found ?? [TableDamage(kind: .structure, position: 0)])
+            // Of pages there may be more than are reported.
+            return damage + (found ?? [.brokenStructure]) + pages.damaged.map(VaultProblem.damagedPage)
         }
     }
 
-    private func structure(_ fileByteCount: Int, _ cancellation: Cancellation) throws(StoreError) -> [TableDamage] {
-        var damage: [TableDamage] = []
-        let count = try connection.prepare("PRAGMA page_count")
-        if try count.step(), Int(count.integer(0)) * PageSealedFiles.pageByteCount != fileByteCount {
-            damage.append(TableDamage(kind: .length, position: Int(count.integer(0))))
-        }
-        count.reset()
+    private func structure(_ fileByteCount: Int, _ cancellation: Cancellation) throws(StoreError) -> [VaultProblem] {
+        var damage: [VaultProblem] = []
+        if try connection.pagesByteCount() != fileByteCount { damage.append(.wrongLength) }
         try cancellation.check()
         let structure = try connection.prepare("PRAGMA integrity_check(1)")
-        if try structure.step(), try structure.text(0) != "ok" {
-            damage.append(TableDamage(kind: .structure, position: 0))
-        }
+        if try structure.step(), try structure.text(0) != "ok" { damage.append(.brokenStructure) }
         structure.reset()
         return damage
     }

@@ -198,7 +198,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         let readRecord = try readRecord.on(connection)
         defer { readRecord.reset() }
         try readRecord.bind(1, name)
-        return try readRecord.step() ? try readRecord.blob(0) : nil
+        return try readRecord.step() ? try readRecord.blob(0, atMost: Manifest.maximumRecordByteCount) : nil
     }
 
     func records() throws(StoreError) -> [NamedRecord] {
@@ -207,9 +207,13 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         defer { statement.reset() }
         try statement.bind(1, Manifest.maximumRecordCount + 1)
         var records: [NamedRecord] = []
+        var byteCount = 0
         while try statement.step() {
-            let record = NamedRecord(name: try statement.text(0), content: try statement.blob(1))
-            if record.name != Manifest.recordName { records.append(record) }
+            let name = try statement.text(0, atMost: Manifest.maximumRecordNameByteCount)
+            let content = try statement.blob(1, atMost: Manifest.maximumRecordByteCount)
+            byteCount += content.count
+            guard byteCount <= Manifest.maximumRecordsByteCount else { throw .rowTooLong }
+            if name != Manifest.recordName { records.append(NamedRecord(name: name, content: content)) }
         }
         return records
     }

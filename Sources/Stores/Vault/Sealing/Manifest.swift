@@ -22,6 +22,10 @@ struct Manifest: Sendable, Equatable {
     static let recordName = "manifest"
     /// The most records a vault has beside its manifest.
     static let maximumRecordCount = 160
+    /// The limits of a record, and of all together, in bytes.
+    static let maximumRecordNameByteCount = 64
+    static let maximumRecordByteCount = 4 << 20
+    static let maximumRecordsByteCount = 16 << 20
     private static let byteCount = 121
 
     func encode() -> [UInt8] {
@@ -79,6 +83,13 @@ struct Manifest: Sendable, Equatable {
             writer.append(record.content)
         }
         return keys.recordHash.withExposedBytes { KeyedHash.digest(writer.bytes.span, key: $0) }
+    }
+
+    /// Whether this is older than one that was seen, or of a copy that was changed elsewhere; `nil` for a newer one or the
+    /// same.
+    func rollback(after seen: Manifest) -> VaultRollback? {
+        generation > seen.generation || self == seen
+            ? nil : VaultRollback(generation: generation, seenGeneration: seen.generation)
     }
 
     mutating func add(lookup: [UInt8], metadata: [UInt8], _ keys: VaultKeys) {

@@ -191,7 +191,7 @@ struct VaultCopy {
         var result = VaultImport()
         try withWalk(copyingFrom: 0) { (walk) throws(StoreError) in
             try walk.forEachBatch(cancellation) { (batch) throws(StoreError) in
-                if choice == .refuse { try refuseConflicts(with: batch, in: target) }
+                if choice == .refuse { try refuseConflicts(with: batch, of: walk, in: target) }
                 for item in batch { _ = try VaultStore.secret(of: item, in: walk.view, walk.state.keys) }
                 progress(VaultWalk.fraction(after: batch) / 4)
             }
@@ -199,7 +199,7 @@ struct VaultCopy {
             do throws(StoreError) {
                 try walk.forEachBatch(cancellation) { (batch) throws(StoreError) in
                     if result.changedCount > 0 { try cancellation.letOthersIn() }
-                    if try holds(batch, in: target, onConflict: choice) {
+                    if try holds(batch, of: walk, in: target, onConflict: choice) {
                         result.keptCount += batch.count
                     } else {
                         let done = try target.commit(cancellation) { (transaction, change) throws(StoreError) in
@@ -221,11 +221,25 @@ struct VaultCopy {
         return result
     }
 
-    private func refuseConflicts(with batch: [OpenedRow], in target: VaultStore) throws(StoreError) {
+    /// What the target has under a name, or what is read as it: an item of another program, unless it is in this vault
+    /// too.
+    private func present(
+        _ name: Row.Name, in view: any RowView, _ manifest: Manifest, _ keys: VaultKeys, besides walk: VaultWalk
+    ) throws(StoreError) -> OpenedRow? {
+        if let exact = try VaultStore.row(name, in: view, keys) { return exact }
+        guard case .key(let key) = name else { return nil }
+        for other in try VaultStore.impliedRows(of: key, in: view, manifest, keys)
+        where try VaultStore.row(other.row.name, in: walk.view, walk.state.keys) == nil { return other }
+        return nil
+    }
+
+    private func refuseConflicts(
+        with batch: [OpenedRow], of walk: VaultWalk, in target: VaultStore
+    ) throws(StoreError) {
         try cancellation.retry { () throws(StoreError) in
             try target.current(cancellation) { (view, state) throws(StoreError) in
                 for item in batch {
-                    let present = try VaultStore.row(item.row.name, in: view, state.keys)
+                    let present = try present(item.row.name, in: view, state.manifest, state.keys, besides: walk)
                     guard let present, present.row.version != item.row.version else { continue }
                     throw StoreError.importConflict(item.row.shownName, in: target.identity)
                 }
@@ -236,13 +250,13 @@ struct VaultCopy {
     /// Whether nothing is to be changed for a batch. A vault that is imported into itself is never written, as its own
     /// walk would be waited for.
     private func holds(
-        _ batch: [OpenedRow], in target: VaultStore, onConflict choice: VaultImportChoice
+        _ batch: [OpenedRow], of walk: VaultWalk, in target: VaultStore, onConflict choice: VaultImportChoice
     ) throws(StoreError) -> Bool {
         try cancellation.retry { () throws(StoreError) in
             try target.current(cancellation) { (view, state) throws(StoreError) in
                 for item in batch {
-                    guard let present = try VaultStore.row(item.row.name, in: view, state.keys),
-                        present.row.version == item.row.version || choice == .keep
+                    let present = try present(item.row.name, in: view, state.manifest, state.keys, besides: walk)
+                    guard let present, present.row.version == item.row.version || choice == .keep
                     else { return false }
                 }
                 return true
@@ -258,8 +272,11 @@ struct VaultCopy {
         var changed = change
         let keys = change.keys
         for item in keys.inOrderOfPlaces(batch, { keys.lookup(of: $0.row.name) }) {
-            let present = try VaultStore.row(item.row.name, in: transaction, keys)
+            var row = item.row
+            let present = try present(row.name, in: transaction, changed.manifest, keys, besides: walk)
             if let present {
+                // Another program's item stays that item.
+                if present.lookup != keys.lookup(of: row.name) { row.name = present.row.name }
                 if present.row.version == item.row.version || choice == .keep {
                     result.keptCount += 1
                     continue
@@ -270,7 +287,7 @@ struct VaultCopy {
                 result.addedCount += 1
             }
             let secret = try VaultStore.secret(of: item, in: walk.view, walk.state.keys)
-            try VaultStore.put(item.row, secret, replacing: present, in: transaction, &changed)
+            try VaultStore.put(row, secret, replacing: present, in: transaction, &changed)
         }
         change = changed
         return result

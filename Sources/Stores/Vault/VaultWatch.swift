@@ -120,7 +120,8 @@ final class VaultWatch: Sendable {
         try state.withLock { (state) throws(StoreError) in
             var changes = OwnChanges()
             let result = try body(&changes)
-            guard !state.items.isEmpty else { return result }
+            // Where this changed nothing, the newest change is another process's.
+            guard !state.items.isEmpty, !changes.items.isEmpty || changes.collections != nil else { return result }
             let now = vault.known.withLock { $0 }
             for (handle, sighting) in changes.items { state.seen.items?[handle] = sighting }
             if let collections = changes.collections, collections.former == state.seen.collections {

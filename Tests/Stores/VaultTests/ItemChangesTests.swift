@@ -2,6 +2,7 @@ import Foundation
 import LatchkeyStoreContract
 import LatchkeyCredentials
 import LatchkeySecrets
+import LatchkeySystem
 import Testing
 import TestServices
 
@@ -70,6 +71,25 @@ import TestServices
             _ = try await mine.delete(own.id, deadline: .standard)
             _ = try await mine.deleteCollection(taken.name, deadline: .standard)
         }
+    }
+
+    @Test func `another store's change is reported although one that changes nothing follows it here`() async throws {
+        let folder = try VaultFolder()
+        let (mine, theirs) = (try await folder.store(), try await folder.store())
+        let listener = try await listen(mine)
+        let value = Box<Secret<Password>>(secret("s"))
+        try mine.watch.own(mine) { (_) throws(StoreError) in
+            _ = try theirs.commit(Cancellation(.standard)) { (transaction, change) throws(StoreError) in
+                try theirs.write(
+                    value.value, .key(key("ada")), label: "", contentType: "text/plain", replacing: nil, in: transaction,
+                    &change
+                ).version
+            }
+            // As it is known after a transaction that changed nothing.
+            _ = try mine.generation()
+        }
+        guard case .created(let item) = try await listener.next() else { throw StoreError.timedOut }
+        #expect(item.attributes == ItemAttributes(key("ada")))
     }
 
     @Test func `changes that can't be reported item by item are reported as unknown`() async throws {

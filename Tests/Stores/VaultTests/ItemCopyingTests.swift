@@ -77,6 +77,33 @@ import Testing
         #expect(try await target.verify().problems == [])
     }
 
+    /// The imported one was read instead, whatever the choice was.
+    @Test func `what is read as a credential here is in conflict with an imported one`() async throws {
+        let (here, there) = (try VaultFolder(inMemory: true), try VaultFolder(inMemory: true))
+        let (source, target) = (try await here.store(), try await there.store())
+        let python = attributes(["service": "example.org", "username": "ada", "application": "Python"])
+        _ = try await target.create("old", python)
+        try await source.save(secret("new"), for: key("ada"))
+        let refused = await refusal { () async throws(StoreError) in
+            _ = try await target.importAll(from: source, onConflict: .refuse)
+        }
+        #expect(refused?.code == .conflict)
+        #expect(try await target.importAll(from: source, onConflict: .keep).keptCount == 1)
+        #expect(try await target.text(key("ada")) == "old")
+        #expect(try await target.importAll(from: source, onConflict: .replace).replacedCount == 1)
+        #expect(try await target.text(key("ada")) == "new")
+        #expect(try await target.search(ItemAttributes()).map(\.attributes) == [python])
+        #expect(try await target.importAll(from: source, onConflict: .refuse).keptCount == 1)
+        #expect(try await target.verify().problems == [])
+        // A vault that has both is imported with both.
+        _ = try await source.create("shadowed", python)
+        let both = try VaultFolder(inMemory: true)
+        let copy = try await both.store()
+        #expect(try await copy.importAll(from: source, onConflict: .refuse).addedCount == 2)
+        #expect(try await copy.importAll(from: source, onConflict: .refuse).keptCount == 2)
+        #expect(try await copy.text(key("ada")) == "new")
+    }
+
     @Test func `a vault with only collections is imported too`() async throws {
         let (here, there) = (try VaultFolder(inMemory: true), try VaultFolder(inMemory: true))
         let (source, target) = (try await here.store(), try await there.store())

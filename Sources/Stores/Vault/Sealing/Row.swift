@@ -17,7 +17,7 @@ struct Row: Sendable {
         /// An item without a name: its ID is random.
         case attributes(ItemAttributes, in: String, id: Octets16)
     }
-    let name: Name
+    var name: Name
     let label: String
     /// Of a credential: one of `SecretContentType`. Of another item: as its program gave it.
     let contentType: String

@@ -86,11 +86,13 @@ extension BusConnection {
         return reply?[0].unsigned32
     }
 
-    /// How many bytes the bus has in memory for a connection that doesn't read them; `nil` where the bus doesn't tell.
-    package func unreadByteCount(of uniqueName: String) async -> Int? {
+    /// How many bytes the bus has in memory for a connection that doesn't read them, and how many of this connection's
+    /// for any that doesn't; 0 where the bus doesn't tell.
+    package func unreadByteCounts(of uniqueName: String) async -> (sentToIt: Int, sentByIt: Int) {
         let reply = try? await callBus(
             "GetConnectionStats", of: "org.freedesktop.DBus.Debug.Stats", [.string(uniqueName)], reply: "(a{sv})")
-        return reply?[0].property("OutgoingBytes", "u").map { Int($0.unsigned32) }
+        let count = { (name: StaticString) in Int(reply?[0].property(name, "u")?.unsigned32 ?? 0) }
+        return (count("OutgoingBytes"), count("IncomingBytes"))
     }
 
     /// Asks for a signal of each connection that leaves the bus; see `BusMessage.departure`.

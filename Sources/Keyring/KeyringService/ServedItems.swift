@@ -101,7 +101,7 @@ package final class ServedItems: Sendable {
     // MARK: - Changing
 
     func create(
-        _ secret: borrowing Secret<ItemContent>, contentType: String, _ attributes: ItemAttributes, label: String,
+        _ secret: borrowing Secret<ItemContent>, contentType: String, _ attributes: ItemAttributes, label: String?,
         in collection: String, replacing: Bool, deadline: Deadline
     ) async throws(StoreError) -> (item: Item, isNew: Bool) {
         try checkWriting(attributes)

@@ -10,7 +10,8 @@ internal import Synchronization
 // unique name (with --own, once org.freedesktop.secrets is its own), and lives until it is ended. Lines on standard input
 // do what other processes and persons do to a store; see `perform`.
 //
-// keyring-fixture agent PASSPHRASE…: a terminal whose person types one after the other, and then nothing.
+// keyring-fixture agent PASSPHRASE…: a terminal whose person types one after the other, and then nothing. At `silence`
+// nobody is there.
 @main struct Main {
     static let service = Mutex<KeyringService?>(nil)
 
@@ -48,7 +49,9 @@ internal import Synchronization
         let typed = Typed(passphrases)
         let agent = try await KeyringAgent.start(at: address) { isRetry, _ in
             say(isRetry ? "asked again" : "asked")
-            return typed.next().map { Secret<Passphrase>(copying: $0.utf8.span) }
+            let next = typed.next()
+            while next == "silence" { pause() }
+            return next.map { Secret<Passphrase>(copying: $0.utf8.span) }
         }
         guard let agent else {
             say("no keyring")

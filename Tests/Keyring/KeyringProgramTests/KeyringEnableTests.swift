@@ -68,6 +68,7 @@ struct KeyringEnableTests {
         for line in [
             "Type=dbus", "BusName=org.freedesktop.secrets", "LimitCORE=0", "UMask=0077", "NoNewPrivileges=yes",
             "MemoryDenyWriteExecute=yes", "RestrictAddressFamilies=AF_UNIX", "Restart=on-failure",
+            "RestartPreventExitStatus=77",
         ] {
             #expect(try text(scene, unit).contains(line + "\n"), "\(line)")
         }

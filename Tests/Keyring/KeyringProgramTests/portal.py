@@ -1,6 +1,7 @@
 """Asks for an application's key as xdg-desktop-portal does, and prints it in hexadecimal."""
 
 import os
+import socket
 import sys
 
 from jeepney import DBusAddress, new_method_call
@@ -40,6 +41,23 @@ if sys.argv[1] == "full":
     print(ask("org.example.App", writing).body)
     print(ask("org.example.App", os.open("/dev/null", os.O_WRONLY)).body)
     print(ask("", writing).header.message_type.name)
+elif sys.argv[1] == "socket":
+    # As Rust's ashpd and oo7 ask.
+    reading, writing = socket.socketpair()
+    print(ask("org.example.App", writing.fileno()).body)
+    writing.close()
+    print(reading.makefile("rb").read().hex())
+    # One without room, and one without a reader.
+    reading, writing = socket.socketpair()
+    writing.setblocking(False)
+    try:
+        while True:
+            writing.send(b"x" * 4096)
+    except BlockingIOError:
+        writing.setblocking(True)
+    print(ask("org.example.App", writing.fileno()).body)
+    reading.close()
+    print(ask("org.example.App", writing.fileno()).body)
 elif sys.argv[1] == "closed":
     # Nobody reads any more. Threads differ in the signals that they have blocked.
     for number in range(40):

@@ -9,6 +9,8 @@ struct DifferenceTests {
             """
             replace with equal attributes: same item
             replace with fewer attributes: another item
+            replaced without a label: label
+            attributes of another type: InvalidArgs
             content type: application/octet-stream
             a new collection: is there at once
             an alias of one's own: is made
@@ -26,6 +28,8 @@ struct DifferenceTests {
             """
             replace with equal attributes: same item
             replace with fewer attributes: same item
+            replaced without a label: label
+            attributes of another type: InvalidArgs
             content type: text/plain
             a new collection: asks
             an alias of one's own: NotSupported

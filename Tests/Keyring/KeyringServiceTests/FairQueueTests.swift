@@ -53,6 +53,17 @@ struct FairQueueTests {
         #expect(order == ["flood 0", "a", "b", "flood 1", "c", "flood 2"])
     }
 
+    @Test func `two clients that fill the queue have no small call of another one refused`() {
+        let queue = FairQueue<String>()
+        var clients = ["x", "y"][...]
+        while let client = clients.first {
+            if !queue.offer("large", of: client, byteCount: 8 << 20) { clients.removeFirst() }
+        }
+        #expect(!queue.offer("large", of: "z", byteCount: 1 << 20))
+        #expect(queue.offer("small", of: "z", byteCount: 4 << 10))
+        #expect(!queue.offer("second", of: "z", byteCount: 4 << 10))
+    }
+
     @Test func `small calls pass large ones, which are still served`() async {
         let queue = FairQueue<String>()
         for client in ["x", "y", "z"] { #expect(queue.offer("large " + client, of: client, byteCount: 4 << 20)) }
@@ -163,9 +174,9 @@ struct FairQueueTests {
         for number in 0..<2 { #expect(queue.offer(number, of: ":1.2", byteCount: piece)) }
         #expect(!queue.offer(2, of: ":1.2", byteCount: piece))
         #expect(queue.offer(0, of: ":1.3", byteCount: 8 << 20))
-        #expect(!queue.offer(0, of: ":1.4", byteCount: 1))
+        #expect(!queue.offer(0, of: ":1.4", byteCount: 1 << 20))
         _ = await queue.next()
-        #expect(queue.offer(0, of: ":1.4", byteCount: 1))
+        #expect(queue.offer(0, of: ":1.4", byteCount: 1 << 20))
     }
 
     @Test func `a worker that waits gets the next call, and the end`() async {

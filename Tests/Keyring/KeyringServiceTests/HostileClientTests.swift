@@ -14,7 +14,7 @@ struct HostileClientTests {
         (
             "large",
             String(repeating: invalid, count: 6) + "LimitsExceeded\nInvalidArgs\n"
-                + String(repeating: "LimitsExceeded\n", count: 3) + "[]\n1\nLimitsExceeded\n"
+                + String(repeating: "LimitsExceeded\n", count: 3) + "UnknownObject\n[]\n1\nLimitsExceeded\n"
         ),
         (
             "wrong",
@@ -44,6 +44,7 @@ struct HostileClientTests {
         ("death", "True True\n"),
         ("flood", "True\n{'answered': 5000, 'refused': 0}\n"),
         ("heavy", "True\n"),
+        ("silent", "True\nb'secret' b'secret'\nLimitsExceeded\n3\n"),
     ]
 
     @Test(arguments: Self.cases, [ServedKeyring.Server.ours, .vault])

@@ -97,13 +97,41 @@ struct LockedKeyringTests {
         #expect(try await calls("unlock", Self.login) == ["[] prompt", "False ('ao', ['\(Self.login)'])"])
         #expect(
             try await calls("lock", Self.login, "search") == [
-                "['\(Self.login)'] /", "IsLocked the collection is locked",
+                "['\(Self.login)'] /", "IsLocked the vault is locked: unlock the vault",
             ])
         #expect(
             try await calls("unlock", Self.login, "search") == [
                 "[] prompt", "False ('ao', ['\(Self.login)'])", "[] []",
             ])
         #expect(agent.outputSoFar == "ready\nasked\nasked\n")
+    }
+
+    /// It was refused until a client unlocked it, which libsecret does only with what a search has found.
+    @Test func `what a client locked is found again once a person unlocks the vault`() async throws {
+        let agent = try await agent("open sesame")
+        let made = try await calls("unlock", Self.login, "create", Self.login, "x", "lock", Self.login, "search")
+        #expect(made.last == "IsLocked the vault is locked: unlock the vault")
+        try await keyring.tell("slot")
+        let item = Self.login + "/i1"
+        #expect(
+            try await calls("search", "secret", item, "unlock", item, "search") == [
+                "[] ['\(item)']", "IsLocked", "['\(item)'] /", "['\(item)'] []",
+            ])
+        #expect(agent.outputSoFar == "ready\nasked\n")
+    }
+
+    @Test func `the secrets of a locked vault are refused, and not none`() async throws {
+        #expect(
+            try await calls("secrets", Self.login + "/i1") == ["IsLocked the vault is locked: unlock the vault"])
+    }
+
+    @Test func `a question that nobody answers ends when a person unlocks the vault elsewhere`() async throws {
+        let agent = try await agent("silence")
+        async let waiting = calls("unlock", Self.login)
+        try await agent.wait(for: "the question") { agent.outputSoFar.contains("asked\n") }
+        try await keyring.tell("slot")
+        #expect(try await calls("search") == ["[] []"])
+        #expect(try await waiting == ["[] prompt", "False ('ao', ['\(Self.login)'])"])
     }
 
     @Test func `a person can lock and unlock the vault in another program`() async throws {

@@ -28,6 +28,14 @@ def public(value):
 first = make({"a": "1", "b": "2"})
 print("replace with equal attributes:", "same item" if make({"a": "1", "b": "2"}) == first else "another item")
 print("replace with fewer attributes:", "same item" if make({"a": "1"}) == first else "another item")
+bare = make({"type": "none"}, kind="text/plain")
+properties = {"org.freedesktop.Secret.Item.Attributes": ("a{ss}", {"type": "none"})}
+value = (plain, b"", b"new", "text/plain")
+call(LOGIN, "org.freedesktop.Secret.Collection", "CreateItem", "a{sv}(oayays)b", (properties, value, True))
+print("replaced without a label:", get(bare, "Item", "Label")[0][1])
+wrong = {"org.freedesktop.Secret.Item.Attributes": ("a{sv}", {"a": ("s", "1")})}
+print("attributes of another type:",
+      call(LOGIN, "org.freedesktop.Secret.Collection", "CreateItem", "a{sv}(oayays)b", (wrong, value, True))[0])
 kept = make({"type": "1"}, kind="application/octet-stream")
 print("content type:", items("GetSecret", kept, "o", (plain,))[0][3])
 label = {"org.freedesktop.Secret.Collection.Label": ("s", "Work")}

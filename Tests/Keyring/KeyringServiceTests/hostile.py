@@ -145,6 +145,8 @@ def large():
     print(client.call(ROOT, "Secret.Service", "GetSecrets", "aoo", ([LOGIN + "/x"] * 20001, session)))
     for member in ("Unlock", "Lock"):
         print(client.call(ROOT, "Secret.Service", member, "ao", ([LOGIN + "/x"] * 20001,)))
+    # The path isn't an argument.
+    print(client.call(LOGIN + "/x" * (2 << 20), "Secret.Item", "GetSecret", "o", (session,)))
     print(client.search({}))
     # One item, named 20,000 times, was as many pieces of guarded memory: more than Linux permits a process.
     item = client.create(session, {"a": "large"}, bytes(5000))[0]
@@ -283,6 +285,28 @@ def greedy():
         reply = one.bus.receive(timeout=60)
     # Before it was divided: one, at most two.
     print(len(items), len(reply.body[0]), answered > 5)
+
+
+def silent():
+    """Many connections that want much and read nothing: others are served, and once those have left get much, too."""
+    calm = Client()
+    session = calm.plain()
+    items = [calm.create(session, {"silent": str(number)}, bytes(8 << 20))[0] for number in range(3)]
+    small = calm.create(session, {"small": "1"})[0]
+    silent = [Client() for _ in range(20)]
+    for client in silent:
+        client.bus.send(client.message(ROOT, "Secret.Service", "GetSecrets", "aoo", (items, client.plain())))
+    # Each has its response, or the beginning of it.
+    print(all(select.select([client.bus.sock], [], [], 60)[0] for client in silent))
+    other = Client()
+    print(bytes(calm.secret(small, session)[0][2]), bytes(other.secret(small, other.plain())[0][2]))
+    print(calm.call(ROOT, "Secret.Service", "GetSecrets", "aoo", (items, session)))
+    for client in silent:
+        client.bus.close()
+    reply = "LimitsExceeded"
+    while reply == "LimitsExceeded":
+        reply = calm.call(ROOT, "Secret.Service", "GetSecrets", "aoo", (items, session))
+    print(len(reply[0]))
 
 
 def bulk():

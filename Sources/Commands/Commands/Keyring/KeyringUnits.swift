@@ -35,6 +35,7 @@ struct KeyringUnits {
                     BusName=org.freedesktop.secrets
                     ExecStart=\(command) --log-format journal
                     Restart=on-failure
+                    RestartPreventExitStatus=77
                     LimitCORE=0
                     UMask=0077
                     NoNewPrivileges=yes

@@ -173,6 +173,8 @@ struct PrivateBus: ~Copyable {
           <limit name="max_completed_connections">1024</limit>
           <limit name="max_connections_per_user">1024</limit>
           <limit name="max_replies_per_connection">50000</limit>
+          <limit name="max_match_rules_per_connection">50000</limit>
+          <limit name="max_names_per_connection">50000</limit>
         </busconfig>
 
         """

@@ -24,6 +24,9 @@ package enum KeyringPath: Sendable, Hashable {
     private static let sessions = root + "/session"
     private static let prompts = root + "/prompt"
 
+    /// More than any of these has.
+    static let maximumByteCount = 512
+
     /// Returns `nil` for a path that none of the service's objects can have.
     package init?(_ path: String) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)

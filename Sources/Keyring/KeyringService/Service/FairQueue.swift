@@ -9,6 +9,7 @@ final class FairQueue<Element: Sendable>: Sendable {
     /// The limit for one client, and for all, in bytes: ten thousand small calls of a client, or a few of the largest.
     static var maximumByteCount: Int { 48 << 20 }
     static var maximumTotalByteCount: Int { 80 << 20 }
+    private static var smallByteCount: Int { 64 << 10 }
     private static var creditOfTurn: Int { 256 << 10 }
     /// The limit of a client's debt, in turns, for much of the worker's time.
     private static var maximumDebt: Int { 128 }
@@ -65,7 +66,9 @@ final class FairQueue<Element: Sendable>: Sendable {
                 ?? Lane(credit: -(state.debts.removeValue(forKey: client) ?? 0))
             let isWithin =
                 lane.count < Self.maximumCount && lane.byteCount + byteCount <= Self.maximumByteCount
-                && state.byteCount + byteCount <= Self.maximumTotalByteCount
+                && (state.byteCount + byteCount <= Self.maximumTotalByteCount
+                    // Others' floods refuse nobody who sends one small call after another.
+                    || lane.count == 0 && byteCount <= Self.smallByteCount)
             if isOwn || isWithin {
                 if lane.count == 0 { state.turns.append(client) }
                 lane.elements.append((element, byteCount))

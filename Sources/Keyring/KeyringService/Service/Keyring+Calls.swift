@@ -82,7 +82,7 @@ extension Keyring {
 
     func createCollection(_ call: BusCall) async throws(BusFault) -> BusValue {
         let alias = call[1].text
-        let label = try label(call[0].property("org.freedesktop.Secret.Collection.Label", "s"))
+        let label = try label(property("org.freedesktop.Secret.Collection.Label", "s", of: call[0])) ?? ""
         guard alias.isEmpty || ObjectPathElement.isValid(alias) else {
             throw .invalid("an alias has letters, digits and _ alone")
         }
@@ -145,11 +145,9 @@ extension Keyring {
     func createItem(in name: String, _ call: BusCall) async throws(BusFault) -> BusValue {
         let (properties, value, replacing) = (call[0], call[1], call[2].boolean)
         let session = try session(value[0])
-        let label = try label(properties.property("org.freedesktop.Secret.Item.Label", "s"))
-        let attributes =
-            try properties.property("org.freedesktop.Secret.Item.Attributes", "a{ss}").map { (value) throws(BusFault) in
-                try self.attributes(value)
-            } ?? ItemAttributes()
+        let label = try label(property("org.freedesktop.Secret.Item.Label", "s", of: properties))
+        let given = try property("org.freedesktop.Secret.Item.Attributes", "a{ss}", of: properties)
+        let attributes = try given.map { (value) throws(BusFault) in try self.attributes(value) } ?? ItemAttributes()
         let store = try await openStore(of: name)
         let secret = try session.opened(value)
         let contentType = try ClientSession.contentType(of: value)
@@ -267,6 +265,8 @@ final class SecretsCall: @unchecked Sendable {
 extension Keyring {
     /// How many bytes of secrets one call may want.
     private static let maximumSecretsByteCount = BusConnection.maximumMessageByteCount
+    /// The same of all calls that wait for another turn.
+    private static let maximumUnfinishedByteCount = 4 * maximumSecretsByteCount
     /// The number of items to read in one turn: about 20 ms.
     private static let turnCount = 100
     private static let turnByteCount = 4 << 20
@@ -278,15 +278,17 @@ extension Keyring {
 
     /// Returns `nil` where there is more to do, which is in the queue then.
     func goOn(with secrets: SecretsCall) async throws(BusFault) -> BusValue? {
-        // Whoever has left, or closed the session, waits for nothing.
+        unfinishedByteCount -= secrets.byteCount
+        // Whoever has closed the session waits for nothing.
         guard sessions[secrets.session.path] != nil else { throw .noSession }
         let limit = secrets.byteCount + Self.turnByteCount
         for _ in 0..<Self.turnCount {
             guard secrets.byteCount < limit, let path = secrets.paths.popFirst() else { break }
-            // Skips locked and missing items, because the others are still useful.
-            guard case .item(let name, let id) = KeyringPath(path), let name = try? await collection(name),
-                let store = try? await openStore(of: name)
+            // Skips locked collections and missing items, because the others are still useful.
+            guard case .item(let name, let id) = KeyringPath(path), let name = try await collection(name),
+                !lockedNames.contains(name)
             else { continue }
+            let store = try await openStore(of: name)
             switch try await secret(of: id, in: name, store) {
             case .none: continue
             case .some(let secret):
@@ -297,10 +299,14 @@ extension Keyring {
                 guard secrets.byteCount <= Self.maximumSecretsByteCount else {
                     throw BusFault(.limitsExceeded, "the secrets don't fit into one message")
                 }
+                guard unfinishedByteCount + secrets.byteCount <= Self.maximumUnfinishedByteCount else {
+                    throw BusFault(.limitsExceeded, "too many calls want many secrets at once")
+                }
                 secrets.entries.append(.entry(.path(path), try secrets.session.sealed(secret)))
             }
         }
         guard secrets.paths.isEmpty else {
+            unfinishedByteCount += secrets.byteCount
             queue.putBack(.rest(secrets), of: sender)
             return nil
         }
@@ -372,21 +378,27 @@ extension Keyring {
     }
 }
 
-/// Writes a key to the pipe of its application. Doesn't wait for a full pipe.
+/// Writes a key to the pipe or socket of its application. Doesn't wait for a full one.
 private struct PortalSink: SecretSink {
-    static var reason: StaticString { "a sandboxed application asked for its own key, on a pipe" }
+    static var reason: StaticString { "a sandboxed application asked for its own key, on a pipe or socket" }
     let descriptor: Int32
 
     mutating func receive(_ bytes: Span<UInt8>) throws(SystemErrorNumber) {
         var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
-            throw SystemErrorNumber(EINVAL)
+        guard unsafe fstat(descriptor, &status) == 0 else { throw SystemErrorNumber(errno) }
+        let count: Int
+        switch status.st_mode & S_IFMT {
+        case S_IFSOCK:
+            let options = Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
+            count = unsafe bytes.withUnsafeBytes { unsafe send(descriptor, $0.baseAddress, $0.count, options) }
+        case S_IFIFO:
+            // The caller's own opening may be one that waits: this is another one of the same pipe.
+            let pipe = unsafe open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+            guard pipe >= 0 else { throw SystemErrorNumber(errno) }
+            defer { close(pipe) }
+            count = unsafe bytes.withUnsafeBytes { unsafe write(pipe, $0.baseAddress, $0.count) }
+        default: throw SystemErrorNumber(EINVAL)
         }
-        // The caller's own opening may be one that waits: this is another one of the same pipe.
-        let pipe = unsafe open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_CLOEXEC)
-        guard pipe >= 0 else { throw SystemErrorNumber(errno) }
-        defer { close(pipe) }
-        let count = unsafe bytes.withUnsafeBytes { unsafe write(pipe, $0.baseAddress, $0.count) }
         guard count == bytes.count else { throw SystemErrorNumber(count < 0 ? errno : EAGAIN) }
     }
 }

@@ -154,10 +154,19 @@ extension Keyring {
     /// Enough for one made of the longest service and account, as our own client makes it.
     private static let maximumLabelByteCount = 4096
 
-    func label(_ value: BusValue?) throws(BusFault) -> String {
-        let label = value?.text ?? ""
+    func label(_ value: BusValue?) throws(BusFault) -> String? {
+        guard let label = value?.text else { return nil }
         guard label.utf8.count <= Self.maximumLabelByteCount else { throw .invalid("the label is too long") }
         return label
+    }
+
+    /// A property of what is to be created, or `nil`. Throws if it has another type.
+    func property(_ name: StaticString, _ type: StaticString, of properties: BusValue) throws(BusFault) -> BusValue? {
+        if let value = properties.property(name, type) { return value }
+        if properties.children.contains(where: { $0[0].text == name.description }) {
+            throw .invalid("a property has the wrong type")
+        }
+        return nil
     }
 }
 
@@ -262,7 +271,7 @@ extension Keyring {
     private func set(_ name: String, to value: BusValue, of object: Object) async throws(BusFault) {
         switch (object, name) {
         case (.collection(let collection), "Label"):
-            let label = try label(value)
+            let label = try label(value) ?? ""
             let store = try await openStore(of: collection)
             let isDone = try await use(store) { (store, deadline) async throws(StoreError) in
                 try await store.setLabel(label, ofCollection: collection, deadline: deadline)
@@ -320,6 +329,7 @@ extension BusFault {
     static let unknownProperty = BusFault(.unknownProperty, "unknown property")
     static let collectionIsLocked = BusFault(.isLocked, "the collection is locked")
     static let unreadResponses = BusFault(.limitsExceeded, "this connection doesn't read its responses")
+    static let manyUnreadResponses = BusFault(.limitsExceeded, "too many responses on this bus are unread")
     static let tooManyCalls = BusFault(.limitsExceeded, "too many calls from this connection are waiting")
 
     static func invalid(_ text: StaticString) -> BusFault { BusFault(.invalidArguments, text.description) }

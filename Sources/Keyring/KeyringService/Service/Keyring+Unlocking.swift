@@ -29,7 +29,7 @@ extension Keyring {
         var waiting: [String] = []
         var names: Set<String> = []
         // First of all, so that the collections are known.
-        let isOpen = (try? await openVaultWithoutAsking()) != nil
+        let isOpen = (try? await openVault()) != nil
         for path in try paths(call[0]) {
             guard isOpen else {
                 // Which collections there are isn't known but of those that are always there.
@@ -89,10 +89,7 @@ extension Keyring {
         lockedNames.insert(name)
         if !wasLocked { announceLock(name) }
         guard vault != nil, vaultCollections.allSatisfy({ lockedNames.contains($0.name) }) else { return }
-        if await configuration.source.close() {
-            wasClosedByClient = true
-            leaveVault()
-        }
+        if await configuration.source.close() { leaveVault() }
     }
 }
 
@@ -135,12 +132,16 @@ final class KeyringPrompt {
 extension Keyring {
     /// Returns the path of a new prompt.
     func addPrompt(_ matter: KeyringPrompt.Matter) throws(BusFault) -> String {
-        guard prompts.values.count(where: { $0.client == sender }) < Self.maximumPromptCount else {
-            throw BusFault(.limitsExceeded, "this connection has too many prompts")
-        }
         let path = KeyringPath.prompt("p\(nextNumber())").text
         let prompt = KeyringPrompt(path: path, client: sender, matter: matter)
-        let own = prompts.values.filter { $0.client == sender }
+        var own = prompts.values.filter { $0.client == sender }
+        if own.count >= Self.maximumPromptCount {
+            // Whoever only tries, and shows none, loses the oldest: the shortest path, and of these the first.
+            let oldest = own.filter { !$0.isShown }.min { ($0.path.count, $0.path) < ($1.path.count, $1.path) }
+            guard let oldest else { throw BusFault(.limitsExceeded, "this connection has too many prompts") }
+            prompts[oldest.path] = nil
+            own.removeAll { $0 === oldest }
+        }
         guard own.reduce(prompt.pathCount, { $0 + $1.pathCount }) <= Self.maximumWaitingPathCount else {
             throw BusFault(.limitsExceeded, "too many items of this connection wait for prompts")
         }
@@ -171,7 +172,7 @@ extension Keyring {
     private func ask(_ prompt: KeyringPrompt) async {
         switch prompt.matter {
         case .unlock where vault == nil:
-            if (try? await openVaultWithoutAsking()) != nil {
+            if (try? await openVault()) != nil {
                 await agree(to: prompt)
             } else if !agents.isEmpty {
                 prompt.isShown = true
@@ -188,13 +189,12 @@ extension Keyring {
     func answer(_ path: String, _ result: Result<ServedItems, StoreError>) async {
         guard prompts[path] != nil else { return }
         if vault == nil, case .success(let store) = result { try? await adopt(store) }
-        for waiting in prompts.values where waiting.isShown {
-            if vault == nil { complete(waiting, isDismissed: true) } else { await agree(to: waiting) }
-        }
+        guard vault == nil else { return }
+        for waiting in prompts.values where waiting.isShown { complete(waiting, isDismissed: true) }
     }
 
     /// Does what the prompt was for.
-    private func agree(to prompt: KeyringPrompt) async {
+    func agree(to prompt: KeyringPrompt) async {
         switch prompt.matter {
         case .unlock(_, let names): for name in names { setUnlocked(name) }
         case .lock(_, let names): for name in names { await setLocked(name) }
@@ -234,11 +234,14 @@ extension Keyring {
 ///
 /// A connection registers with RegisterAgent, and is then called at `/org/latchkey/Agent`: `org.latchkey.Agent1.Ask(h
 /// descriptor, b isRetry) → (b isGiven)`. It writes the passphrase to the descriptor, a pipe, so the passphrase never
-/// crosses the bus. An agent only learns that a program wants the vault unlocked. A malicious agent can only refuse.
+/// crosses the bus. An agent only learns that a program wants the vault unlocked. A malicious agent can only refuse, or keep
+/// the others waiting.
 extension Keyring {
     static let agentPath = "/org/latchkey/Agent"
     private static let maximumAgentCount = 16
     private static let maximumAttemptCount = 3
+    /// For one agent, while others could be asked.
+    private static let patience = Duration.seconds(30)
 
     func registerAgent(_ call: BusCall) throws(BusFault) -> BusValue {
         agents.removeAll { $0 == sender }
@@ -282,9 +285,10 @@ extension Keyring {
         _ bus: BusConnection, _ agents: [String], _ configuration: KeyringConfiguration
     ) async -> Result<ServedItems, StoreError> {
         let end = Deadline.after(configuration.promptDuration)
-        // One that refuses, or says nothing, leaves the others their time.
+        // One that refuses, or says nothing, leaves the others their time: a forgotten terminal is the last one asked.
         for (index, agent) in agents.enumerated() {
-            let deadline = Deadline.after(end.remaining / (agents.count - index))
+            let others = agents.count - index - 1
+            let deadline = Deadline.after(others == 0 ? end.remaining : min(end.remaining / (others + 1), patience))
             for attempt in 0..<maximumAttemptCount {
                 guard let passphrase = await passphrase(bus, agent, isRetry: attempt > 0, deadline), !Task.isCancelled
                 else { break }

@@ -17,8 +17,6 @@ final class Keyring {
     var vaultCollections = [Keyring.firstCollection]
     /// Whether clients may have seen the vault as locked, so that they need a signal after it is unlocked.
     private var wasShownLocked = false
-    /// Whether clients locked all of it: then it isn't opened until one asks for that.
-    var wasClosedByClient = false
     /// Collections that clients locked.
     var lockedNames: Set<String>
     /// How many items a collection has, where that is known.
@@ -35,6 +33,10 @@ final class Keyring {
     var readers: [String: KeyringClient] = [:]
     /// How many bytes of responses each connection was sent since the bus was last asked whether it reads them.
     private var sentByteCounts: [String: Int] = [:]
+    /// How many bytes the bus has for all of them, with what was sent since it was last asked.
+    private var unreadByteCount = 0
+    /// Of what the calls have read that go on in a later turn.
+    var unfinishedByteCount = 0
     private var lastNumber = 0
 
     /// Of the call that is being done.
@@ -59,8 +61,12 @@ final class Keyring {
     static let maximumPathCount = 20_000
     /// How many the prompts of one connection may wait for.
     static let maximumWaitingPathCount = 40_000
-    /// The limit of our unread bytes. Beyond its own limit a bus stops reading (dbus-daemon(1), `max_incoming_bytes`).
-    static let maximumUnreadByteCount = 16 << 20
+    /// The limits of our unread bytes, of one client and of all. Beyond its own limit a bus stops reading (dbus-daemon(1),
+    /// `max_incoming_bytes`).
+    private static let maximumUnreadByteCount = 16 << 20
+    private static let maximumTotalUnreadByteCount = 96 << 20
+    /// The limit for a client and for a response while all together are above theirs.
+    private static let scarceByteCount = 64 << 10
 
     init(
         _ configuration: KeyringConfiguration, sessionItems: ServedItems, _ bus: BusConnection,
@@ -140,30 +146,32 @@ final class Keyring {
         switch result {
         case .success(nil): break
         case .success(.some(let value)):
+            guard !isFull || value.byteCount <= Self.scarceByteCount else {
+                return bus.reply(to: call, .failure(.manyUnreadResponses))
+            }
             sentByteCounts[call.sender, default: 0] += value.byteCount
+            unreadByteCount += value.byteCount
             bus.reply(to: call, .success(value))
         case .failure(let fault): bus.reply(to: call, .failure(fault))
         }
     }
 
+    private var isFull: Bool { unreadByteCount > Self.maximumTotalUnreadByteCount }
+
     /// Whether a client reads its responses, as far as the bus tells: else all other clients would wait behind them.
     private func reads(_ client: String) async -> Bool {
-        guard sentByteCounts[client, default: 0] > Self.maximumUnreadByteCount else { return true }
-        let unread = await bus.unreadByteCount(of: client) ?? 0
+        if isFull { unreadByteCount = await bus.unreadByteCounts(of: bus.uniqueName).sentByIt }
+        let limit = isFull ? Self.scarceByteCount : Self.maximumUnreadByteCount
+        guard sentByteCounts[client, default: 0] > limit else { return true }
+        let unread = await bus.unreadByteCounts(of: client).sentToIt
         sentByteCounts[client] = unread
-        return unread <= Self.maximumUnreadByteCount
+        return unread <= limit
     }
 
     // MARK: - The store
 
     /// Returns the open store, or opens it if that works without a person.
     func openVault() async throws(BusFault) -> ServedItems {
-        if let vault { return vault }
-        guard !wasClosedByClient else { throw .collectionIsLocked }
-        return try await openVaultWithoutAsking()
-    }
-
-    func openVaultWithoutAsking() async throws(BusFault) -> ServedItems {
         if let vault { return vault }
         let deadline = deadline
         let words = configuration.words
@@ -195,7 +203,6 @@ final class Keyring {
         vault = store
         vaultCollections = collections
         itemCounts = [:]
-        wasClosedByClient = false
         opening += 1
         let number = opening
         changes?.cancel()
@@ -205,6 +212,8 @@ final class Keyring {
                 for await change in stream { _ = queue.offer(.change(change, opening: number), of: "", isOwn: true) }
             }
         }
+        // A person may have unlocked it in another way.
+        for waiting in prompts.values where waiting.isShown { await agree(to: waiting) }
         guard wasShownLocked else { return }
         wasShownLocked = false
         if collectionNames() != before { announceCollections() }
@@ -278,20 +287,29 @@ extension Keyring {
 
     /// A signal of the service or a collection about one object.
     func emit(_ name: StaticString, _ path: String) {
-        bus.emit(name, of: BusInterface.service.name, from: KeyringPath.root, [.path(path)])
+        broadcast(name, of: .service, from: KeyringPath.root, .path(path))
+    }
+
+    /// Sends a signal to all that listen, unless too many don't read.
+    private func broadcast(
+        _ name: StaticString, of interface: BusInterface, from path: String, _ arguments: BusValue...
+    ) {
+        guard !isFull else { return }
+        unreadByteCount += arguments.reduce(0) { $0 + $1.byteCount }
+        bus.emit(name, of: interface.name, from: path, arguments)
     }
 
     private func emit(_ name: StaticString, _ id: ItemID, in collection: String) {
         let collection = KeyringPath.CollectionName.name(collection)
-        bus.emit(
-            name, of: BusInterface.collection.name, from: KeyringPath.collection(collection).text,
-            [.path(KeyringPath.item(collection, id).text)])
+        broadcast(
+            name, of: .collection, from: KeyringPath.collection(collection).text,
+            .path(KeyringPath.item(collection, id).text))
     }
 
     func announceProperties(_ values: [(String, BusValue)], of interface: BusInterface, _ path: String) {
-        bus.emit(
-            "PropertiesChanged", of: BusInterface.properties.name, from: path,
-            [.string(interface.name.description), .properties(values), .strings([])])
+        broadcast(
+            "PropertiesChanged", of: .properties, from: path, .string(interface.name.description), .properties(values),
+            .strings([]))
     }
 
     func announceCollections() {

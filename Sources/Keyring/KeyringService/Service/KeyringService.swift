@@ -162,6 +162,11 @@ final class Intake: BusReceiver {
     func receive(_ call: BusCall, on connection: BusConnection) -> Bool {
         // GDBus responds to these itself.
         if call.interface == BusInterface.peer.name.description { return false }
+        // No object has such a path, which isn't counted as an argument.
+        guard call.path.utf8.count <= KeyringPath.maximumByteCount else {
+            connection.reply(to: call, .failure(.unknownObject))
+            return true
+        }
         let byteCount = call.arguments.byteCount
         guard byteCount <= Self.maximumMessageByteCount else {
             connection.reply(to: call, .failure(BusFault(.limitsExceeded, "the message is too large")))

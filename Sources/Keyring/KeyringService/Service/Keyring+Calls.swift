@@ -6,34 +6,6 @@ internal import LatchkeySystem
 
 /// org.freedesktop.Secret.Service.
 extension Keyring {
-    // MARK: - Sessions
-
-    func openSession(_ call: BusCall) throws(BusFault) -> BusValue {
-        let (algorithm, input) = (call[0].text, call[1].unboxed)
-        guard sessions.count < Self.maximumTotalSessionCount,
-            sessions.values.count(where: { $0.client == sender }) < Self.maximumSessionCount
-        else { throw BusFault(.limitsExceeded, "too many sessions") }
-        let path = KeyringPath.session("s\(nextNumber())").text
-        switch algorithm {
-        case ClientSession.Algorithm.plain:
-            guard input.is("s") else { throw .invalid("a plain session takes a string") }
-            sessions[path] = ClientSession(plainAt: path, of: sender)
-            return .tuple([.boxed(.string("")), .path(path)])
-        case ClientSession.Algorithm.encrypted where configuration.offersEncryption:
-            guard input.is("ay") else { throw .invalid("an encrypted session takes a public value") }
-            guard input.count <= 4096 else { throw .invalid("the public value is too long") }
-            let (session, publicValue) = try ClientSession.agreeing(on: input.publicBytes, at: path, of: sender)
-            sessions[path] = session
-            return .tuple([.boxed(.bytes(publicValue)), .path(path)])
-        default: throw BusFault(.notSupported, "unknown algorithm")
-        }
-    }
-
-    func close(_ session: ClientSession, _: BusCall) -> BusValue {
-        sessions[session.path] = nil
-        return .none
-    }
-
     // MARK: - Items
 
     func searchItems(_ call: BusCall) async throws(BusFault) -> BusValue {

@@ -212,15 +212,16 @@ final class Keyring {
                 for await change in stream { _ = queue.offer(.change(change, opening: number), of: "", isOwn: true) }
             }
         }
-        // A person may have unlocked it in another way.
-        for waiting in prompts.values where waiting.isShown { await agree(to: waiting) }
-        guard wasShownLocked else { return }
-        wasShownLocked = false
-        if collectionNames() != before { announceCollections() }
-        for collection in collections where !isLocked(collection.name) {
-            announceLock(collection.name)
-            await announceItems(of: collection.name)
+        if wasShownLocked {
+            wasShownLocked = false
+            if collectionNames() != before { announceCollections() }
+            for collection in collections where !isLocked(collection.name) {
+                announceLock(collection.name)
+                await announceItems(of: collection.name)
+            }
         }
+        // A person may have opened it in another way than was asked for.
+        for waiting in prompts.values where waiting.isShown { await agree(to: waiting) }
     }
 
     /// The vault was locked, by a client or by its person.

@@ -51,11 +51,16 @@ package struct LockedVault: Sendable {
     /// Throws `busy` at once while a process writes.
     init(_ place: VaultPlace, _ worker: WorkThread, _ cancellation: Cancellation) throws(StoreError) {
         let before = try place.fileStatus()
-        table = try place.table(cancellation)
-        (vault, slots) = try table.read(cancellation) { (view) throws(StoreError) in
-            let vault = try IdentityRecord.decode(view.record(IdentityRecord.recordName))
-            return (vault, try KeySlot.all(in: view.records()).map { KeySlotOutline($0, of: vault) })
+        let opened = Result { () throws(StoreError) in
+            let table = try place.table(cancellation)
+            return try table.read(cancellation) { (view) throws(StoreError) in
+                let vault = try IdentityRecord.decode(view.record(IdentityRecord.recordName))
+                return (table, vault, try KeySlot.all(in: view.records()).map { KeySlotOutline($0, of: vault) })
+            }
         }
+        // SQLite says so of some headers without their page, too.
+        if case .failure(let error) = opened, error.code == .permissionDenied { try before?.requireVaultLength() }
+        (table, vault, slots) = try opened.get()
         file = try place.fileStatus(sameAs: before)
         // An interrupted change is undone by now.
         try file?.requireVaultLength()

@@ -1,11 +1,24 @@
 import Foundation
 import LatchkeyCredentials
+import LatchkeyLog
 import LatchkeySecrets
 import LatchkeyVault
 import Testing
 
 /// A journal beside the vault that SQLite never wrote.
 @Suite struct JournalTests {
+    /// Found by fuzzing: people were told to look at the file's mode.
+    @Test func `a header that says there is a log, without its page but with a journal, is no vault`() async throws {
+        let folder = try VaultFolder()
+        try await folder.store()
+        var bytes = try folder.contents().prefix(49)
+        bytes[19] = 2
+        try folder.replace(with: Array(bytes))
+        try folder.replace(folder.vault + "-journal", with: [UInt8](repeating: 1, count: 600))
+        let refused = await refusal { () async throws(StoreError) in try await folder.store() }
+        #expect(refused?.code == .corrupted && refused?.cause.text.contains("length") == true)
+    }
+
     /// A journal that undoes nothing and names a super-journal: SQLite would delete that file after playing it back
     /// (pager.c, pager_delsuper).
     private func journal(naming path: String) -> [UInt8] {

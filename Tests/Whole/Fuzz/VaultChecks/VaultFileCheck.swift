@@ -59,11 +59,19 @@
 
         private func open(_ itemCheck: ItemCheck) throws(StoreError) -> VaultStore {
             let place = try VaultPath.existing(path)
-            let table = try SQLiteRowTable(path: place.file)
-            try table.read { (view) throws(StoreError) in
-                _ = try IdentityRecord.decode(view.record(IdentityRecord.recordName))
-                _ = try KeySlot.all(in: view.records())
+            let opened = Result { () throws(StoreError) in
+                let table = try SQLiteRowTable(path: place.file)
+                try table.read { (view) throws(StoreError) in
+                    _ = try IdentityRecord.decode(view.record(IdentityRecord.recordName))
+                    _ = try KeySlot.all(in: view.records())
+                }
+                return table
             }
+            // As LockedVault does.
+            if case .failure(let error) = opened, error.code == .permissionDenied {
+                try place.status().requireVaultLength()
+            }
+            let table = try opened.get()
             return try VaultStore(
                 table: table, keys: KnownVault.shared.keys,
                 slot: .init(

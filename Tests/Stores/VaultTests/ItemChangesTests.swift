@@ -81,7 +81,8 @@ import TestServices
         try mine.watch.own(mine) { (_) throws(StoreError) in
             _ = try theirs.commit(Cancellation(.standard)) { (transaction, change) throws(StoreError) in
                 try theirs.write(
-                    value.value, .key(key("ada")), label: "", contentType: "text/plain", replacing: nil, in: transaction,
+                    value.value, .key(key("ada")), label: "", contentType: "text/plain", replacing: nil,
+                    in: transaction,
                     &change
                 ).version
             }

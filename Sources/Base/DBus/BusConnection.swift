@@ -22,6 +22,7 @@ package struct BusMethod: Sendable {
     let filter = Atomic<UInt32>(0)
     /// The messages since the beginning of the last flush.
     private let sent = Atomic(0)
+    private let unread = Atomic(0)
 
     private init(adopting pointer: UnsafeMutableRawPointer) {
         unsafe object = ObjectReference(adopting: pointer)
@@ -191,6 +192,14 @@ package struct BusMethod: Sendable {
     /// How many bytes were sent since the last flush began. GDBus has them in memory until the bus has read them.
     package var sentByteCount: Int { sent.load(ordering: .relaxed) }
 
+    /// How many bytes of what was sent the bus may still have in memory, because others don't read: an upper estimate,
+    /// which grows until the bus is asked.
+    package var unreadByteCount: Int { unread.load(ordering: .relaxed) }
+
+    package func askForUnreadByteCount() async {
+        unread.store(await unreadByteCounts(of: uniqueName).sentByIt, ordering: .relaxed)
+    }
+
     /// Waits until the bus has read what was sent.
     ///
     /// Any reply of the bus shows it; GDBus's own flush only knows that it was written, and starts a thread for that.
@@ -209,6 +218,7 @@ package struct BusMethod: Sendable {
         defer { unsafe g_object_unref(UnsafeMutableRawPointer(message)) }
         guard unsafe Self.isWithinLimit(message, bodyByteCount: bodyByteCount) else { return false }
         sent.add(Self.messageByteCount + bodyByteCount, ordering: .relaxed)
+        unread.add(Self.messageByteCount + bodyByteCount, ordering: .relaxed)
         return unsafe withPointer {
             unsafe g_dbus_connection_send_message($0, message, G_DBUS_SEND_MESSAGE_FLAGS_NONE, nil, nil) != 0
         }

@@ -221,15 +221,17 @@ struct VaultCopy {
         return result
     }
 
-    /// What the target has under a name, or what is read as it: an item of another program, unless it is in this vault
-    /// too.
+    /// What the target has in the place of a row: the one of that name, or an item of another program that is read under
+    /// the same key, unless it is in this vault too. For an item of another program, only one with the same attributes.
     private func present(
-        _ name: Row.Name, in view: any RowView, _ manifest: Manifest, _ keys: VaultKeys, besides walk: VaultWalk
+        _ row: Row, in view: any RowView, _ manifest: Manifest, _ keys: VaultKeys, besides walk: VaultWalk
     ) throws(StoreError) -> OpenedRow? {
-        if let exact = try VaultStore.row(name, in: view, keys) { return exact }
-        guard case .key(let key) = name else { return nil }
+        if let exact = try VaultStore.row(row.name, in: view, keys) { return exact }
+        guard let key = row.key ?? row.impliedKey else { return nil }
         for other in try VaultStore.impliedRows(of: key, in: view, manifest, keys)
-        where try VaultStore.row(other.row.name, in: walk.view, walk.state.keys) == nil { return other }
+        where row.key != nil || other.row.attributes == row.attributes {
+            if try VaultStore.row(other.row.name, in: walk.view, walk.state.keys) == nil { return other }
+        }
         return nil
     }
 
@@ -239,7 +241,7 @@ struct VaultCopy {
         try cancellation.retry { () throws(StoreError) in
             try target.current(cancellation) { (view, state) throws(StoreError) in
                 for item in batch {
-                    let present = try present(item.row.name, in: view, state.manifest, state.keys, besides: walk)
+                    let present = try present(item.row, in: view, state.manifest, state.keys, besides: walk)
                     guard let present, present.row.version != item.row.version else { continue }
                     throw StoreError.importConflict(item.row.shownName, in: target.identity)
                 }
@@ -255,7 +257,7 @@ struct VaultCopy {
         try cancellation.retry { () throws(StoreError) in
             try target.current(cancellation) { (view, state) throws(StoreError) in
                 for item in batch {
-                    let present = try present(item.row.name, in: view, state.manifest, state.keys, besides: walk)
+                    let present = try present(item.row, in: view, state.manifest, state.keys, besides: walk)
                     guard let present, present.row.version == item.row.version || choice == .keep
                     else { return false }
                 }
@@ -273,7 +275,7 @@ struct VaultCopy {
         let keys = change.keys
         for item in keys.inOrderOfPlaces(batch, { keys.lookup(of: $0.row.name) }) {
             var row = item.row
-            let present = try present(row.name, in: transaction, changed.manifest, keys, besides: walk)
+            let present = try present(row, in: transaction, changed.manifest, keys, besides: walk)
             if let present {
                 // Another program's item stays that item.
                 if present.lookup != keys.lookup(of: row.name) { row.name = present.row.name }

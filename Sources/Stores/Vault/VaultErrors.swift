@@ -57,7 +57,7 @@ extension StoreError {
 
     static func vaultWentBack(_ rollback: VaultRollback) -> StoreError {
         StoreError(
-            .rolledBack, "while open, the vault was replaced with an older copy: \(rollback)",
+            .rolledBack, "while open, the vault was replaced with another copy: \(rollback)",
             hint: "if you restored a backup on purpose, open the vault again")
     }
 

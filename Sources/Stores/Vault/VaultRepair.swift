@@ -72,13 +72,14 @@ struct VaultRepair {
     /// Verifies a copy, or a separate connection. The report contains the problems; the call only throws if the work
     /// couldn't be done: `timedOut`, `cancelled`, `unavailable`.
     func verify(_ progress: (Double) -> Void) throws(StoreError) -> VaultVerification {
+        // What it knows to be the newest is from before the copy.
+        var check = Verification(vault, cancellation)
         let copy = try cancellation.retry { () throws(StoreError) in
             try nilIf(
                 \StoreError.isCorruption,
                 of: vault.table.separate(cancellation, copyingFrom: SQLiteRowTable.copiedByteCount))
         }
         let table = copy ?? vault.table
-        var check = Verification(vault, cancellation)
         try check.engine(table)
         try check.rows(table, progress)
         return check.report

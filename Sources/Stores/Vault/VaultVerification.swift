@@ -141,7 +141,7 @@ struct Verification {
             return try note(error.code == .wrongKey ? .damagedItem : error, as: .changedRecords)
         }
         generation = manifest.generation
-        if let rollback = manifest.rollback(after: seen) { add(.rolledBack(rollback)) }
+        if let rollback = manifest.rollback(after: seen) { problems.insert(.rolledBack(rollback), at: 0) }
         do throws(StoreError) {
             let records = try view.records()
             try slots(in: records, keys)

@@ -44,7 +44,7 @@ struct HostileClientTests {
         ("death", "True True\n"),
         ("flood", "True\n{'answered': 5000, 'refused': 0}\n"),
         ("heavy", "True\n"),
-        ("silent", "True\nb'secret' b'secret'\nLimitsExceeded\n3\n"),
+        ("silent", "True\nb'secret' b'secret'\nLimitsExceeded\n3\n0 0 0\n"),
     ]
 
     @Test(arguments: Self.cases, [ServedKeyring.Server.ours, .vault])

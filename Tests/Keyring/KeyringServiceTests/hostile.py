@@ -1,5 +1,6 @@
 """A client that does what none should: hostile.py CASE, on the bus of the environment. Prints what came of it."""
 
+import concurrent.futures
 import hashlib
 import hmac
 import os
@@ -307,6 +308,13 @@ def silent():
     while reply == "LimitsExceeded":
         reply = calm.call(ROOT, "Secret.Service", "GetSecrets", "aoo", (items, session))
     print(len(reply[0]))
+    # Those that read all they get are never refused, however much it is together.
+    def refusals(client):
+        body = (items, client.plain())
+        return sum(
+            isinstance(client.call(ROOT, "Secret.Service", "GetSecrets", "aoo", body), str) for _ in range(6))
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        print(*pool.map(refusals, [Client() for _ in range(3)]))
 
 
 def bulk():

@@ -95,6 +95,19 @@ import Testing
         #expect(try await target.search(ItemAttributes()).map(\.attributes) == [python])
         #expect(try await target.importAll(from: source, onConflict: .refuse).keptCount == 1)
         #expect(try await target.verify().problems == [])
+        // So is an item that the same program made there.
+        let elsewhere = try VaultFolder(inMemory: true)
+        let third = try await elsewhere.store()
+        _ = try await third.create("third", python)
+        let again = await refusal { () async throws(StoreError) in
+            _ = try await target.importAll(from: third, onConflict: .refuse)
+        }
+        #expect(again?.code == .conflict)
+        #expect(try await target.importAll(from: third, onConflict: .keep).keptCount == 1)
+        #expect(try await target.text(key("ada")) == "new")
+        #expect(try await target.importAll(from: third, onConflict: .replace).replacedCount == 1)
+        #expect(try await target.text(key("ada")) == "third")
+        #expect(try await target.search(ItemAttributes()).count == 1)
         // A vault that has both is imported with both.
         _ = try await source.create("shadowed", python)
         let both = try VaultFolder(inMemory: true)

@@ -225,6 +225,8 @@ final class SecretsCall: @unchecked Sendable {
     fileprivate var paths: ArraySlice<String>
     fileprivate var entries: [BusValue] = []
     fileprivate var byteCount = 0
+    /// Of the first item that couldn't be read.
+    fileprivate var fault: BusFault?
 
     fileprivate init(_ call: BusCall, _ paths: [String], _ session: ClientSession) {
         self.call = call
@@ -256,12 +258,12 @@ extension Keyring {
         let limit = secrets.byteCount + Self.turnByteCount
         for _ in 0..<Self.turnCount {
             guard secrets.byteCount < limit, let path = secrets.paths.popFirst() else { break }
-            // Skips locked collections and missing items, because the others are still useful.
-            guard case .item(let name, let id) = KeyringPath(path), let name = try await collection(name),
-                !lockedNames.contains(name)
-            else { continue }
-            let store = try await openStore(of: name)
-            switch try await secret(of: id, in: name, store) {
+            // Skips locked and missing items, because the others are still useful.
+            let found: Result<(store: ServedItems, name: String, id: ItemID)?, BusFault> = await Result(
+                awaiting: try await readableItem(path))
+            if case .failure(let fault) = found { secrets.fault = secrets.fault ?? fault }
+            guard case .success(let item?) = found else { continue }
+            switch try await secret(of: item.id, in: item.name, item.store) {
             case .none: continue
             case .some(let secret):
                 secrets.byteCount += secret.secret.byteCount
@@ -282,7 +284,18 @@ extension Keyring {
             queue.putBack(.rest(secrets), of: sender)
             return nil
         }
+        if secrets.entries.isEmpty, let fault = secrets.fault { throw fault }
         return .tuple([.array(secrets.entries, of: "{o(oayays)}")])
+    }
+
+    /// Where an item's secret can be read; `nil` for one that isn't there, or in a collection that a client locked.
+    private func readableItem(
+        _ path: String
+    ) async throws(BusFault) -> (store: ServedItems, name: String, id: ItemID)? {
+        guard case .item(let name, let id) = KeyringPath(path), let name = try await collection(name),
+            !lockedNames.contains(name)
+        else { return nil }
+        return (try await store(of: name), name, id)
     }
 }
 
@@ -321,7 +334,8 @@ extension Keyring {
 
     private func portalKey(of application: String) async throws(BusFault) -> Secret<ItemContent> {
         let name = collection(alias: "default") ?? Self.firstCollection.name
-        let store = try await openStore(of: name)
+        // A sandboxed application can't unlock a collection that another client locked.
+        let store = try await store(of: name)
         guard
             let attributes = ItemAttributes([
                 .init(name: "app_id", value: application),

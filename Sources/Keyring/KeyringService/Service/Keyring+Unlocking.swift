@@ -89,7 +89,10 @@ extension Keyring {
         lockedNames.insert(name)
         if !wasLocked { announceLock(name) }
         guard vault != nil, vaultCollections.allSatisfy({ lockedNames.contains($0.name) }) else { return }
-        if await configuration.source.close() { leaveVault() }
+        guard await configuration.source.close() else { return }
+        // Without its key the vault is locked for everybody: a person unlocks it for everybody.
+        lockedNames.subtract(vaultCollections.map(\.name))
+        leaveVault()
     }
 }
 
@@ -134,16 +137,16 @@ extension Keyring {
     func addPrompt(_ matter: KeyringPrompt.Matter) throws(BusFault) -> String {
         let path = KeyringPath.prompt("p\(nextNumber())").text
         let prompt = KeyringPrompt(path: path, client: sender, matter: matter)
-        var own = prompts.values.filter { $0.client == sender }
-        if own.count >= Self.maximumPromptCount {
-            // Whoever only tries, and shows none, loses the oldest: the shortest path, and of these the first.
-            let oldest = own.filter { !$0.isShown }.min { ($0.path.count, $0.path) < ($1.path.count, $1.path) }
-            guard let oldest else { throw BusFault(.limitsExceeded, "this connection has too many prompts") }
+        let own = prompts.values.filter { $0.client == sender }
+        var (count, pathCount) = (own.count, own.reduce(prompt.pathCount) { $0 + $1.pathCount })
+        // Whoever only tries, and shows none, loses the oldest ones: shorter paths, and of as long ones the first.
+        var idle = own.filter { !$0.isShown }.sorted { ($0.path.count, $0.path) < ($1.path.count, $1.path) }[...]
+        while count >= Self.maximumPromptCount || pathCount > Self.maximumWaitingPathCount {
+            guard let oldest = idle.popFirst() else {
+                throw BusFault(.limitsExceeded, "too many prompts of this connection wait")
+            }
             prompts[oldest.path] = nil
-            own.removeAll { $0 === oldest }
-        }
-        guard own.reduce(prompt.pathCount, { $0 + $1.pathCount }) <= Self.maximumWaitingPathCount else {
-            throw BusFault(.limitsExceeded, "too many items of this connection wait for prompts")
+            (count, pathCount) = (count - 1, pathCount - oldest.pathCount)
         }
         prompts[path] = prompt
         return path
@@ -188,7 +191,11 @@ extension Keyring {
     /// A person gave the passphrase, or didn't.
     func answer(_ path: String, _ result: Result<ServedItems, StoreError>) async {
         guard prompts[path] != nil else { return }
-        if vault == nil, case .success(let store) = result { try? await adopt(store) }
+        switch result {
+        case .success(let store): if vault == nil { try? await adopt(store) }
+        // The person may have unlocked it elsewhere.
+        case .failure: _ = try? await openVault()
+        }
         guard vault == nil else { return }
         for waiting in prompts.values where waiting.isShown { complete(waiting, isDismissed: true) }
     }
@@ -240,8 +247,6 @@ extension Keyring {
     static let agentPath = "/org/latchkey/Agent"
     private static let maximumAgentCount = 16
     private static let maximumAttemptCount = 3
-    /// For one agent, while others could be asked.
-    private static let patience = Duration.seconds(30)
 
     func registerAgent(_ call: BusCall) throws(BusFault) -> BusValue {
         agents.removeAll { $0 == sender }
@@ -285,10 +290,9 @@ extension Keyring {
         _ bus: BusConnection, _ agents: [String], _ configuration: KeyringConfiguration
     ) async -> Result<ServedItems, StoreError> {
         let end = Deadline.after(configuration.promptDuration)
-        // One that refuses, or says nothing, leaves the others their time: a forgotten terminal is the last one asked.
+        // One that refuses, or says nothing, leaves the others their time.
         for (index, agent) in agents.enumerated() {
-            let others = agents.count - index - 1
-            let deadline = Deadline.after(others == 0 ? end.remaining : min(end.remaining / (others + 1), patience))
+            let deadline = Deadline.after(end.remaining / (agents.count - index))
             for attempt in 0..<maximumAttemptCount {
                 guard let passphrase = await passphrase(bus, agent, isRetry: attempt > 0, deadline), !Task.isCancelled
                 else { break }

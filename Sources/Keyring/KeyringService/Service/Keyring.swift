@@ -33,8 +33,6 @@ final class Keyring {
     var readers: [String: KeyringClient] = [:]
     /// How many bytes of responses each connection was sent since the bus was last asked whether it reads them.
     private var sentByteCounts: [String: Int] = [:]
-    /// How many bytes the bus has for all of them, with what was sent since it was last asked.
-    private var unreadByteCount = 0
     /// Of what the calls have read that go on in a later turn.
     var unfinishedByteCount = 0
     private var lastNumber = 0
@@ -101,20 +99,21 @@ final class Keyring {
 
     func perform(_ work: Work) async {
         deadline = .after(configuration.callDuration)
+        if isFull { await bus.askForUnreadByteCount() }
         switch work {
         case .call(let call):
             sender = call.sender
             noteSecret(of: call)
             guard await reads(call.sender) else {
-                bus.reply(to: call, .failure(.unreadResponses))
+                await reply(to: call, .failure(.unreadResponses))
                 break
             }
             let result: Result<BusValue?, BusFault> = await Result(awaiting: try await respond(to: call))
-            reply(to: call, result)
+            await reply(to: call, result)
         case .rest(let rest):
             sender = rest.call.sender
             let result: Result<BusValue?, BusFault> = await Result(awaiting: try await goOn(with: rest))
-            reply(to: rest.call, result)
+            await reply(to: rest.call, result)
         case .departure(let client):
             queue.forget(client)
             sessions = sessions.filter { $0.value.client != client }
@@ -142,25 +141,28 @@ final class Keyring {
     }
 
     /// - Parameter result: `nil` in it: not yet.
-    private func reply(to call: BusCall, _ result: Result<BusValue?, BusFault>) {
+    private func reply(to call: BusCall, _ result: Result<BusValue?, BusFault>) async {
+        var result = result
+        if case .success(.some(let value)) = result, value.byteCount > Self.scarceByteCount {
+            if isFull { await bus.askForUnreadByteCount() }
+            if isFull { result = .failure(.manyUnreadResponses) }
+        }
         switch result {
         case .success(nil): break
         case .success(.some(let value)):
-            guard !isFull || value.byteCount <= Self.scarceByteCount else {
-                return bus.reply(to: call, .failure(.manyUnreadResponses))
-            }
             sentByteCounts[call.sender, default: 0] += value.byteCount
-            unreadByteCount += value.byteCount
             bus.reply(to: call, .success(value))
-        case .failure(let fault): bus.reply(to: call, .failure(fault))
+        case .failure(let fault):
+            // Of the size of an error.
+            sentByteCounts[call.sender, default: 0] += 200
+            bus.reply(to: call, .failure(fault))
         }
     }
 
-    private var isFull: Bool { unreadByteCount > Self.maximumTotalUnreadByteCount }
+    private var isFull: Bool { bus.unreadByteCount > Self.maximumTotalUnreadByteCount }
 
     /// Whether a client reads its responses, as far as the bus tells: else all other clients would wait behind them.
     private func reads(_ client: String) async -> Bool {
-        if isFull { unreadByteCount = await bus.unreadByteCounts(of: bus.uniqueName).sentByIt }
         let limit = isFull ? Self.scarceByteCount : Self.maximumUnreadByteCount
         guard sentByteCounts[client, default: 0] > limit else { return true }
         let unread = await bus.unreadByteCounts(of: client).sentToIt
@@ -295,9 +297,7 @@ extension Keyring {
     private func broadcast(
         _ name: StaticString, of interface: BusInterface, from path: String, _ arguments: BusValue...
     ) {
-        guard !isFull else { return }
-        unreadByteCount += arguments.reduce(0) { $0 + $1.byteCount }
-        bus.emit(name, of: interface.name, from: path, arguments)
+        if !isFull { bus.emit(name, of: interface.name, from: path, arguments) }
     }
 
     private func emit(_ name: StaticString, _ id: ItemID, in collection: String) {

@@ -147,6 +147,21 @@ import TestServices
         }
     }
 
+    @Test func `an ended session doesn't hide another provider's for the same host`() async throws {
+        let browser = scene.directory / "browser"
+        let other = try LoopbackAuthorizationServer()
+        try await run(
+            ["provider", "add", "also", "--issuer", other.issuer, "--client-id", "latchkey", "--for-host"]
+                + ["registry.example.org"]
+        ).successful("provider add")
+        try await run(["sign-in", "also"], ["BROWSER": browser]).successful("sign-in")
+        try await expireStoredToken(of: "also")
+        other.revokeEverything()
+        let token = try await token()
+        let docker = try await scene.helper("docker-credential-latchkey", "get", input: "registry.example.org")
+        #expect(docker.outputText.contains("\"Secret\":\"\(token)\""), "\(docker.outputText)")
+    }
+
     @Test func `docker and pip get the token for the hosts in --for-host`() async throws {
         let token = try await token()
         let docker = try await scene.helper("docker-credential-latchkey", "get", input: "registry.example.org")
@@ -299,9 +314,9 @@ import TestServices
     }
 
     /// Makes the stored session one whose access token has ended, as the clock would.
-    private func expireStoredToken() async throws {
+    private func expireStoredToken(of provider: String = "work") async throws {
         let run = try await Program("/usr/bin/python3").run(
-            [HelperScene.fixture("expire_session.py")], environment: scene.environment)
+            [HelperScene.fixture("expire_session.py"), provider], environment: scene.environment)
         #expect(run.outputText == "expired\n", "\(run.errorText)")
     }
 }

@@ -46,6 +46,7 @@ extension CommandContext {
     func session(at origin: String, user: String?, _ view: StoreView) async throws -> HostSession? {
         let own = [("https://", ":443"), ("http://", ":80")].first { origin.hasPrefix($0) && origin.hasSuffix($1) }
         let origin = String(origin.dropLast(own?.1.count ?? 0))
+        var ended: CommandFailure?
         for name in try providers.names() {
             // Other commands report a wrong provider file.
             guard let configuration = try? providers.read(name),
@@ -56,8 +57,12 @@ extension CommandContext {
             } catch let error as StoreError where view.isOfSeveral && !error.endsSearch {
                 // Another store may have another credential for the tool; a search for one reports this store.
                 continue
+            } catch let error as CommandFailure where error.codeName.description == "sign-in.session-ended" {
+                // Another provider's session may go there, too.
+                ended = ended ?? error
             }
         }
+        if let ended { throw ended }
         return nil
     }
 

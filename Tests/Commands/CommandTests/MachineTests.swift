@@ -66,6 +66,27 @@ internal import TestServices
         #expect(signIn.status == 64 && signIn.errorText.contains("run `latchkey token ci`"), "\(signIn.errorText)")
     }
 
+    /// It was accepted and never sent.
+    @Test func `a machine's request for a token has the parameters that were set`() async throws {
+        let server = try await StrictServer(
+            #"{"methods": ["client_secret_basic"], "secret": "a secret", "machine": ["audience"]}"#)
+        let options = [
+            "provider", "add", "ci", "--issuer", server.issuer, "--client-id", "me", "--client-secret-stdin", "--grant",
+            "client-credentials", "--force",
+        ]
+        func add(_ more: String...) async throws -> ProgramRun {
+            try await BuiltProducts.latchkey().run(
+                options + more, environment: environment, input: Array("a secret".utf8))
+        }
+        try await add().successful("provider add")
+        #expect(try await run("token", "ci").status == 77)
+        #expect(server.events == ["missing: audience in a request to /token client_credentials"])
+        let reserved = try await add("--parameter", "grant_type=password")
+        #expect(reserved.status == 64, "\(reserved.errorText)")
+        try await add("--parameter", "audience=https://api.example.org").successful("provider add")
+        try await run("token", "ci").successful("token")
+    }
+
     /// The response may hold the only token that is valid. Everything else is given up in time.
     @Test func `a token that was requested is waited for beyond a short time limit`() async throws {
         let server = try await StrictServer(

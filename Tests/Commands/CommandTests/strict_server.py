@@ -38,6 +38,7 @@ settings = {
     "times": {},  # of ID tokens, in seconds from now
     "lifetime": 3600,  # of access tokens
     "delay": 0,  # of responses with tokens, in seconds
+    "machine": [],  # what a machine's request for tokens must have besides
     "userinfo": {"sub": "1", "preferred_username": "ada"},  # None: the endpoint refuses
     "resource": None,  # the path of a resource (RFC 9728), which each request for tokens must name (RFC 8707)
     "metadata": {},  # of the resource: what is another than it should be; "at": where its challenge points
@@ -59,6 +60,8 @@ REQUIRED = {
     "/device": ["client_id?"],
     "/revoke": ["token", "client_id?"],
 }
+for request in ("client_credentials", "urn:ietf:params:oauth:grant-type:token-exchange"):
+    REQUIRED["/token " + request] += settings["machine"]
 if settings["resource"]:
     for request, names in REQUIRED.items():
         if request not in ("/authorize pushed", "/revoke"):

@@ -74,9 +74,10 @@ public struct AuthorizationParameter: Sendable, Hashable {
 
     /// The names that only we set.
     static let reserved: Set<String> = [
-        "client_id", "client_secret", "code", "code_challenge", "code_challenge_method", "code_verifier", "dpop_jkt",
-        "nonce", "redirect_uri", "request", "request_uri", "resource", "response_mode", "response_type", "scope",
-        "state",
+        "assertion", "client_assertion", "client_assertion_type", "client_id", "client_secret", "code",
+        "code_challenge", "code_challenge_method", "code_verifier", "dpop_jkt", "grant_type", "nonce", "redirect_uri",
+        "request", "request_uri", "resource", "response_mode", "response_type", "scope", "state", "subject_token",
+        "subject_token_type",
     ]
 
     /// Throws `.invalidConfiguration(.reservedParameter)` for a name that is ours to set, `.parameter` for an empty

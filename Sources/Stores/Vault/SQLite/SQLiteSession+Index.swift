@@ -95,19 +95,21 @@ extension SQLiteSession {
                 damage.append(.brokenStructure)
             }
             let pages = try session.connection.checkPages(cancellation)
-            let found = try nilIf(\StoreError.isCorruption, of: session.structure(pages.fileByteCount, cancellation))
-            // Of pages there may be more than are reported.
-            return damage + (found ?? [.brokenStructure]) + pages.damaged.map(VaultProblem.damagedPage)
+            let size = try nilIf(\StoreError.isCorruption, of: session.connection.pagesByteCount())
+            // Before the pages: in a hole there are more damaged ones than are reported.
+            if let size, size != pages.fileByteCount { damage.append(.wrongLength) }
+            damage += pages.damaged.map(VaultProblem.damagedPage)
+            let isSound = try nilIf(\StoreError.isCorruption, of: session.hasSoundStructure(cancellation))
+            if isSound != true { damage.append(.brokenStructure) }
+            return damage
         }
     }
 
-    private func structure(_ fileByteCount: Int, _ cancellation: Cancellation) throws(StoreError) -> [VaultProblem] {
-        var damage: [VaultProblem] = []
-        if try connection.pagesByteCount() != fileByteCount { damage.append(.wrongLength) }
+    private func hasSoundStructure(_ cancellation: Cancellation) throws(StoreError) -> Bool {
         try cancellation.check()
         let structure = try connection.prepare("PRAGMA integrity_check(1)")
-        if try structure.step(), try structure.text(0) != "ok" { damage.append(.brokenStructure) }
-        structure.reset()
-        return damage
+        defer { structure.reset() }
+        guard try structure.step() else { return true }
+        return try structure.text(0) == "ok"
     }
 }

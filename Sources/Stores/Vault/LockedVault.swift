@@ -58,7 +58,7 @@ package struct LockedVault: Sendable {
                 return (table, vault, try KeySlot.all(in: view.records()).map { KeySlotOutline($0, of: vault) })
             }
         }
-        // SQLite says so of some headers without their page, too.
+        // SQLite also reports that it can't open a file if the page of some headers is cut off.
         if case .failure(let error) = opened, error.code == .permissionDenied { try before?.requireVaultLength() }
         (table, vault, slots) = try opened.get()
         file = try place.fileStatus(sameAs: before)

@@ -72,7 +72,7 @@ struct VaultRepair {
     /// Verifies a copy, or a separate connection. The report contains the problems; the call only throws if the work
     /// couldn't be done: `timedOut`, `cancelled`, `unavailable`.
     func verify(_ progress: (Double) -> Void) throws(StoreError) -> VaultVerification {
-        // What it knows to be the newest is from before the copy.
+        // Made before the copy, so that a save in between isn't taken for a rollback.
         var check = Verification(vault, cancellation)
         let copy = try cancellation.retry { () throws(StoreError) in
             try nilIf(

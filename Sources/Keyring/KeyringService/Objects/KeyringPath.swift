@@ -24,7 +24,7 @@ package enum KeyringPath: Sendable, Hashable {
     private static let sessions = root + "/session"
     private static let prompts = root + "/prompt"
 
-    /// More than any of these has.
+    /// No path of an object is longer.
     static let maximumByteCount = 512
 
     /// Returns `nil` for a path that none of the service's objects can have.

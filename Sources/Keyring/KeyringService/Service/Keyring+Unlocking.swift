@@ -90,7 +90,7 @@ extension Keyring {
         if !wasLocked { announceLock(name) }
         guard vault != nil, vaultCollections.allSatisfy({ lockedNames.contains($0.name) }) else { return }
         guard await configuration.source.close() else { return }
-        // Without its key the vault is locked for everybody: a person unlocks it for everybody.
+        // The keys are forgotten, so a person has to unlock the vault, and then it is open to all clients.
         lockedNames.subtract(vaultCollections.map(\.name))
         leaveVault()
     }
@@ -139,7 +139,7 @@ extension Keyring {
         let prompt = KeyringPrompt(path: path, client: sender, matter: matter)
         let own = prompts.values.filter { $0.client == sender }
         var (count, pathCount) = (own.count, own.reduce(prompt.pathCount) { $0 + $1.pathCount })
-        // Whoever only tries, and shows none, loses the oldest ones: shorter paths, and of as long ones the first.
+        // Prompts that were never shown make room, the oldest first: by the number at the end of the path.
         var idle = own.filter { !$0.isShown }.sorted { ($0.path.count, $0.path) < ($1.path.count, $1.path) }[...]
         while count >= Self.maximumPromptCount || pathCount > Self.maximumWaitingPathCount {
             guard let oldest = idle.popFirst() else {

@@ -153,7 +153,7 @@ final class Keyring {
             sentByteCounts[call.sender, default: 0] += value.byteCount
             bus.reply(to: call, .success(value))
         case .failure(let fault):
-            // Of the size of an error.
+            // The approximate size of an error.
             sentByteCounts[call.sender, default: 0] += 200
             bus.reply(to: call, .failure(fault))
         }

@@ -60,7 +60,7 @@ extension TokenEndpoint {
         var form = try grant.form()
         if !client.scopes.isEmpty { try form.append("scope", text: client.scopes.text) }
         if let resource = client.resource { try form.append("resource", text: resource) }
-        // Such as the audience that Auth0 wants.
+        // Auth0 requires `audience`, for example.
         for parameter in client.extraParameters { try form.append(parameter.name, text: parameter.value) }
         let response = try await endpoint.post(server.tokenEndpoint, form, authentication: authentication)
         let (basicForm, reader) = (response.basicForm, reader(at: response.date))

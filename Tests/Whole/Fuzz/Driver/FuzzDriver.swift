@@ -10,10 +10,10 @@
     ) -> Int32
 
     /// Set once, before the driver starts; it calls from one thread.
-    nonisolated(unsafe) private var check: (Span<UInt8>) -> Void = { _ in }
+    nonisolated(unsafe) private var check: ([UInt8]) -> Void = { _ in }
 
     /// Runs `body` on inputs that libFuzzer makes, as its arguments say, and ends the process.
-    public func runFuzzer(_ body: @escaping (Span<UInt8>) -> Void) -> Never {
+    public func runFuzzer(_ body: @escaping ([UInt8]) -> Void) -> Never {
         unsafe check = body
         var count = CommandLine.argc
         var arguments = unsafe CommandLine.unsafeArgv
@@ -22,7 +22,7 @@
                 to: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.self, capacity: 1
             ) { arguments in
                 unsafe runDriver(&count, arguments) { data, byteCount in
-                    unsafe check(Span(_unsafeElements: UnsafeBufferPointer(start: data, count: byteCount)))
+                    unsafe check(Array(UnsafeBufferPointer(start: data, count: byteCount)))
                     return 0
                 }
             }

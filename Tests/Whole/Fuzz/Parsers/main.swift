@@ -2,7 +2,7 @@
 //
 //     swift build --traits Fuzzing --scratch-path .build-fuzz -c release --product fuzz-parsers \
 //         -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld
-//     PARSER=json .build-fuzz/release/fuzz-parsers -max_total_time=600 -max_len=4096 corpus
+//     PARSER=json .build-fuzz/release/fuzz-parsers -max_total_time=600 corpus
 //
 // Tests/fuzzed runs them all. The ordinary tests run the same parsers on seeded mutations.
 
@@ -82,7 +82,7 @@
         print("PARSER must be one of:", parsers.map(\.name).joined(separator: " "))
         exit(64)
     }
-    runFuzzer(parser.run)
+    runFuzzer { bytes in parser.run(bytes.span) }
 #else
     print("fuzz-parsers: build with --traits Fuzzing; see Tests/Whole/Fuzz/Parsers/main.swift")
 #endif

@@ -33,8 +33,7 @@
         exit(0)
     }
     let says = setting("SAY") != nil
-    runFuzzer { input in
-        let bytes = input.indices.map { input[$0] }
+    runFuzzer { bytes in
         let done = DispatchSemaphore(value: 0)
         Task.detached {
             do {

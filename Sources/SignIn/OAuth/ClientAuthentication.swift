@@ -181,7 +181,7 @@ package struct ClientConfiguration: Sendable, Hashable {
     package let clientID: String
     package let redirect: RedirectURI
     package var scopes: ScopeList
-    /// Sent with each authorization request, such as `access_type=offline` for Google.
+    /// Sent with each request for a code or a machine's tokens, such as `access_type=offline` for Google.
     package let extraParameters: [AuthorizationParameter]
     /// The resource that tokens are for (RFC 8707), sent with each request for a code or for tokens.
     package var resource: String?

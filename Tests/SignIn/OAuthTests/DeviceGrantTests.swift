@@ -66,6 +66,18 @@ import Testing
         #expect(texts.lifetime == .seconds(600) && texts.interval == .seconds(9))
     }
 
+    /// Auth0 gives no token for an API without `audience`; Google refuses parameters that it doesn't know.
+    @Test func `the client's own parameters are sent, without those of browsers`() async throws {
+        let client = Sample.client(
+            extra: try ["audience", "access_type", "prompt"].map { (name) throws(OAuthError) in
+                try AuthorizationParameter(name, "a&b")
+            })
+        let http = ScriptedHTTPClient(.json(Self.codes + "}"))
+        _ = try await DeviceAuthorizationEndpoint(server: Self.server, client: client, http: http)!.begin(
+            authentication: .none)
+        #expect(http.requests.last?.body == "scope=repo&audience=a%26b&client_id=client+one")
+    }
+
     @Test(arguments: [
         "{}", "[]", #"{"device_code":"a","user_code":"b","verification_uri":"http://id.example/","expires_in":60}"#,
         #"{"device_code":"a","user_code":"b","verification_uri":"javascript:x","expires_in":60}"#,

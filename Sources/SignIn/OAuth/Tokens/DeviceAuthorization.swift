@@ -30,6 +30,8 @@ package struct DeviceAuthorizationEndpoint: Sendable {
     /// A code with more characters is for no person to enter.
     static let maximumUserCodeByteCount = 64
     static let standardInterval: Double = 5
+    /// The parameters that ask for a page. Google refuses them here.
+    private static let parametersOfBrowsers: Set = ["access_type", "prompt"]
     /// The limit in seconds. A longer life or wait is reduced to this.
     static let maximumSeconds: Double = 86_400
 
@@ -53,6 +55,9 @@ package struct DeviceAuthorizationEndpoint: Sendable {
         var form = FormBody()
         if !client.scopes.isEmpty { try form.append("scope", text: client.scopes.text) }
         if let resource = client.resource { try form.append("resource", text: resource) }
+        for parameter in client.extraParameters where !Self.parametersOfBrowsers.contains(parameter.name) {
+            try form.append(parameter.name, text: parameter.value)
+        }
         let response = try await endpoint.post(url, form, authentication: authentication)
         guard response.isSuccess else {
             throw OAuthError(

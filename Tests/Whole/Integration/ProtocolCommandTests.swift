@@ -14,6 +14,13 @@ struct ProtocolCommandTests {
         try await terminal.run(["sign-in", "work"])
         for _ in 0..<2 { #expect(try await setting.userinfo().contains("Alice Example")) }
         #expect(try await terminal.run(["list", "--all", "--json"]).outputText.contains("private-key"))
+        // The access token is of no use to a tool, but no key goes with the ID token.
+        #expect(try await terminal.run(["helper", "headers", "work"], expecting: 77).errorText.contains("with a key"))
+        for words in [["helper", "kubectl", "work", "--id"], ["token", "work", "--id"]] {
+            let answer = try await terminal.run(words, outputIsSecret: true)
+            #expect(answer.outputText.contains("eyJ") && answer.errorText.isEmpty)
+        }
+        #expect(try await terminal.run(["run", "work", "--", "true"]).errorText.contains("only with its key"))
         // glewlwyd revokes nothing for a public client whose tokens are bound; the session goes all the same.
         let ended = try await terminal.run(["sign-out", "work"], expecting: 77)
         #expect(ended.errorText.contains("the session was deleted"))

@@ -69,6 +69,12 @@ extension CommandContext {
     /// Returns the session that a helper's operand PROVIDER names. Throws if there is none.
     func session(_ arguments: ParsedArguments, with token: StoredSession.Token = .access) async throws -> HostSession {
         let configuration = try configuration(arguments)
+        guard token == .id || !configuration.usesDPoP else {
+            throw CommandFailure(
+                .refused, "helper.bound-token",
+                "access tokens of \(configuration.name) work only with a key that stays in the store",
+                hint: "send requests with `latchkey request`")
+        }
         let user = arguments.value(SignInOptions.account)
         if let session = try await session(at: configuration, user: user, openView(), token) { return session }
         throw await absence(
@@ -83,11 +89,13 @@ extension CommandContext {
             store: try await store(of: configuration, in: view), provider: configuration.name.text, leases: .standard)
         let isMachine = configuration.grant != nil
         guard let account = isMachine ? configuration.name.text : try await account(user, sessions) else { return nil }
-        let found = try await bearerSession(of: account, at: configuration, sessions)
+        let found = try await bearerSession(of: account, at: configuration, sessions, token)
         guard let kept = found else {
             guard isMachine else { return nil }
             try refresh(configuration.name, account, user, token)
-            guard let made = try await bearerSession(of: account, at: configuration, sessions) else { return nil }
+            guard let made = try await bearerSession(of: account, at: configuration, sessions, token) else {
+                return nil
+            }
             return try HostSession(made, at: configuration, token)
         }
         if token == .id, kept.idToken == nil {
@@ -97,7 +105,7 @@ extension CommandContext {
         guard kept.isRefreshable || isMachine else { throw Self.ended(configuration.name, user) }
         try refresh(configuration.name, account, user, token)
         // The session that the worker or another process has stored.
-        guard let renewed = try await bearerSession(of: account, at: configuration, sessions),
+        guard let renewed = try await bearerSession(of: account, at: configuration, sessions, token),
             renewed.isUsable(at: .now(), token)
         else { throw Self.ended(configuration.name, user) }
         return try HostSession(renewed, at: configuration, token)
@@ -112,15 +120,16 @@ extension CommandContext {
         return accounts.first { $0.hasSameOctets(as: current) }
     }
 
-    /// `nil` for what isn't a session of this provider's with a bearer token for whichever origin: one that is bound to
-    /// a key is of no use without it.
+    /// `nil` for what isn't a session of this provider's, or whose access token is of no use without its key.
     private func bearerSession(
-        of account: String, at configuration: ProviderConfiguration, _ sessions: SessionStore
+        of account: String, at configuration: ProviderConfiguration, _ sessions: SessionStore,
+        _ token: StoredSession.Token
     ) async throws -> StoredSession? {
         let provider = try configuration.provider()
         let kept: StoredSession?? = try await nilIf(
             \StoreError.isCorruption, awaiting: try await sessions.load(account, deadline: deadline))
-        guard let kept, let session = kept, session.isOf(provider), session.keyThumbprint == nil else { return nil }
+        guard let kept, let session = kept, session.isOf(provider), token == .id || session.keyThumbprint == nil
+        else { return nil }
         return session
     }
 

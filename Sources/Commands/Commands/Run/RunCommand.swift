@@ -65,6 +65,7 @@ enum RunCommand {
                 }
             }
             try program.take(token, as: request.tokenVariable ?? variable(of: configuration))
+            if configuration.usesDPoP { context.output.note(TokenCommand.bound) }
         }
         try await program.take(request.fromOptions, from: view, context)
         throw program.start()

@@ -32,12 +32,11 @@ enum TokenCommand {
             ChildProcess.end(like: try WorkerProcess.run())
         }
         try write(session, kind(arguments), context)
-        if session.keyThumbprint != nil {
-            context.output.note(
-                "the token works only with its key, which stays in the store; use `latchkey request`")
-        }
+        if session.keyThumbprint != nil, kind(arguments) == .access { context.output.note(bound) }
         return .success
     }
+
+    static let bound: LogMessage = "the token works only with its key, which stays in the store; use `latchkey request`"
 
     /// The token that the command line asks for.
     static func kind(_ arguments: ParsedArguments) -> StoredSession.Token { arguments.has(id) ? .id : .access }

@@ -42,6 +42,26 @@ package enum DescriptorBytes {
         }
     }
 
+    /// A descriptor of the same pipe or terminal that never waits, to be closed by the caller. The settings of the first
+    /// may be shared with other programs. `nil` for anything else, and if the system refuses.
+    package static func withoutWaiting(_ descriptor: Int32) -> Int32? {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, [S_IFIFO, S_IFCHR].contains(status.st_mode & S_IFMT),
+            fcntl(descriptor, F_GETFL) & O_ACCMODE != O_RDONLY
+        else { return nil }
+        let flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+        let opened = unsafe open("/proc/self/fd/\(descriptor)", flags)
+        return opened < 0 ? nil : opened
+    }
+
+    /// Calls write(2) once. A socket doesn't wait.
+    @unsafe package static func writeOnce(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int {
+        let options = Int32(MSG_DONTWAIT | MSG_NOSIGNAL)
+        let count = unsafe send(descriptor, bytes.baseAddress, bytes.count, options)
+        guard count < 0, errno == ENOTSOCK else { return count }
+        return unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+    }
+
     /// Writes everything. A descriptor that takes nothing more for the moment (EAGAIN) is a failure.
     package static func write(_ bytes: Span<UInt8>, to descriptor: Int32) throws(SystemErrorNumber) {
         try unsafe bytes.withUnsafeBytes { (bytes) throws(SystemErrorNumber) in

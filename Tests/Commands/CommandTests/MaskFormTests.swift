@@ -136,7 +136,7 @@ import TestServices
             var mask = SecretMask()
             let isTaken = mask.add(Secret<Password>(copying: (String(repeating: secret, count: 100) + "end").utf8.span))
             #expect(isTaken)
-            let near = String(repeating: piece, count: 200)
+            let near = String(repeating: piece, count: 200) + "x"
             var text = MaskedText()
             let shown = text.take(Secret<MessageBody>(copying: near.utf8.span), mask) + text.finish(mask)
             #expect(String(decoding: shown, as: UTF8.self) == near)

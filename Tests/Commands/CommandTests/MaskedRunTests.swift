@@ -328,6 +328,40 @@ import TestServices
         #expect(try await running.finish().outputText == "*** on\n")
     }
 
+    /// A blocked write stopped the signals and the other stream, too.
+    @Test func `a reader that takes nothing stops neither a signal nor the other stream`() async throws {
+        let fifo = directory / "fifo"
+        try #require(unsafe mkfifo(fifo, 0o600) == 0)
+        let reader = unsafe open(fifo, O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        let script = "trap 'echo taken >&2; exit 7' TERM; yes & while :; do sleep 0.05; done"
+        let running = try Program("sh").start(
+            ["-c", "exec \"$0\" \"$@\" > \(fifo)", BuiltProducts.latchkey().path] + Self.masked + ["sh", "-c", script],
+            environment: environment.merging(["PATH": Program.searchPath]) { $1 })
+        try await running.wait(for: "a full pipe") {
+            var count: Int32 = 0
+            return unsafe ioctl(reader, UInt(FIONREAD), &count) == 0 && count >= 1 << 15
+        }
+        kill(running.pid, SIGTERM)
+        let run = try await running.finish()
+        #expect(run.status == 7 && run.errorText == "taken\n")
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `a killed monitor takes the program with it`() async throws {
+        let running = try BuiltProducts.latchkey().start(
+            Self.masked + ["sh", "-c", "echo $PPID $$; exec sleep 1000"], environment: environment)
+        try await running.wait(for: "numbers") { running.outputSoFar.hasSuffix("\n") }
+        let numbers = running.outputSoFar.split(whereSeparator: \.isWhitespace).compactMap { Int32($0) }
+        try #require(numbers.count == 2)
+        kill(numbers[0], SIGKILL)
+        #expect(try await running.finish().status == 137)
+        // It may be left for its new parent to collect.
+        let state = "/proc/\(numbers[1])/stat"
+        while let text = try? String(contentsOfFile: state, encoding: .utf8), !text.contains(") Z") {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
     /// Short output was lost with status 0, and the end of long output looked like that of its reader. A program may do
     /// without its output, so it isn't ended; it doesn't miss a closed standard error.
     @Test(arguments: [("> /dev/full", 73), (">&-", 73), ("2> /dev/full", 73), ("2>&-", 0), ("| true", 0)])

@@ -98,7 +98,14 @@ import Testing
 
     @Test func `only text that may become a secret waits`() {
         #expect(shown(["Password: "], hiding: ["hunter22"]) == ["Password: ", ""])
-        #expect(shown(["a hunt", "ing", "hunter2"], hiding: ["hunter22"]) == ["a ", "hunting", "", "hunter2"])
+        #expect(shown(["a hunt", "ing", "hunt"], hiding: ["hunter22"]) == ["a ", "hunting", "", "hunt"])
+    }
+
+    /// All but the last byte of a secret was shown.
+    @Test func `a text that ends within a secret shows no more than a pause in it does`() {
+        #expect(shown(["a hunter2"], hiding: ["hunter22"]) == ["a ", "***"])
+        #expect(shown(["hunter2", "2hunte"], hiding: ["hunter22"]) == ["", "***", "***"])
+        #expect(shown(["hunt", nil, "er2"], hiding: ["hunter22"]).joined() == "hunt***")
     }
 
     @Test func `if nothing follows, at most half of a secret is shown, and the rest is replaced`() {
@@ -122,7 +129,7 @@ import Testing
         let secrets = ["b1aaab", "aabbab1", "1aaa"]
         let pieces = ["b1aaabb", "1aaab1", "a", "aab", "1aaab", "aa", "bb1aa", "a"]
         let paused = shown(pieces.flatMap { [$0, nil] }, hiding: secrets).joined()
-        #expect(paused == "******1a***aabb***")
+        #expect(paused == "******1a***aab***")
     }
 
     /// Cuts and moments without a piece are drawn by chance, of few letters, so that secrets overlap and nearly begin.

@@ -18,6 +18,8 @@ struct MaskedProgram: ~Copyable {
     private var early: [Int32] = []
     /// How the program ended (wait(2)), once it has.
     private var status: Int32?
+    /// Whether a signal asks for the end.
+    private var isToEnd = false
 
     /// Runs a program, and ends this process as it does. Returns when it can't be started, or its output isn't all where
     /// it should be.
@@ -54,7 +56,8 @@ struct MaskedProgram: ~Copyable {
 
     /// How long a terminal may take to hand on what was written before the end. Pipes hand it on at once.
     private static let patience: Int32 = 50
-    /// The limit for a stream that other processes still write to after the program's end.
+    /// The limit for a stream that other processes still write to after the program's end, and after a signal for a reader
+    /// that takes nothing.
     private static let longestEnd: Duration = .seconds(1)
 
     /// Returns an errno if the monitor can't start the program, and `nil` after the program's end.
@@ -66,14 +69,21 @@ struct MaskedProgram: ~Copyable {
                 end = .now + Self.longestEnd
                 for stream in start.streams { stream.programEnded() }
             }
-            // All output of the program is shown. Later output of other programs is cut off.
-            let isLate = end.map { $0 < .now } ?? false
-            if end != nil, start.streams.allSatisfy({ !$0.isOpen || (isLate && !$0.isOwing) }) { break }
+            if let end {
+                let isLate = end < .now
+                // All output of the program is shown. Later output of other programs is cut off.
+                for stream in start.streams where isLate && !stream.isOwing { stream.finish(mask) }
+                let isDone = start.streams.allSatisfy { !$0.isOpen && $0.queue.isEmpty }
+                if isDone || (isLate && isToEnd) { break }
+            }
             var wanted = wantedDescriptors()
             let ready = unsafe poll(&wanted, nfds_t(wanted.count), timeout)
-            if ready == 0 && status != nil { break }
+            if ready == 0 && status != nil {
+                for stream in start.streams where stream.queue.isEmpty { stream.finish(mask) }
+            }
             let came = Set(wanted.filter { $0.revents != 0 }.map(\.fd))
             for stream in start.streams {
+                if came.contains(stream.output) { stream.writeQueue() }
                 if came.contains(stream.source) { stream.advance(mask) }
                 stream.showWaiting(mask)
             }
@@ -84,7 +94,6 @@ struct MaskedProgram: ~Copyable {
             // A job that comes to the foreground while it runs isn't told so.
             keyboard?.enter()
         }
-        for stream in start.streams { stream.finish(mask) }
         keyboard?.leave()
         return nil
     }
@@ -93,7 +102,13 @@ struct MaskedProgram: ~Copyable {
         var wanted = [signals, start.report].filter { $0 >= 0 }.map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
         }
-        wanted += start.streams.filter(\.isOpen).map { pollfd(fd: $0.source, events: Int16(POLLIN), revents: 0) }
+        for stream in start.streams {
+            if !stream.queue.isEmpty {
+                wanted.append(pollfd(fd: stream.output, events: Int16(POLLOUT), revents: 0))
+            } else if stream.isOpen {
+                wanted.append(pollfd(fd: stream.source, events: Int16(POLLIN), revents: 0))
+            }
+        }
         // Typing waits until the program in the foreground is known.
         guard keyboard?.isPassed == true, program != 0 else { return wanted }
         if typed.isEmpty {
@@ -121,7 +136,11 @@ struct MaskedProgram: ~Copyable {
             case SIGCONT: break
             // A signal that kills a starter also kills the program, even if the program ignores SIGTERM.
             case SIGTERM where WorkerProcess.hasLostStarter: tell(SIGKILL)
-            default: tell(number)
+            case SIGUSR1, SIGUSR2, SIGTSTP: tell(number)
+            default:
+                // A program may go on after Ctrl-C, and have a slow reader later.
+                if number != SIGINT || status != nil { isToEnd = true }
+                tell(number)
             }
         }
     }
@@ -143,7 +162,11 @@ struct MaskedProgram: ~Copyable {
             if count < 0 && errno == EINTR { return nil }
             let ending = start.monitor.wait()
             start.closeReport()
-            if status == nil { status = ending }
+            if status == nil {
+                // A monitor that was killed leaves the program behind.
+                if program != 0 { kill(program, SIGKILL) }
+                status = ending
+            }
         } else if program == 0 {
             if value < 0 { return -value }
             program = value

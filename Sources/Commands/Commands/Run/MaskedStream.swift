@@ -12,6 +12,10 @@ final class MaskedStream {
     private(set) var source: Int32
     private let isPipe: Bool
     private let target: Int32
+    /// Where the output goes: a descriptor that doesn't wait, if there is one.
+    let output: Int32
+    /// What can be shown and hasn't been taken yet. Nothing more is read until it has.
+    private(set) var queue: ArraySlice<UInt8> = []
     private var text = MaskedText()
     private var changed = ContinuousClock.now
     /// Whether a moment without more may show something.
@@ -26,6 +30,7 @@ final class MaskedStream {
         self.source = source
         self.isPipe = isPipe
         self.target = target
+        output = DescriptorBytes.withoutWaiting(target) ?? target
     }
 
     var isOpen: Bool { source >= 0 }
@@ -74,20 +79,25 @@ final class MaskedStream {
         isWaiting = false
     }
 
+    private func show(_ bytes: [UInt8]) {
+        queue += bytes
+        writeQueue()
+    }
+
+    /// Writes as much as is taken at once: a slow reader must not stop the other stream or a signal.
+    ///
     /// If the reader has ended, the program learns of it by its own pipe. On a full disk it goes on, as it might without
     /// us.
-    private func show(_ bytes: [UInt8]) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe write(target, $0.baseAddress, $0.count) }
+    func writeQueue() {
+        while !queue.isEmpty {
+            let count = unsafe queue.withUnsafeBytes { unsafe DescriptorBytes.writeOnce($0, to: output) }
             if count > 0 {
-                rest = rest.dropFirst(count)
+                queue = queue.dropFirst(count)
             } else if count < 0 && errno == EAGAIN {
-                // Another program has made the descriptor so.
-                var wanted = pollfd(fd: target, events: Int16(POLLOUT), revents: 0)
-                _ = unsafe poll(&wanted, 1, -1)
+                return
             } else if count == 0 || errno != EINTR {
                 let number = errno
+                queue = []
                 if isPipe && number == EPIPE { close() }
                 // A program doesn't miss a standard error that is closed.
                 if isPipe, number != EPIPE, target == 1 || number != EBADF {
@@ -152,7 +162,8 @@ package struct MaskedText: ~Copyable {
         var rest = SecretBuilder()
         waiting.withExposedBytes { bytes in
             while index < bytes.count {
-                let found = mask.beginning(at: index, of: bytes)
+                var found = mask.beginning(at: index, of: bytes)
+                if isEnd && found.isMostlyThere { found.whole = bytes.count - index }
                 if found.whole > 0 {
                     // One that overlaps another is replaced together with it.
                     if index >= replacedCount {

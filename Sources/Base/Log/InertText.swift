@@ -42,6 +42,30 @@ package enum InertText {
         return bytes.count > limit ? result + ending(bytes.count) : result
     }
 
+    /// The bytes that both of these made an inert text of.
+    static func unescape(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        var (result, rest): ([UInt8], ArraySlice<UInt8>) = ([], text)
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "\\"), let kind = rest.popFirst() else {
+                result.append(byte)
+                continue
+            }
+            guard kind != byte, let end = rest.firstIndex(of: UInt8(ascii: "}")),
+                let value = UInt32(String(decoding: rest[..<end].dropFirst(), as: UTF8.self), radix: 16)
+            else {
+                result.append(kind)
+                continue
+            }
+            rest = rest[(end + 1)...]
+            if kind == UInt8(ascii: "x") {
+                result.append(UInt8(truncatingIfNeeded: value))
+            } else if let scalar = Unicode.Scalar(value) {
+                result += Array(String(scalar).utf8)
+            }
+        }
+        return result
+    }
+
     /// Cuts what is longer than `limit` bytes of UTF-8, at the end of a character's code, and says how long it was: as a
     /// part of another text, as long as that.
     package static func bounded(_ text: String, to limit: Int, of whole: Int? = nil) -> String {

@@ -98,7 +98,13 @@ public final class LiveSecrets: Sendable {
     /// The same for a message. Only text from elsewhere (`LoggableText`) is searched. Otherwise withheld words of the
     /// source would reveal a passphrase of common words.
     package func isHeld(by message: LogMessage) -> Bool {
-        isHeld(by: message.text.utf8.span, in: message.foreignRanges)
+        let ranges = message.foreignRanges
+        if ranges.isEmpty { return false }
+        if isHeld(by: message.text.utf8.span, in: ranges) { return true }
+        // A secret may have what was escaped since.
+        guard message.text.utf8.contains(UInt8(ascii: "\\")) else { return false }
+        let text = Array(message.text.utf8)
+        return ranges.contains { isHeld(by: InertText.unescape(text[$0]).span) }
     }
 
     private func isHeld(by bytes: Span<UInt8>, in ranges: [Range<Int>]) -> Bool {

@@ -36,11 +36,11 @@ extension Bool: Loggable { public var logMessage: LogMessage { self ? "true" : "
 extension Duration: Loggable {
     /// Seconds with three decimals, such as `1.250 s`.
     public var logMessage: LogMessage {
-        let milliseconds = components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
-        let fraction = String(abs(milliseconds % 1000))
+        let milliseconds = components.attoseconds / 1_000_000_000_000_000
+        let fraction = String(milliseconds.magnitude)
         let padding = String(repeating: "0", count: 3 - fraction.count)
-        let sign = milliseconds < 0 ? "-" : ""
-        return LogMessage(verbatim: "\(sign)\(abs(milliseconds / 1000)).\(padding)\(fraction) s")
+        let sign = components.seconds < 0 || milliseconds < 0 ? "-" : ""
+        return LogMessage(verbatim: "\(sign)\(components.seconds.magnitude).\(padding)\(fraction) s")
     }
 }
 

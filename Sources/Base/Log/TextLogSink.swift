@@ -80,10 +80,13 @@ final class LineChannel: Sendable {
             let clock = ContinuousClock()
             let end = clock.now.advanced(by: .milliseconds(Int(timeout)))
             let pieceByteCount = bytes.count > Int(PIPE_BUF) && isPipe(descriptor) ? Int(PIPE_BUF) : bytes.count
+            let own = DescriptorBytes.withoutWaiting(descriptor)
+            defer { if let own { close(own) } }
+            let target = own ?? descriptor
             var written = 0
             while written < bytes.count {
                 // A pipe that is ready takes PIPE_BUF bytes without waiting.
-                var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                var wanted = pollfd(fd: target, events: Int16(POLLOUT), revents: 0)
                 let left = max(.zero, clock.now.duration(to: end)) / .milliseconds(1)
                 let ready = unsafe poll(&wanted, 1, Int32(left))
                 // A signal doesn't mean that the descriptor is ready.
@@ -91,11 +94,14 @@ final class LineChannel: Sendable {
                 if ready == 0 { return EAGAIN }
                 let pieceEnd = min(written + pieceByteCount, bytes.count)
                 let piece = unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[written..<pieceEnd])
-                switch unsafe PipeSafeWrite.write(piece, to: descriptor) {
-                case .success(let count): written += count
-                case .failure(let failure): return failure.number
+                switch unsafe PipeSafeWrite.write(piece, to: target, by: DescriptorBytes.writeOnce) {
+                case .success(let count):
+                    written += count
+                    isMidLine = true
+                case .failure(let failure):
+                    // Another program was sooner.
+                    guard failure.number == EAGAIN, clock.now < end else { return failure.number }
                 }
-                isMidLine = true
             }
             return nil
         }
@@ -182,17 +188,20 @@ package enum PipeSafeWrite {
         }
     }
 
-    /// Calls write(2), again after a signal, and returns the number of written bytes.
+    /// Calls write(2), or `call`, again after a signal, and returns the number of written bytes.
     ///
     /// A pipe without a reader would raise SIGPIPE, and a file at its limit SIGXFSZ. Both are blocked in this thread
     /// and then removed, so that other waits for these signals aren't affected.
-    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Result<Int, SystemErrorNumber> {
+    static func write(
+        _ bytes: UnsafeRawBufferPointer, to descriptor: Int32,
+        by call: (UnsafeRawBufferPointer, Int32) -> Int = { unsafe Glibc.write($1, $0.baseAddress, $0.count) }
+    ) -> Result<Int, SystemErrorNumber> {
         var (held, before) = (sigset_t(), sigset_t())
         unsafe sigemptyset(&held)
         for signal in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&held, signal) }
         unsafe pthread_sigmask(SIG_BLOCK, &held, &before)
-        var count = unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-        while count < 0 && errno == EINTR { count = unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count) }
+        var count = unsafe call(bytes, descriptor)
+        while count < 0 && errno == EINTR { count = unsafe call(bytes, descriptor) }
         let number = errno
         if count < 0, let signal = number == EPIPE ? SIGPIPE : number == EFBIG ? SIGXFSZ : nil,
             unsafe sigismember(&before, signal) == 0

@@ -62,6 +62,30 @@ import TestServices
         #expect(file.lostRecordCount == 2)
     }
 
+    /// A terminal is ready for a byte, and a write of more waited for its reader.
+    @Test(arguments: [false, true]) func `a reader that takes nothing stops nobody`(isTerminal: Bool) throws {
+        var ends: [Int32] = [-1, -1]
+        if isTerminal {
+            // ptmx(4) and ioctl_tty(2): TIOCSPTLCK, TIOCGPTN.
+            ends[0] = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY)
+            var (lock, number) = (Int32(0), Int32(-1))
+            let isUnlocked = unsafe ioctl(ends[0], 0x4004_5431, &lock) == 0
+            let isNumbered = unsafe ioctl(ends[0], 0x8004_5430, &number) == 0
+            try #require(isUnlocked && isNumbered)
+            ends[1] = unsafe open("/dev/pts/\(number)", O_WRONLY | O_NOCTTY)
+        } else {
+            let isMade = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0
+            try #require(isMade)
+        }
+        defer { for end in ends { close(end) } }
+        let reports = Reports()
+        let sink = TextLogSink(descriptor: ends[1], reporting: reports.handler)
+        let log = RedactedLogger("test", sink: sink)
+        for _ in 0..<100 { log.info("\(Self.made(String(repeating: "x", count: 9000)))") }
+        #expect(sink.lostRecordCount > 0 && reports.numbers == [EAGAIN])
+        #expect(fcntl(ends[1], F_GETFL) & O_NONBLOCK == 0)
+    }
+
     @Test func `a socket whose peer has closed doesn't end the program`() throws {
         var ends: [Int32] = [0, 0]
         #expect(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)

@@ -35,6 +35,20 @@ import Testing
         #expect(memory.records.allSatisfy(\.fields.isEmpty) && sink.withheldRecordCount == 2)
     }
 
+    /// The text of a record is inert, and a password's backslash is two there.
+    @Test(arguments: [#"Tr0u\bad0r"#, "pass\u{1B}word", "pass\u{200B}word", #"\\\\\\\\"#, "ab{}\u{7}}cd"])
+    func `a secret with characters that are escaped is withheld`(_ text: String) {
+        let live = LiveSecrets()
+        let memory = MemoryLogSink()
+        let log = RedactedLogger("test", sink: ScrubbingLogSink(over: memory, secrets: live))
+        let watched = live.watch(Secret<Passphrase>(copying: text.utf8.span))
+        log.info("said: \(Self.made("a\\b \(text) c"))")
+        log.info("bytes: \(LoggableText(reviewed: "made up", unredactedBytes: [0xFF] + Array(text.utf8) + [0xFE]))")
+        log.info("said: \(Self.made(#"a\u{41}b\x{zz}\"#))")
+        #expect(memory.records.map { $0.message.text.contains("withheld") } == [true, true, false])
+        _ = consume watched
+    }
+
     /// Whoever read the log learned by what was missing that a passphrase had words of ours in it.
     @Test func `the scrubber skips literals of the source and searches text from elsewhere`() {
         let live = LiveSecrets()

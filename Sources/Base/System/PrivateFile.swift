@@ -122,12 +122,15 @@ package enum FileSystem {
         guard let stream = unsafe opendir(path) else { throw SystemErrorNumber(errno) }
         defer { unsafe closedir(stream) }
         var names: [String] = []
+        errno = 0
         while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
+            // An entry is only as long as its name.
+            let start = unsafe UnsafeRawPointer(entry) + MemoryLayout<dirent>.offset(of: \.d_name)!
+            let name = unsafe String(cString: start.assumingMemoryBound(to: CChar.self))
             if name != ".", name != ".." { names.append(name) }
+            errno = 0
         }
+        if errno != 0 { throw SystemErrorNumber(errno) }
         return names
     }
 }

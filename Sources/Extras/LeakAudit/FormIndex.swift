@@ -1,3 +1,5 @@
+internal import LatchkeySystem
+
 /// Finds the forms of all canaries in one pass over the bytes.
 ///
 /// Each stretch of eight bytes of each form is in a hash table behind a table of bits: only what has its bit set leads
@@ -299,8 +301,12 @@ private struct DecodedText {
         return text
     }
 
-    private static func number(_ digits: ArraySlice<UInt8>, radix: Int) -> UInt32? {
-        UInt32(String(decoding: digits, as: UTF8.self), radix: radix)
+    /// - Parameter count: how many digits there must be.
+    private static func number(_ digits: ArraySlice<UInt8>, radix: Int, count: Int? = nil) -> UInt32? {
+        // `UInt32` takes a sign as well.
+        guard digits.count == count ?? digits.count, digits.allSatisfy({ ASCII.hexValue($0) != nil })
+        else { return nil }
+        return UInt32(String(decoding: digits, as: UTF8.self), radix: radix)
     }
 
     private static func character(_ number: UInt32?) -> [UInt8]? {
@@ -308,12 +314,13 @@ private struct DecodedText {
     }
 
     private static func percent(_ rest: ArraySlice<UInt8>) -> (bytes: [UInt8], length: Int)? {
-        number(rest.prefix(2), radix: 16).map { ([UInt8(truncatingIfNeeded: $0)], 2) }
+        number(rest.prefix(2), radix: 16, count: 2).map { ([UInt8(truncatingIfNeeded: $0)], 2) }
     }
 
     private static func json(_ rest: ArraySlice<UInt8>) -> (bytes: [UInt8], length: Int)? {
         switch rest.first {
-        case UInt8(ascii: "u"): return character(number(rest.dropFirst().prefix(4), radix: 16)).map { ($0, 5) }
+        case UInt8(ascii: "u"):
+            return character(number(rest.dropFirst().prefix(4), radix: 16, count: 4)).map { ($0, 5) }
         case UInt8(ascii: "n"): return ([0x0A], 1)
         case UInt8(ascii: "r"): return ([0x0D], 1)
         case UInt8(ascii: "t"): return ([0x09], 1)

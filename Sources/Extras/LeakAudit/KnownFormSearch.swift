@@ -1,3 +1,5 @@
+internal import LatchkeySystem
+
 /// Finds every text that has a `KnownForm`.
 ///
 /// The search looks at the pair of bytes at every second offset: the first or the second pair of a form's beginning of
@@ -139,7 +141,7 @@ package struct KnownFormSearch: Sendable {
         default: break
         }
         // In the middle of a word it is part of something else.
-        if offset > 0 && isOne(text[offset - 1], of: .word) { return nil }
+        if offset > 0, isOne(text[offset - 1], of: .word), !endsEscape(text, offset) { return nil }
         if text[offset] == tokenStart[0] { return webToken(in: text, at: offset).map { (.jsonWebToken, $0) } }
         for rule in rulesByFirst[Int(text[offset])] where starts(text, with: rule.prefix, at: offset) {
             let start = offset + rule.prefix.count
@@ -153,7 +155,8 @@ package struct KnownFormSearch: Sendable {
 
     private func webToken(in text: Span<UInt8>, at offset: Int) -> Range<Int>? {
         guard starts(text, with: tokenStart, at: offset) else { return nil }
-        let header = run(in: text, from: offset, .base64URL)
+        // A chain of certificates makes a header long.
+        let header = run(in: text, from: offset, .base64URL, atMost: Self.maximumPayloadByteCount)
         guard header - offset >= 16, starts(text, with: nextTokenStart, at: header) else { return nil }
         let payload = run(in: text, from: header + 1, .base64URL, atMost: Self.maximumPayloadByteCount)
         guard payload - header >= 16, payload < text.count, text[payload] == UInt8(ascii: ".") else { return nil }
@@ -188,6 +191,16 @@ package struct KnownFormSearch: Sendable {
             end += 1
         }
         return last - name > 3 ? name + 1..<last : nil
+    }
+
+    /// Whether an escape of JSON or of a URL, such as `\n` or `%3D`, ends before an offset.
+    private func endsEscape(_ text: Span<UInt8>, _ end: Int) -> Bool {
+        func isEscape(_ start: String, _ digitCount: Int) -> Bool {
+            let first = end - digitCount - start.utf8.count
+            return first >= 0 && starts(text, with: Array(start.utf8), at: first)
+                && (end - digitCount..<end).allSatisfy { ASCII.hexValue(text[$0]) != nil }
+        }
+        return ["\\n", "\\r", "\\t"].contains { isEscape($0, 0) } || isEscape("%", 2) || isEscape("\\u", 4)
     }
 
     private func starts(_ text: Span<UInt8>, with prefix: [UInt8], at offset: Int) -> Bool {

@@ -223,16 +223,10 @@ extension LeakAudit {
     }
 
     private static func names(in folder: String) throws(CaptureFailed) -> [String] {
-        guard let directory = unsafe opendir(folder) else { throw CaptureFailed(path: folder, number: errno) }
-        defer { unsafe closedir(directory) }
-        var names: [String] = []
-        while let entry = unsafe readdir(directory) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name != "." && name != ".." { names.append(name) }
-        }
-        return names.sorted()
+        try mapError(
+            { (error: SystemErrorNumber) in CaptureFailed(path: folder, number: error.number) },
+            of: FileSystem.names(in: folder)
+        ).sorted()
     }
 
     private static func contents(of path: String) throws(CaptureFailed) -> [UInt8] {

@@ -15,6 +15,7 @@ import Testing
         (.slackToken, "xoxb-123456789012-" + letters(24)), (.awsKeyID, "AKIA" + "QWERTYUIOP123456"),
         (.jsonWebToken, "eyJ" + letters(20) + ".eyJ" + letters(40) + "." + letters(43)),
         (.jsonWebToken, "eyJ" + letters(20) + ".eyJ" + String(repeating: letters(1900), count: 3) + "." + letters(43)),
+        (.jsonWebToken, "eyJ" + String(repeating: letters(1900), count: 3) + ".eyJ" + letters(40) + "." + letters(43)),
         (.privateKey, "-----BEGIN " + "RSA PRIVATE KEY-----"), (.privateKey, "-----BEGIN " + "PRIVATE KEY-----"),
         (.privateKey, "-----BEGIN " + "ENCRYPTED PRIVATE KEY-----"),
         (.passwordInURL, "hunter2-and-more"), (.passwordInURL, "hun:ter2@more"),
@@ -37,6 +38,19 @@ import Testing
         #expect(report.findings.count == 1 && !report.isClean)
         #expect(!report.description.contains(token))
         #expect(throws: LeakFailure.self) { try report.check() }
+    }
+
+    /// The last letter of `\n` or `%3D` was taken for the beginning of the word.
+    @Test(arguments: ["tokens:\\n", "a\\t", "a\\r\\n", "u=a%3D", "a\\u003d"])
+    func `a token behind an escape is found`(_ before: String) throws {
+        let report = try Self.audited(before + "ghp_" + Self.letters(36))
+        #expect(report.findings.map(\.offset) == [before.utf8.count])
+    }
+
+    /// They ended the process.
+    @Test(arguments: ["progress 100%a", "x\\u12", "a%2F%2", "%", "\\", "\\u", "&#", "&#x", "%+5", "&#+65;"])
+    func `output that ends within an escape is searched`(_ text: String) throws {
+        #expect(try Self.audited(text).isClean)
     }
 
     @Test func `every known form has a planted token`() {

@@ -131,21 +131,14 @@ final class RedirectMailbox: Sendable {
     private static func isShortage(_ number: Int32) -> Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(number) }
 
     private static func names(in folder: String, of scheme: String) throws(SystemErrorNumber) -> [String] {
-        guard let stream = unsafe opendir(folder) else {
-            if isShortage(errno) { throw SystemErrorNumber(errno) }
-            return []
-        }
-        defer { unsafe closedir(stream) }
-        var names: [String] = []
-        while let entry = unsafe readdir(stream), names.count < mostMailboxes {
-            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
+        switch Result(catching: { () throws(SystemErrorNumber) in try FileSystem.names(in: folder) }) {
+        case .failure(let error) where isShortage(error.number): throw error
+        case .failure: return []
+        case .success(let names):
             // The scheme has dots of its own; what follows the last one is the mailbox's.
-            guard let dot = name.lastIndex(of: "."), name[..<dot] == scheme else { continue }
-            names.append(name)
+            let mailboxes = names.filter { name in name.lastIndex(of: ".").map { name[..<$0] == scheme } ?? false }
+            return mailboxes.prefix(mostMailboxes).sorted()
         }
-        return names.sorted()
     }
 }
 

@@ -18,6 +18,53 @@ import TestServices
         "pip": "config/pip/pip.conf", "uv": "config/uv/uv.toml", "aws": "home/.aws/config", "go": "config/go/env",
     ]
 
+    /// --undo showed and named the file of the day, and changed the other.
+    @Test func `--undo names the file that it changes`() async throws {
+        for folder in ["d1", "d2"] { try write("\(folder)/config.json", Array(#"{"credsStore":"desktop"}"#.utf8)) }
+        let other = ["DOCKER_CONFIG": directory / "d1"]
+        #expect(try await setup("docker", "--yes", with: other).status == 0)
+        let undone = try await setup("docker", "--undo", "--yes", "--json", with: ["DOCKER_CONFIG": directory / "d2"])
+        #expect(undone.status == 0 && undone.outputText.contains("d1/config.json"), "\(undone.outputText)")
+        for folder in ["d1", "d2"] {
+            let text = String(decoding: try directory.read("\(folder)/config.json"), as: UTF8.self)
+            #expect(text == #"{"credsStore":"desktop"}"#)
+        }
+    }
+
+    /// Its record was the first one's no more, which could never be taken back.
+    @Test func `a second file is refused while the first is set up`() async throws {
+        for folder in ["d1", "d2"] { try write("\(folder)/config.json", Array(#"{"credsStore":"desktop"}"#.utf8)) }
+        let (first, second) = (["DOCKER_CONFIG": directory / "d1"], ["DOCKER_CONFIG": directory / "d2"])
+        #expect(try await setup("docker", "--yes", with: first).status == 0)
+        let refused = try await setup("docker", "--yes", with: second)
+        #expect(refused.status == 77 && refused.errorText.contains("d1/config.json"), "\(refused.errorText)")
+        #expect(try await setup("docker", "--undo", "--yes", with: second).status == 0)
+        #expect(try await setup("docker", "--yes", with: second).status == 0)
+    }
+
+    @Test func `a helper of git for one host alone isn't one for all`() async throws {
+        let line = "helper = \(try BuiltProducts.latchkey().path) helper git"
+        try write("home/.gitconfig", Array("[credential \"https://gitlab.example\"]\n\t\(line)\n".utf8))
+        #expect(try await setup().outputText.contains("no: latchkey setup git"))
+        let made = try await setup("git", "--yes")
+        #expect(made.errorText.contains("git now gets"), "\(made.errorText)")
+        let again = try await setup("git", "--yes")
+        #expect(again.errorText.contains("git already gets") && again.status == 0)
+    }
+
+    @Test func `docker's credsStore is replaced, whatever else has its value, and not in another spelling`()
+        async throws
+    {
+        try write("home/.docker/config.json", Array(#"{"HttpHeaders":{"a":"desktop"},"credsStore":"desktop"}"#.utf8))
+        #expect(try await setup("docker", "--yes").status == 0)
+        let text = String(decoding: try directory.read("home/.docker/config.json"), as: UTF8.self)
+        #expect(text == #"{"HttpHeaders":{"a":"desktop"},"credsStore":"latchkey"}"#)
+        #expect(try await setup("docker", "--undo", "--yes").status == 0)
+        try write("home/.docker/config.json", Array(#"{"CredsStore":"desktop"}"#.utf8))
+        let refused = try await setup("docker", "--yes")
+        #expect(refused.status == 77 && refused.errorText.contains("another spelling"))
+    }
+
     // MARK: - Contents
 
     /// Files as editors and tools of all kinds leave them, and what each tool's own reader, or Python's for its format,

@@ -42,14 +42,16 @@ package enum DockerLogins {
 
     /// Whether docker, which doesn't tell upper from lower case in names of members, would read one that isn't read
     /// here.
-    private static func misspelled(
+    static func misspelled(
         _ names: [StaticString], in object: JSONValue, _ document: borrowing JSONDocument
     ) -> Bool {
         for (name, _) in document.members(of: object) {
             // Go takes the long s for an s, too.
             guard let spelled = try? document.publicText(name, limit: 8192) else { continue }
             let text = spelled.lowercased().replacing("ſ", with: "s")
-            for known in names where known.description == text && !document.isText(name, known) { return true }
+            for known in names where known.description.lowercased() == text && !document.isText(name, known) {
+                return true
+            }
         }
         return false
     }

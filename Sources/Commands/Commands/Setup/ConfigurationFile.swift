@@ -67,6 +67,16 @@ struct ConfigurationFile: Sendable {
 
 /// Looking at a tool's configuration where it lies, in guarded memory: tools keep passwords in these files too.
 extension Span<UInt8> {
+    /// Whether a section of this name is as wanted: git takes several.
+    func hasSection(_ name: String, where isWanted: (Span<UInt8>) -> Bool) -> Bool {
+        var start = 0
+        while let lines = extracting(start..<count).section(name) {
+            if isWanted(extracting(start + lines.lowerBound..<start + lines.upperBound)) { return true }
+            start += lines.upperBound
+        }
+        return false
+    }
+
     /// The lines of a section, its header left out: `[name]` up to the next header or the end. `nil` for none.
     func section(_ name: String) -> Range<Int>? {
         var start: Int?

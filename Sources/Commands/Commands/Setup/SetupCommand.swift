@@ -165,7 +165,7 @@ private struct SetupRun {
         guard change != nil || needsLink else {
             return try tell("\(setup.tool) already gets its credentials from Latchkey", "none")
         }
-        try refuseSecond(change, content)
+        try refuseSecond(change)
         try show(change, isLinkShown: needsLink)
         if printsOnly { return context.output.isJSON ? try tell("", "shown") : .success }
         try context.consent(isConsented)
@@ -189,12 +189,13 @@ private struct SetupRun {
     }
 
     /// Refuses a second change, because the record of the first one would be lost and --undo impossible.
-    private func refuseSecond(_ change: TextChange?, _ content: borrowing Secret<MessageBody>) throws {
-        guard change != nil, let record = records.read(name), record.file == file.path,
-            content.withExposedBytes({ record.place(in: $0) }) != nil
-        else { return }
+    private func refuseSecond(_ change: TextChange?) throws {
+        guard change != nil, let record = records.read(name) else { return }
+        let other = ConfigurationFile(path: record.file)
+        guard (try? other.read().withExposedBytes { record.place(in: $0) }) != nil else { return }
+        let which: LogMessage = record.file == file.path ? "another setting" : "a setting in \(other.shown)"
         throw CommandFailure(
-            .refused, "setup.other", "\(setup.tool) already gets its credentials from Latchkey, with another setting",
+            .refused, "setup.other", "\(setup.tool) already gets its credentials from Latchkey, with \(which)",
             hint: "remove that setting first: latchkey setup \(setup.tool)\(operand) --undo")
     }
 
@@ -235,17 +236,19 @@ private struct SetupRun {
             hint: "run the command again")
     }
 
-    private func tell(_ message: LogMessage, _ change: StaticString) throws -> ExitStatus {
-        try context.tell(message, change, of: setup.tool, file)
+    private func tell(
+        _ message: LogMessage, _ change: StaticString, in other: ConfigurationFile? = nil
+    ) throws -> ExitStatus {
+        try context.tell(message, change, of: setup.tool, other ?? file)
     }
 
     private var operand: LogMessage { place.name.map { " \(shown($0))" } ?? "" }
 
     /// Shows a change as diff(1) does.
-    private func show(_ change: TextChange?, isLinkShown: Bool) throws {
+    private func show(_ change: TextChange?, in other: ConfigurationFile? = nil, isLinkShown: Bool) throws {
         if context.output.isJSON { return }
         if let change {
-            try context.output.write("\(file.shown):")
+            try context.output.write("\((other ?? file).shown):")
             try write("-", change.removed)
             try write("+", change.inserted)
         }
@@ -276,8 +279,8 @@ private struct SetupRun {
                 .refused, "setup.changed", "another program changed \(file.shown), so setup didn't",
                 hint: "remove the lines that contain latchkey, then remove \(shown(records.path(name)))")
         }
-        try show(change, isLinkShown: false)
-        if printsOnly { return context.output.isJSON ? try tell("", "shown") : .success }
+        try show(change, in: file, isLinkShown: false)
+        if printsOnly { return context.output.isJSON ? try tell("", "shown", in: file) : .success }
         try context.consent(isConsented)
         try records.exclusively {
             guard try file.read().matches(content) else { throw changedMeanwhile }
@@ -292,7 +295,7 @@ private struct SetupRun {
             }
             records.remove(name)
         }
-        return try tell("\(setup.tool) no longer uses Latchkey", "undone")
+        return try tell("\(setup.tool) no longer uses Latchkey", "undone", in: file)
     }
 
     private func shown(_ text: String) -> LoggableText {

@@ -56,7 +56,8 @@ struct SetupOverview {
             environment: context.environment, program: ThisProgram.path ?? "", options: "", name: nil)
         guard let content = try? ConfigurationFile(path: setup.file(place)).read() else { return false }
         return content.withExposedBytes { text in
-            if text.namesUs { return true }
+            let isGit = setup.tool.description == "git"
+            if isGit ? text.hasSection("credential", where: { $0.namesUs }) : text.namesUs { return true }
             // pip and uv name no helper.
             guard setup.link == "keyring" else { return false }
             if case .success(nil) = Result(catching: { () throws(CommandFailure) in try setup.change(text, place) }) {

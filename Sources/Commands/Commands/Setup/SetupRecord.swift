@@ -161,13 +161,16 @@ struct HelperLink: Sendable {
         unsafe mkdir(environment.home + "/.local", 0o755)
         unsafe mkdir(folder, 0o755)
         if FileNames.isBrokenLink(path) { FileNames.remove(path) }
-        guard unsafe symlink(program, path) == 0 else {
-            throw CommandFailure(
-                .cannotWrite, "setup.cannot-write",
-                "can't create the link \"\(shown(path))\": \(SystemErrorNumber(errno))",
-                hint: "create a link with that name to `latchkey` yourself, in a folder on PATH")
-        }
-        return path
+        guard unsafe symlink(program, path) != 0 else { return path }
+        let number = errno
+        // Another set-up was sooner.
+        if number == EEXIST, FileSystem.resolving(path) == program { return path }
+        throw CommandFailure(
+            .cannotWrite, "setup.cannot-write",
+            "can't create the link \"\(shown(path))\": \(SystemErrorNumber(number))",
+            hint: number == EEXIST
+                ? "rename or remove what is there"
+                : "create a link with that name to `latchkey` yourself, in a folder on PATH")
     }
 
     /// Whether its folder is searched.

@@ -42,7 +42,8 @@ struct ToolSetup: Sendable {
             ?? (!FileNames.exist(home) && FileNames.exist(other) ? other : home)
     } change: { text, place throws(CommandFailure) in
         let value = "\(place.program) helper git\(place.options)"
-        if text.hasLine("helper = \(value)") { return nil }
+        // Below another header it is for one host alone.
+        if text.hasSection("credential", where: { $0.hasLine("helper = \(value)") }) { return nil }
         return .appending("[credential]\n    helper = \(value)\n", to: text)
     }
 
@@ -54,17 +55,19 @@ struct ToolSetup: Sendable {
         guard let document = try? JSONDocument(Secret(copying: text), limits: limits), document.root.kind == .object,
             let brace = text.index(of: UInt8(ascii: "{"))
         else { throw notUnderstood("docker", "isn't JSON") }
+        guard !DockerLogins.misspelled(["credsStore"], in: document.root, document) else {
+            throw notUnderstood("docker", "has credsStore in another spelling")
+        }
         guard let present = document.member("credsStore") else {
             let comma = document.isEmpty ? "" : ","
             return .inserting("\n    \"credsStore\": \"latchkey\"\(comma)", at: brace + 1)
         }
         if document.isText(present, "latchkey") { return nil }
-        let name = try? document.publicText(present, limit: 256)
-        let places = text.places(of: "\"\(name ?? "")\"")
-        guard let name, text.places(of: "\"credsStore\"").count == 1, places.count == 1 else {
-            throw notUnderstood("docker", "has another credsStore")
-        }
-        return TextChange(place: places[0], removed: "\"\(name)\"", inserted: "\"latchkey\"")
+        let place = document.place(of: present)
+        guard text.places(of: "\"credsStore\"").count == 1, present.kind == .string,
+            let removed = text.extracting(place).publicText()
+        else { throw notUnderstood("docker", "has another credsStore") }
+        return TextChange(place: place, removed: removed, inserted: "\"latchkey\"")
     }
 
     private static let cargo = ToolSetup(tool: "cargo", link: "cargo-credential-latchkey") { place in
@@ -118,7 +121,11 @@ struct ToolSetup: Sendable {
     private static let go = ToolSetup(tool: "go", link: nil) { place in
         place.environment["GOENV"] ?? place.environment.configurationHome + "/go/env"
     } change: { text, place throws(CommandFailure) in
-        if place.environment["GOENV"] == "off" { throw notUnderstood("go", "is turned off by GOENV") }
+        guard place.environment["GOENV"] != "off" else {
+            throw CommandFailure(
+                .refused, "setup.other", "the configuration of go is turned off by GOENV, so it wasn't changed",
+                hint: "unset GOENV, then run the command again")
+        }
         let command = "\(place.program) helper go\(place.options)"
         guard let present = text.line(setting: "GOAUTH", in: 0..<text.count) else {
             return .appending("GOAUTH=\(command); netrc\n", to: text)

@@ -64,6 +64,44 @@ import TestServices
 
     private let host = ["protocol=https", "host=example.org"]
 
+    /// An import of such a line left git without the login.
+    @Test(arguments: HelperScene.Store.allCases)
+    func `a password for a path answers if git asks for no path, as git credential-store does`(
+        _ store: HelperScene.Store
+    ) async throws {
+        let scene = try await HelperScene(store)
+        try scene.directory.write("credentials", "https://ada:pw@example.org/a/b.git\n")
+        try await scene.latchkey("import", "git", scene.directory / "credentials", "--empty-source")
+        let whole = "username=ada\npassword=pw\n"
+        for (path, answer) in [("", whole), ("path=a/b.git\n", whole), ("path=other.git\n", "")] {
+            let input = "protocol=https\nhost=example.org\n\(path)\n"
+            #expect(try await scene.helper("git-credential-latchkey", "get", input: input).outputText == answer)
+        }
+        for host in ["host=example.org:8443", "host=example.or"] {
+            #expect(try await exchange(scene, "get", "protocol=https", host).outputText.isEmpty)
+        }
+        // What git stores after it got that is no second secret.
+        _ = try await exchange(scene, "store", "protocol=https", "host=example.org", "username=ada", "password=pw")
+        #expect(try await !scene.latchkey("list").contains("git:https://example.org "))
+        _ = try await exchange(scene, "erase", "protocol=https", "host=example.org", "username=ada")
+        _ = try await exchange(scene, "erase", "protocol=https", "host=example.org", "password=other")
+        #expect(try await exchange(scene, "get", "protocol=https", "host=example.org").outputText == whole)
+        _ = try await exchange(scene, "erase", "protocol=https", "host=example.org", "password=pw")
+        #expect(try await exchange(scene, "get", "protocol=https", "host=example.org").outputText.isEmpty)
+    }
+
+    @Test func `a netrc's host is found in whatever case`() async throws {
+        let scene = try await HelperScene(.vault)
+        try scene.directory.write("netrc", "machine Example.ORG login ada password pw\n")
+        let run = try await BuiltProducts.latchkey().run(
+            ["import", "netrc", scene.directory / "netrc", "--empty-source"], environment: scene.environment)
+        #expect(run.status == 0 && run.errorText.contains("https:// without a port"), "\(run.errorText)")
+        for host in ["host=EXAMPLE.org", "host=example.org"] {
+            let answer = try await exchange(scene, "get", "protocol=https", host).outputText
+            #expect(answer == "username=ada\npassword=pw\n")
+        }
+    }
+
     @Test(arguments: HelperScene.Store.allCases)
     func `git gets its expiry and refresh token back, until the expiry`(_ store: HelperScene.Store) async throws {
         let scene = try await HelperScene(store)

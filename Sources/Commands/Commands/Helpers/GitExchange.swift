@@ -50,6 +50,14 @@ struct GitExchange: ~Copyable {
         return "git:\(scheme)://\(place.hasSuffix("/") ? String(place.dropLast()) : place)"
     }
 
+    /// The services whose credentials answer: a netrc knows no upper case in a host.
+    var services: [String] {
+        guard let service else { return [] }
+        let other = ASCII.lowercased(host)
+        guard path.isEmpty, other != host else { return [service] }
+        return [service, "git:\(scheme)://\(other)"]
+    }
+
     /// The account of the stored credential; `nil` if the request has no user.
     var account: String? { user.map { $0.isEmpty ? Self.accountOfNobody : $0 } }
 

@@ -16,7 +16,7 @@ enum GitHelper {
 
             For a host without a password, the helper returns a session's token if the session may be used there. It refreshes the
             token if needed, and never erases a session. It also finds the passwords that git-credential-libsecret and Git Credential
-            Manager stored. Exits with 0 even if nothing is found.
+            Manager stored, and passwords for a path at the host if git doesn't ask for a path. Exits with 0 even if nothing is found.
 
             For a mail server (`latchkey provider add NAME --for-host smtp://HOST:PORT`), the user name is the account's.
             """,
@@ -46,25 +46,44 @@ enum GitHelper {
     // MARK: - Get
 
     private static func get(_ request: borrowing GitExchange, _ context: CommandContext) async throws {
-        guard let service = request.service else { return }
+        guard request.service != nil else { return }
         let view = try await context.openView()
         var skipped: StoreError?
-        if try await answer(request, service, from: view, &skipped, context) { return }
+        if try await answer(request, request.services, from: view, &skipped, context) { return }
         if let session = try await context.session(at: request.origin, user: request.user, view) {
             return try answer(session, request, context)
         }
         let others = try await view.foreign(having: request.shapes, deadline: context.deadline, skipped: &skipped)
-        if try await answer(request, service, from: others, &skipped, context) { return }
+        if try await answer(request, request.services, from: others, &skipped, context) { return }
+        // As git credential-store, which compares the path only if git asks for one.
+        let beneath = try await services(beneath: request, view, context)
+        if try await answer(request, beneath, from: view, &skipped, context) { return }
         try view.checkAllSearched(skipped)
+    }
+
+    /// The services of passwords for a path at the host, if git asks for no path.
+    private static func services(
+        beneath request: borrowing GitExchange, _ view: StoreView, _ context: CommandContext
+    ) async throws -> [String] {
+        guard request.path.isEmpty, !request.host.isEmpty else { return [] }
+        let starts = request.services.map { $0 + "/" }
+        var found: [CredentialMetadata] = []
+        for store in view.stores {
+            let entries = try? await store.list(deadline: context.deadline).all()
+            found += (entries ?? []).filter { entry in
+                entry.key.kind == .password && starts.contains { entry.key.service.hasPrefix($0) }
+            }
+        }
+        return found.sorted { $0.modified > $1.modified }.map(\.key.service)
     }
 
     /// Answers with what is stored, and returns whether there is anything.
     private static func answer(
-        _ request: borrowing GitExchange, _ service: String, from view: StoreView, _ skipped: inout StoreError?,
+        _ request: borrowing GitExchange, _ services: [String], from view: StoreView, _ skipped: inout StoreError?,
         _ context: CommandContext
     ) async throws -> Bool {
         let record = try await view.credential(
-            services: [service], account: request.account, deadline: context.deadline, skipped: &skipped)
+            services: services, account: request.account, deadline: context.deadline, skipped: &skipped)
         guard let record, let secret = GitSecret(record.secret), !secret.hasEnded(at: .now()) else { return false }
         try answer(GitExchange.user(ofAccount: record.metadata.key.account), secret, context)
         return true
@@ -118,6 +137,10 @@ enum GitHelper {
         } else {
             if try await provider(of: request, view, context) != nil { return }
             var skipped: StoreError?
+            let elsewhere = try await Array(request.services.dropFirst()) + services(beneath: request, view, context)
+            let record = try await view.credential(
+                services: elsewhere, account: account, deadline: context.deadline, skipped: &skipped)
+            if let record, record.secret.matches(secret) { return }
             let others = try await view.foreign(
                 having: request.shapes, deadline: context.deadline, skipped: &skipped)
             let other = try await others.credential(
@@ -145,19 +168,21 @@ enum GitHelper {
     private static func erase(_ request: borrowing GitExchange, _ context: CommandContext) async throws {
         guard let service = request.service else { return }
         let view = try await context.openView()
+        let services = try await request.services + services(beneath: request, view, context)
         if let provider = try await provider(of: request, view, context) {
             context.output.note(
                 "the server refused your session at \(provider); to sign in again: latchkey sign-in \(provider)"
             )
         }
         try await view.forEach { store in
-            for key in try await store.keys([service], request.account, context.deadline) {
+            for key in try await store.keys(services, request.account, context.deadline) {
                 guard let record = try await store.read(key, as: Password.self, deadline: context.deadline) else {
                     continue
                 }
                 switch request.password {
                 case .some(let password):
                     guard let kept = GitSecret(record.secret), kept.password.matches(password) else { continue }
+                case .none where !request.services.contains(key.service): continue
                 case .none: break
                 }
                 try await store.delete(key, condition: .matches(record.version), deadline: context.deadline)

@@ -35,8 +35,9 @@ package enum NetrcLogins {
                     result.skip(name)
                     continue
                 }
+                let host = ASCII.lowercased(machine)
                 try await result.add(
-                    service: "git:https://\(machine)", account: user, label: "Git: https://\(machine)/",
+                    service: "git:https://\(host)", account: user, label: "Git: https://\(host)/",
                     secret: password, name: name)
                 cuts += content.withExposedBytes { login.cuts($0, after: cuts.last?.upperBound ?? 0) }
             }

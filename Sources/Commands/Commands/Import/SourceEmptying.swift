@@ -52,6 +52,11 @@ struct SourceEmptying {
             until it is overwritten
             """)
         for tool in source.tools { context.output.note("\(tool) finds them if you ran `latchkey setup \(tool)`") }
+        if source == .netrc {
+            context.output.note(
+                "git and go find them for https:// without a port, if you ran `latchkey setup git` or `latchkey setup go`"
+            )
+        }
     }
 
     /// For an import that fails before.

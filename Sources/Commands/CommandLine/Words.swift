@@ -35,7 +35,7 @@ extension Recovery {
         case .diagnose: "run `latchkey doctor` for more"
         case .allowMoreTime: "raise --timeout"
         case .moveCredentials: "move what is there into one with `latchkey move`"
-        case .createCollection: "create one with `latchkey set --create-collection`"
+        case .createCollection: "create one by adding --create-collection to `latchkey set`"
         case .chooseCollection: "choose another collection with --collection"
         case .allowPrompt: "run the command without --no-prompt"
         case .printSchema: "print the tables that a vault needs with `latchkey vault schema`"

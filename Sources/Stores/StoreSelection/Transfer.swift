@@ -75,10 +75,17 @@ package struct Transfer: Sendable {
             condition = .matches(present.version)
             outcome = .replaced
         }
-        try await target.save(
-            copyOf: record, for: key, label: record.metadata.label, condition: condition, deadline: deadline
-        ) { () async throws(StoreError) in try await finish(key, record.version, deadline) }
-        return outcome
+        let error = await failure(
+            StoreError.self,
+            awaiting: try await target.save(
+                copyOf: record, for: key, label: record.metadata.label, condition: condition, deadline: deadline
+            ) { () async throws(StoreError) in try await finish(key, record.version, deadline) })
+        guard let error else { return outcome }
+        // Another import was sooner.
+        guard mode == .copy, outcome == .copied, error.code == .conflict,
+            let other = try await target.read(key, as: Password.self, deadline: deadline)
+        else { throw error }
+        return other.secret.matches(record.secret) ? .same : .differs
     }
 
     private static let test = "test of a move"

@@ -27,6 +27,7 @@ internal import TestServices
             LD_PRELOAD=$DISK DISK_FOLDER=$PWD/disk DISK_FAIL=$step LATCHKEY_KEY_FILE=disk/key $COMMAND > out 2>> all && break
             CHECK || { echo "step $step"; tail -3 all; }
         done
+        grep -q "key file .* can't be written: " all || tail all
         echo "$step steps"
         """
 

@@ -35,7 +35,7 @@ struct EmptiedFileTests: ToolFileSuite {
         let read = try await GitCredentials.read(file)
         #expect(try await entries(read) == ["git:https://example.org ada p"])
         #expect(read.skippedCount == 1 && read.skippedNames.count == 1)
-        #expect(read.skippedNames == ["line 2, which has another secret further up"])
+        #expect(read.skippedNames == ["line 2, of which another secret was imported"])
     }
 
     @Test func `a file that was changed since, or that is missing, is left alone`() async throws {

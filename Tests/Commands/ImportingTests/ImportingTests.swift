@@ -1,6 +1,7 @@
 import Foundation
 import LatchkeyCredentials
 import LatchkeyCommands
+import LatchkeyLog
 import LatchkeySecrets
 import Testing
 import TestServices
@@ -100,11 +101,25 @@ struct ImportingTests {
     @Test(arguments: [
         "github.com: {oauth_token: x}\n", "github.com:\n  oauth_token: &a x\n", "- github.com\n", "\tgithub.com:\n",
         "github.com:\n  oauth_token: \"a\\x41\"\n", "github.com:\n  oauth_token: gho_x  # note\n",
+        "github.com:\n  oauth_token: ~\n", "github.com:\n  oauth_token: null  \n",
     ])
     func `other notations of YAML are refused with their line`(_ text: String) async throws {
         let file = try directory.write("hosts.yml", text)
         let found = await problem { try await GitHubHosts.read(file) }
         #expect(found == .malformed(line: text.hasPrefix("github.com:\n") ? 2 : 1))
+    }
+
+    @Test func `comments and blanks behind the text are no part of it`() async throws {
+        let file = try directory.write(
+            "hosts.yml", "github.com: # work\n    user: al\n    oauth_token: tok1  \nb.example:\n    user: bo  # me\n")
+        let found = await problem { try await GitHubHosts.read(file) }
+        #expect(found == .malformed(line: 5))
+        let sound = try directory.write(
+            "hosts.yml",
+            "github.com: # work\n    user: al\n    oauth_token: tok1  \nb.example:\n    oauth_token: \"x\" \r\n")
+        let read = try await GitHubHosts.read(sound)
+        #expect(try await kept(read) == ["gh:github.com al"] && read.skippedCount == 1)
+        #expect(try await holds(read, "gh:github.com", "al", "tok1"))
     }
 
     // MARK: - Python keyring
@@ -145,7 +160,11 @@ struct ImportingTests {
             let read = try? await LibsecretFile.read(directory / "\(number)", passphrase: { passphrase.duplicate() })
             if number == 0 {
                 let key = try CredentialKey(service: "example.org", account: "ada")
-                #expect(try await read?.store.read(key, as: Password.self) != nil)
+                let sound = try #require(read)
+                #expect(try await sound.store.read(key, as: Password.self) != nil)
+                #expect(try await !holds(sound, "example.org", "ada", "older"))
+                #expect(sound.skippedNames == ["an item, of which another secret was imported"])
+                #expect(try await holds(sound, "git:https://example.org", "bob", "gcm"))
             }
             readCount += read == nil ? 0 : 1
         }

@@ -240,6 +240,14 @@ struct ToolFileTests: ToolFileSuite {
 
     // MARK: - netrc and .pypirc
 
+    /// It became a name, which a listing shows, and was left in the file.
+    @Test func `a login in an address isn't imported`() async throws {
+        let file = try directory.write(
+            "pypirc", "[own]\nrepository = https://u:urlpw@h.example/\nusername = ada\npassword = pw\n")
+        let read = try await PyPILogins.read(file)
+        #expect(try await entries(read).isEmpty && read.skippedNames == ["own, whose address has a user"])
+    }
+
     @Test func `netrc's logins are read by the rules of curl and Python, and removed with their lines`()
         async throws
     {

@@ -20,10 +20,13 @@ def octets(variant):
 
 
 def item():
-    attributes = {"service": "example.org", "username": "ada"}
+    return item_of({"service": "example.org", "username": "ada"}, 2, b"s3cret" * chance.choice([1, 2000]))
+
+
+def item_of(attributes, modified, secret):
     for number in range(chance.choice([0, 0, 1, 30])):
         attributes[f"more{number}"] = "x" * chance.choice([0, 3, 300])
-    return octets(GLib.Variant("(a{ss}sttay)", (attributes, "a label", 1, 2, b"s3cret" * chance.choice([1, 2000]))))
+    return octets(GLib.Variant("(a{ss}sttay)", (attributes, "a label", 1, modified, secret)))
 
 
 def damaged(data):
@@ -60,7 +63,12 @@ for number in range(count):
     # Every third is damaged outside, where nothing is sealed.
     blob = sealed(data if number % 3 == 0 else damaged(data))
     hashed = {"service": b"h" * 32}
-    file = octets(GLib.Variant("(uayutua(a{say}ay))", (len(salt), salt, 1, 0, 1, [(hashed, blob)])))
+    items = [(hashed, blob)]
+    if number == 0:
+        # Before it an older one, and one as Git Credential Manager has them.
+        items.insert(0, (hashed, sealed(item_of({"service": "example.org", "username": "ada"}, 1, b"older"))))
+        items.insert(0, (hashed, sealed(item_of({"service": "git:https://example.org", "account": "bob"}, 1, b"gcm"))))
+    file = octets(GLib.Variant("(uayutua(a{say}ay))", (len(salt), salt, 1, 0, 1, items)))
     if number and number % 3 == 0:
         file = damaged(file)
     (folder / str(number)).write_bytes(b"GnomeKeyring\n\r\0\n\x01\0" + file)

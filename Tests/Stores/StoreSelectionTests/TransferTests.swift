@@ -94,6 +94,21 @@ internal import Testing
         #expect(try await holds(source, "one"))
     }
 
+    /// The second of two imports ended in the middle.
+    @Test(arguments: ["one", "two"]) func `a copy that another process made sooner counts`(_ theirs: String)
+        async throws
+    {
+        try await source.save(secret("one"), for: key)
+        let busy = ForgetfulStore(
+            inner: target,
+            beforeSaving: { [target, key] in
+                try await target.save(Secret<Password>(copying: theirs.utf8.span), for: key)
+            }, afterSaving: {})
+        let transfer = Transfer(from: source, to: busy, mode: .copy)
+        #expect(try await transfer.transfer(key, deadline: .standard) == (theirs == "one" ? .same : .differs))
+        #expect(try await holds(target, theirs))
+    }
+
     @Test func `a target that returns another secret costs nothing`() async throws {
         try await source.save(secret("one"), for: key)
         let forgetful = ForgetfulStore(inner: target)
@@ -175,6 +190,7 @@ internal import Testing
 /// Takes everything and keeps nothing of it, or keeps it and lets others do something before it says so.
 private struct ForgetfulStore: CredentialStore {
     let inner: InMemoryStore
+    var beforeSaving: (@Sendable () async throws -> Void)?
     var afterSaving: (@Sendable () async throws -> Void)?
     var identity: StoreIdentity { inner.identity }
     var capabilities: StoreCapabilities { inner.capabilities }
@@ -182,6 +198,7 @@ private struct ForgetfulStore: CredentialStore {
     func save<Purpose: SecretPurpose>(
         _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, deadline: Deadline
     ) async throws(StoreError) -> CredentialVersion {
+        try? await beforeSaving?()
         guard let afterSaving else { return CredentialVersion(bytes: Array(repeating: 0, count: 16)) }
         let version = try await inner.save(secret, for: key, options: options, deadline: deadline)
         try? await afterSaving()

@@ -67,7 +67,7 @@ struct DoctorTests {
         try await session.startDaemon(password: nil)
         let list = try await latchkey(["list", "--timeout", "600"], session.environment)
         #expect(list.status == 69 && list.errorText.contains("lacks a default collection"))
-        #expect(list.errorText.contains("hint: create one with `latchkey set --create-collection`"))
+        #expect(list.errorText.contains("hint: create one by adding --create-collection to `latchkey set`"))
         let choice = try await doctor(session.environment, expecting: 69).first { $0.topic == "choice" }
         #expect(choice?.remedy?.contains("--create-collection") == true)
 

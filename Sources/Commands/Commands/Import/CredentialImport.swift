@@ -42,8 +42,16 @@ package struct CredentialImport: Sendable {
         guard let key = try? CredentialKey(service: service, account: account), !secret.isEmpty else {
             return skip(name)
         }
+        // A listing would show it.
+        if let mark = service.firstRange(of: "://"),
+            let end = service[mark.upperBound...].prefix(while: { $0 != "/" }).lastIndex(of: "@"),
+            // Whoever signs in by ssh has a user there.
+            service[mark.upperBound..<end].contains(":") || !service[..<mark.lowerBound].hasSuffix("ssh")
+        {
+            return skip(name.map { "\($0), whose address has a user" })
+        }
         if let present = try await store.read(key, as: Password.self) {
-            if !present.secret.matches(secret) { skip(name.map { "\($0), which has another secret further up" }) }
+            if !present.secret.matches(secret) { skip(name.map { "\($0), of which another secret was imported" }) }
             return
         }
         let isText = secret.withExposedBytes { (try? UTF8Span(validating: $0)) != nil }

@@ -53,6 +53,8 @@ package enum GitHubHosts {
             let rest = text.extracting(min(colon + 2, text.count)..<text.count)
             guard let range = Self.unquoted(rest) else { return false }
             let value = rest.extracting(range)
+            // An unquoted word for no value.
+            if range.lowerBound == 0, let word = value.publicText(), Self.nothing.contains(word) { return false }
             while let last = parents.last, last.indentation >= indentation { parents.removeLast() }
             let path = parents.map(\.name)
             if value.isEmpty {
@@ -69,6 +71,8 @@ package enum GitHubHosts {
             return true
         }
 
+        private static let nothing = ["~", "null", "Null", "NULL"]
+
         private static func endOfName(_ text: Span<UInt8>) -> Int? {
             var from = 0
             while let colon = text.index(of: 0x3A, from: from) {
@@ -80,7 +84,10 @@ package enum GitHubHosts {
 
         /// The range of a plain scalar, or of one in quotes without escapes; `nil` for any other notation.
         private static func unquoted(_ text: Span<UInt8>) -> Range<Int>? {
-            guard !text.isEmpty else { return 0..<0 }
+            var end = text.count
+            while end > 0, text[end - 1] == 0x20 || text[end - 1] == 0x0D { end -= 1 }
+            let text = text.extracting(0..<end)
+            guard !text.isEmpty, text[0] != 0x23 else { return 0..<0 }
             switch text[0] {
             case 0x22, 0x27:
                 guard text.count >= 2, text[text.count - 1] == text[0] else { return nil }

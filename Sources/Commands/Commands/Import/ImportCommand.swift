@@ -77,13 +77,15 @@ enum ImportCommand {
             .sorted { $0.isListed(before: $1) }
         if read.skippedCount > 0 {
             let which: LogMessage = read.skippedNames.isEmpty ? "" : ": \(LogMessage.joined(read.skippedNames))"
-            let what = LogMessage.counted(read.skippedCount, "unsupported entry", "unsupported entries")
+            let what = LogMessage.counted(read.skippedCount, "entry", "entries")
             context.output.note("skipped \(what)\(which)")
         }
         guard !keys.isEmpty else {
             throw CommandFailure(
                 .notFound, "credential.not-found", "nothing to import",
-                hint: "pass the file's path: latchkey import \(source.name) FILE")
+                hint: file == nil
+                    ? "pass the file's path: latchkey import \(source.name) FILE"
+                    : "make sure that the file is one of \(source.name) and has secrets")
         }
         let transfer = Transfer(
             from: read.store, to: try await context.openStoreToCopyInto(), mode: .copy,

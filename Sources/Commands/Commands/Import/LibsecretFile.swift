@@ -8,7 +8,7 @@ internal import LatchkeySystem
 ///
 /// The file is a header and a GVariant `(uayutua(a{say}ay))` of salt, iterations, time, count and items. An item is
 /// sealed with AES-128-CBC and HMAC-SHA-256 under one PBKDF2 key. Items with the attributes `service` and `username`
-/// are read.
+/// or `account` are read.
 package enum LibsecretFile {
     private static let program: StaticString = "libsecret"
     private static let magic = Array("GnomeKeyring\n\r\0\n".utf8)
@@ -29,17 +29,23 @@ package enum LibsecretFile {
                 passphrase(), salt: outline.salt, iterations: outline.iterations, byteCount: 16)
         else { throw notThatFormat }
         var result = try CredentialImport()
+        var items: [Item] = []
         for blob in outline.items {
             guard let opened = try open(blob, key) else {
                 throw ImportError(problem: .wrongPassphrase, program: program)
             }
-            let item = try opened.withExposedBytes { (bytes) throws(ImportError) in try Item(bytes) }
-            guard let service = item.attributes["service"], let account = item.attributes["username"] else {
-                result.skip()
+            items.append(try opened.withExposedBytes { (bytes) throws(ImportError) in try Item(bytes) })
+        }
+        // Of two, the one that was changed last counts, as in a keyring.
+        for item in items.sorted(by: { $0.modified > $1.modified }) {
+            guard let service = item.attributes["service"],
+                let account = item.attributes["username"] ?? item.attributes["account"]
+            else {
+                result.skip("an item without service and user")
                 continue
             }
             try await result.add(
-                service: service, account: account, label: item.label, secret: item.secret.duplicate())
+                service: service, account: account, label: item.label, secret: item.secret.duplicate(), name: "an item")
         }
         return result
     }
@@ -104,6 +110,8 @@ package enum LibsecretFile {
     private final class Item: Sendable {
         let attributes: [String: String]
         let label: String
+        /// In seconds since 1970.
+        let modified: UInt64
         let secret: Secret<Password>
 
         init(_ value: Span<UInt8>) throws(ImportError) {
@@ -113,8 +121,11 @@ package enum LibsecretFile {
                 let label = VariantLayout.text(value.extracting(attributesEnd..<labelEnd))
             else { throw notThatFormat }
             let start = VariantLayout.aligned(labelEnd, to: 8) + 16
-            guard start <= value.count - offsets else { throw notThatFormat }
+            guard start <= value.count - offsets,
+                let modified = VariantLayout.number(value, at: start - 8, size: 8)
+            else { throw notThatFormat }
             self.label = label
+            self.modified = modified
             attributes = try Self.attributes(value.extracting(0..<attributesEnd))
             secret = Secret(copying: value.extracting(start..<(value.count - offsets)))
         }

@@ -205,7 +205,7 @@ struct StoreConfigurationFile {
         CommandFailure(
             .cannotWrite, "configuration.cannot-write",
             "can't write the configuration \"\(shownPath)\": \(error)",
-            hint: "use a folder that you own, with mode 0700")
+            hint: "make sure that you own its folder, with mode 0700, and that the disk isn't full")
     }
 
     private func text() throws -> String { try StoreConfiguration.text(ofFileAt: path, isNamed: false) }

@@ -25,7 +25,7 @@ extension StoreSettings {
     private func hint(for error: StoreError, wasUsed: Bool) -> LogMessage? {
         // A vault that was set or used before may have been moved or lost; a new one would be empty.
         if error.code == .unavailable, error.recoveries.contains(.createVault) {
-            let restore: LogMessage = "`latchkey vault import` restores a backup"
+            let restore: LogMessage = "`latchkey vault import FILE` restores a backup"
             if places["vault"] != nil {
                 let path = CredentialName.word(vaultPath)
                 return "check the path, or create a vault with `latchkey vault init --vault \(path)`; \(restore)"

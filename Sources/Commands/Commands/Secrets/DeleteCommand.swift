@@ -12,7 +12,8 @@ enum DeleteCommand {
         "delete", summary: "delete a secret", operands: KeyOperands.both, options: [.yes],
         details: """
             At a terminal, delete asks before it deletes. If the same secret is also in another store that --all-stores opens,
-            delete deletes that copy too. Exits with 1 if the secret isn't found.
+            delete deletes that copy too. In a keyring it deletes all items with that service and user, also of other programs.
+            Exits with 1 if the secret isn't found.
             """,
         examples: ["latchkey delete example.org alice", "latchkey delete example.org alice --yes"]
     ) { arguments, context in

@@ -3,6 +3,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeyProcess
 internal import LatchkeyStoreSelection
+internal import LatchkeySystem
 internal import LatchkeyCommandLine
 internal import LatchkeyVault
 
@@ -53,7 +54,15 @@ enum VaultImportCommand {
                 unlockedBy: try context.keyOfNewVault(file: keyFile, otherwise: "add \(newKeyFile.name) FILE"),
                 remembering: keyFile)
         } else {
-            vault = try await context.openVault(itemCheck: .always)
+            vault = try await mapError(
+                { (error: StoreError) in
+                    guard error.isCorruption else { return error }
+                    let shown = LoggableText(reviewed: "the path of a vault", unredacted: context.settings.vaultPath)
+                    return StoreError(
+                        error.code, "can't import into \(shown): \(error.cause)",
+                        hint: "move that file away, then add --new-key-file to import into a new vault",
+                        platform: error.platform)
+                }, awaiting: await context.openVault(itemCheck: .always))
             other = try await unlock(file, arguments, descriptor, context)
         }
         let result: VaultImport
@@ -81,7 +90,8 @@ enum VaultImportCommand {
     private static func makesVault(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> Bool {
         let path = context.settings.vaultPath
         if let file = arguments.value(newKeyFile) {
-            try VaultInitCommand.refuseExisting(path, hint: "omit --new-key-file to import into the existing vault")
+            try VaultInitCommand.refuseExisting(
+                path, hint: "omit --new-key-file to import into the existing vault, or move a damaged one away")
             try VaultStore.checkPlace(forNewVaultAt: path, for: .daily)
             try VaultKeyFile.check(at: AbsolutePath.of(file))
             return true
@@ -130,7 +140,10 @@ enum VaultImportCommand {
             return try await settings.unlock(vault)
         } catch {
             guard error.recoveries.contains(.chooseKeyFile) else { throw error }
-            throw StoreError(error.code, error.cause, hint: "check --key-file", platform: error.platform)
+            throw StoreError(
+                error.code, error.cause,
+                hint: arguments.has(keyFile) ? "check --key-file" : "add --key-file with FILE's key file",
+                platform: error.platform)
         }
     }
 

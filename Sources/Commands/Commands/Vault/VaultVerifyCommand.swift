@@ -7,7 +7,7 @@ internal import LatchkeyVault
 /// `latchkey vault verify`.
 enum VaultVerifyCommand {
     private static let accept = CommandOption.flag(
-        "--accept", help: "make a damaged vault usable: delete what is damaged, keep the rest")
+        "--accept", help: "make a vault usable that was changed without its key: keep what is intact")
 
     static let command = Command(
         "vault", "verify", summary: "check a vault for damage, and for missing or replaced secrets",
@@ -15,7 +15,8 @@ enum VaultVerifyCommand {
         details: """
             Latchkey refuses to use a vault that someone has changed without its key. --accept makes the vault usable again: it deletes
             what is damaged, restores what was moved, rebuilds the index, and lists what is lost. Copy the file first, or restore a
-            backup instead.
+            backup instead. --accept doesn't repair damaged pages, such as after a disk's fault. To save what can still be read, run
+            `latchkey vault export --leave-out-damaged FILE`.
 
             Other programs can use the vault during the check; a large vault needs space for a second copy until then. Exits with 65 if
             something is damaged, and with 77 if the vault is intact but older than the last seen state, such as a backup.
@@ -45,7 +46,7 @@ enum VaultVerifyCommand {
             throw StoreError(
                 .corrupted, "\(vault.identity) is damaged, or was changed without its key",
                 hint: found.problems.contains { $0.isOfTheFile }
-                    ? "restore a backup, or save what can be read with `latchkey vault export --leave-out-damaged FILE`"
+                    ? hintOfTheFile
                     : "restore a backup, or keep what is intact with `latchkey vault verify --accept`")
         }
         if !context.output.isJSON {
@@ -53,6 +54,9 @@ enum VaultVerifyCommand {
         }
         return .success
     }
+
+    private static let hintOfTheFile: LogMessage =
+        "restore a backup, or save what can be read with `latchkey vault export --leave-out-damaged FILE`"
 
     private static func json(_ found: VaultVerification, _ done: VaultAcceptance?) -> JSONValue {
         var members: [(name: StaticString, value: JSONValue)] = [
@@ -71,7 +75,11 @@ enum VaultVerifyCommand {
     private static func acceptItems(
         _ vault: VaultStore, _ arguments: ParsedArguments, _ context: CommandContext
     ) async throws -> VaultAcceptance {
-        let done = try await vault.acceptItems(deadline: context.longDeadline(arguments))
+        let done = try await mapError(
+            { (error: StoreError) in
+                !error.isCorruption
+                    ? error : StoreError(.corrupted, error.cause, hint: hintOfTheFile, platform: error.platform)
+            }, awaiting: await vault.acceptItems(deadline: context.longDeadline(arguments)))
         if !context.output.isJSON {
             for problem in done.dropped { try context.output.write("dropped: \(problem)") }
             for problem in done.restored { try context.output.write("restored: \(problem)") }

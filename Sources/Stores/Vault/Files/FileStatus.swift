@@ -88,7 +88,9 @@ enum FileProblem {
         case EACCES, EPERM, ELOOP:
             StoreError(.permissionDenied, "the \(what) \(path) can't be used", hint: hint, platform: platform)
         case ENOSPC, EDQUOT, EROFS, EIO, EFBIG:
-            StoreError(.cannotWrite, "the \(what) \(path) can't be written", hint: hint, platform: platform)
+            StoreError(
+                .cannotWrite, "the \(what) \(path) can't be written: \(SystemErrorNumber(number))",
+                hint: hint ?? "use a disk that isn't full and can be written", platform: platform)
         default: StoreError(.unavailable, "the \(what) \(path) can't be used", hint: hint, platform: platform)
         }
     }

@@ -36,6 +36,7 @@ internal import TestServices
             #"{"resource": "\#(path)", "par": \#(isPushed), "lifetime": 1, "openid": false}"#)
         let first = try await signIn("--resource", server.issuer + path).successful("sign-in")
         #expect(first.errorText.contains("registered the redirect URI http://127.0.0.1:"))
+        #expect(first.errorText.contains("sign-ins at \(server.issuer), with the scopes "), "\(first.errorText)")
         let provider = try await run("provider", "list", "--json").outputText
         #expect(provider.contains(#""resource": "\#(server.issuer)\#(path)""#), "\(provider)")
         // The token's one second has passed then, however fast the machine is.

@@ -49,6 +49,10 @@ extension ProviderAddCommand {
         if configuration.scopes.isEmpty {
             configuration.scopes = try metadata.withRefreshToken(ScopeList(scopes)).scopes
         }
+        // The resource chose both, and the person sees only the server's own page.
+        let wanted = try ScopeList(configuration.scopes)
+        let what: LogMessage = wanted.isEmpty ? "" : ", with the scopes \(wanted)"
+        context.output.note("the resource has its sign-ins at \(issuer)\(what)")
         if configuration.clientID != unregisteredClientID {
             if arguments.has(SignInOptions.clientSecret), configuration.secretMethod == nil {
                 configuration.secretMethod = try ClientAuthentication.methodWithSecret(

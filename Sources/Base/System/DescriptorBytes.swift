@@ -51,7 +51,15 @@ package enum DescriptorBytes {
         else { return nil }
         let flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
         let opened = unsafe open("/proc/self/fd/\(descriptor)", flags)
-        return opened < 0 ? nil : opened
+        guard opened >= 0 else { return nil }
+        // A terminal's controller opens as another one. TIOCGDEV of ioctl_tty(2) tells terminals apart.
+        var (terminal, other) = (UInt32(0), UInt32(0))
+        let isOther =
+            status.st_mode & S_IFMT == S_IFCHR
+            && (unsafe ioctl(descriptor, 0x8004_5432, &terminal) != 0 || ioctl(opened, 0x8004_5432, &other) != 0
+                || terminal != other)
+        if isOther { close(opened) }
+        return isOther ? nil : opened
     }
 
     /// Calls write(2) once. A socket doesn't wait.

@@ -82,10 +82,8 @@ package struct Transfer: Sendable {
             ) { () async throws(StoreError) in try await finish(key, record.version, deadline) })
         guard let error else { return outcome }
         // Another import was sooner.
-        guard mode == .copy, outcome == .copied, error.code == .conflict,
-            let other = try await target.read(key, as: Password.self, deadline: deadline)
-        else { throw error }
-        return other.secret.matches(record.secret) ? .same : .differs
+        guard mode == .copy, outcome == .copied, error.code == .conflict else { throw error }
+        return try await transfer(key, deadline: deadline)
     }
 
     private static let test = "test of a move"

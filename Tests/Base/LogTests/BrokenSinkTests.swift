@@ -63,7 +63,9 @@ import TestServices
     }
 
     /// A terminal is ready for a byte, and a write of more waited for its reader.
-    @Test(arguments: [false, true]) func `a reader that takes nothing stops nobody`(isTerminal: Bool) throws {
+    @Test(.timeLimit(.minutes(5)), arguments: [false, true]) func `a reader that takes nothing stops nobody`(
+        isTerminal: Bool
+    ) throws {
         var ends: [Int32] = [-1, -1]
         if isTerminal {
             // ptmx(4) and ioctl_tty(2): TIOCSPTLCK, TIOCGPTN.

@@ -329,7 +329,9 @@ import TestServices
     }
 
     /// A blocked write stopped the signals and the other stream, too.
-    @Test func `a reader that takes nothing stops neither a signal nor the other stream`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `a reader that takes nothing stops neither a signal nor the other stream`()
+        async throws
+    {
         let fifo = directory / "fifo"
         try #require(unsafe mkfifo(fifo, 0o600) == 0)
         let reader = unsafe open(fifo, O_RDONLY | O_NONBLOCK)
@@ -345,6 +347,19 @@ import TestServices
         kill(running.pid, SIGTERM)
         let run = try await running.finish()
         #expect(run.status == 7 && run.errorText == "taken\n")
+    }
+
+    /// While nobody reads the output, nobody reads the program's either: what follows may be the rest of a secret.
+    @Test func `a secret isn't shown in part because the reader is slow`() async throws {
+        // Each secret lies across the end of a piece of 16 KiB.
+        let program = "s = \"hunter2secret\"; print(\"x\" * 16378 + s + (\"x\" * 16371 + s) * 19, end=\"\", flush=True)"
+        let run = try await Program("sh").run(
+            [
+                "-c",
+                "\(BuiltProducts.latchkey().path) \(Self.masked.joined(separator: " ")) python3 -c '\(program)' | (sleep 2; cat)",
+            ], environment: environment.merging(["PATH": Program.searchPath]) { $1 })
+        #expect(!run.outputText.contains("hunt"), "\(run.errorText)")
+        #expect(run.outputText.split(separator: "***").count == 20)
     }
 
     @Test(.timeLimit(.minutes(5))) func `a killed monitor takes the program with it`() async throws {
@@ -399,10 +414,13 @@ import TestServices
     }
 
     /// A second after the program's end the rest was left in the pipe: a slow reader, or a busy machine, lost output.
-    @Test func `all that a program wrote is shown, however late it is read`() async throws {
+    /// So did a signal that the program had handled before.
+    @Test(arguments: ["", "trap : HUP; kill -HUP $(ps -o ppid= -p $PPID); sleep 0.2; "])
+    func `all that a program wrote is shown, however late it is read`(_ before: String) async throws {
         let latchkey = try BuiltProducts.latchkey().path
+        let program = "\(Self.masked.joined(separator: " ")) sh -c '\(before)seq 1 40000'"
         let run = try await Program("sh").run(
-            ["-c", "\(latchkey) \(Self.masked.joined(separator: " ")) seq 1 40000 | (sleep 3; tail -1)"],
+            ["-c", "\(latchkey) \(program) | (sleep 3; tail -1)"],
             environment: environment.merging(["PATH": Program.searchPath]) { $1 })
         #expect(run.outputText == "40000\n", "\(run.errorText)")
     }

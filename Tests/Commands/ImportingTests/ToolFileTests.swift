@@ -245,7 +245,7 @@ struct ToolFileTests: ToolFileSuite {
         let file = try directory.write(
             "pypirc", "[own]\nrepository = https://u:urlpw@h.example/\nusername = ada\npassword = pw\n")
         let read = try await PyPILogins.read(file)
-        #expect(try await entries(read).isEmpty && read.skippedNames == ["own, whose address has a user"])
+        #expect(try await entries(read).isEmpty && read.skippedNames == ["own, whose address has a password"])
     }
 
     @Test func `netrc's logins are read by the rules of curl and Python, and removed with their lines`()

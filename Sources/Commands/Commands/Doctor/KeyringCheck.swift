@@ -107,6 +107,7 @@ struct KeyringCheck {
 /// Saves a throw-away secret in a store, reads it back and deletes it.
 struct RoundTrip {
     private static let service = "latchkey:doctor"
+    private static let label = "Latchkey's doctor, to be deleted"
     let store: any CredentialStore
     let deadline: Deadline
 
@@ -132,15 +133,17 @@ struct RoundTrip {
     private func run() async throws(StoreError) -> Finding {
         let secret = try newSecret()
         // Left behind by a check that was killed; a younger one may be another's.
-        for entry in try await store.list(service: Self.service, deadline: deadline).all()
-        where entry.modified.advanced(bySeconds: 60) < .now() {
-            try await store.delete(entry.key, condition: .none, deadline: deadline)
+        for entry in (try? await store.list(service: Self.service, deadline: deadline).all()) ?? []
+        where entry.label == Self.label && UInt64(entry.key.account) != nil
+            && entry.modified.advanced(bySeconds: 60) < .now()
+        {
+            _ = try? await store.delete(entry.key, condition: .none, deadline: deadline)
         }
         guard let key = try? CredentialKey(service: Self.service, account: "\(UInt64.random(in: 0 ... .max))")
         else {
             return .note("round trip", "skipped")
         }
-        let options = SaveOptions(label: "Latchkey's doctor, to be deleted", condition: .absent)
+        let options = SaveOptions(label: Self.label, condition: .absent)
         try await store.save(secret, for: key, options: options, deadline: deadline)
         let isSame = try await store.read(key, as: Password.self, deadline: deadline)?.secret.matches(secret) ?? false
         try await store.delete(key, condition: .none, deadline: deadline)

@@ -56,23 +56,25 @@ enum GitHelper {
         let others = try await view.foreign(having: request.shapes, deadline: context.deadline, skipped: &skipped)
         if try await answer(request, request.services, from: others, &skipped, context) { return }
         // As git credential-store, which compares the path only if git asks for one.
-        let beneath = try await services(beneath: request, view, context)
-        if try await answer(request, beneath, from: view, &skipped, context) { return }
+        for service in try await services(beneath: request, view, &skipped, context) {
+            if try await answer(request, [service], from: view, &skipped, context) { return }
+        }
         try view.checkAllSearched(skipped)
     }
 
     /// The services of passwords for a path at the host, if git asks for no path.
     private static func services(
-        beneath request: borrowing GitExchange, _ view: StoreView, _ context: CommandContext
+        beneath request: borrowing GitExchange, _ view: StoreView, _ skipped: inout StoreError?,
+        _ context: CommandContext
     ) async throws -> [String] {
         guard request.path.isEmpty, !request.host.isEmpty else { return [] }
         let starts = request.services.map { $0 + "/" }
         var found: [CredentialMetadata] = []
-        for store in view.stores {
-            let entries = try? await store.list(deadline: context.deadline).all()
-            found += (entries ?? []).filter { entry in
+        _ = try await view.first(skipped: &skipped) { (store) -> Void? in
+            found += try await store.list(deadline: context.deadline).all().filter { entry in
                 entry.key.kind == .password && starts.contains { entry.key.service.hasPrefix($0) }
             }
+            return nil
         }
         return found.sorted { $0.modified > $1.modified }.map(\.key.service)
     }
@@ -137,10 +139,12 @@ enum GitHelper {
         } else {
             if try await provider(of: request, view, context) != nil { return }
             var skipped: StoreError?
-            let elsewhere = try await Array(request.services.dropFirst()) + services(beneath: request, view, context)
-            let record = try await view.credential(
-                services: elsewhere, account: account, deadline: context.deadline, skipped: &skipped)
-            if let record, record.secret.matches(secret) { return }
+            let beneath = try await services(beneath: request, view, &skipped, context)
+            for service in request.services.dropFirst() + beneath {
+                let record = try await view.credential(
+                    services: [service], account: account, deadline: context.deadline, skipped: &skipped)
+                if let record, record.secret.matches(secret) { return }
+            }
             let others = try await view.foreign(
                 having: request.shapes, deadline: context.deadline, skipped: &skipped)
             let other = try await others.credential(
@@ -168,21 +172,19 @@ enum GitHelper {
     private static func erase(_ request: borrowing GitExchange, _ context: CommandContext) async throws {
         guard let service = request.service else { return }
         let view = try await context.openView()
-        let services = try await request.services + services(beneath: request, view, context)
         if let provider = try await provider(of: request, view, context) {
             context.output.note(
                 "the server refused your session at \(provider); to sign in again: latchkey sign-in \(provider)"
             )
         }
         try await view.forEach { store in
-            for key in try await store.keys(services, request.account, context.deadline) {
+            for key in try await store.keys(request.services, request.account, context.deadline) {
                 guard let record = try await store.read(key, as: Password.self, deadline: context.deadline) else {
                     continue
                 }
                 switch request.password {
                 case .some(let password):
                     guard let kept = GitSecret(record.secret), kept.password.matches(password) else { continue }
-                case .none where !request.services.contains(key.service): continue
                 case .none: break
                 }
                 try await store.delete(key, condition: .matches(record.version), deadline: context.deadline)

@@ -43,12 +43,9 @@ package struct CredentialImport: Sendable {
             return skip(name)
         }
         // A listing would show it.
-        if let mark = service.firstRange(of: "://"),
-            let end = service[mark.upperBound...].prefix(while: { $0 != "/" }).lastIndex(of: "@"),
-            // Whoever signs in by ssh has a user there.
-            service[mark.upperBound..<end].contains(":") || !service[..<mark.lowerBound].hasSuffix("ssh")
-        {
-            return skip(name.map { "\($0), whose address has a user" })
+        let authority = service.firstRange(of: "://").map { service[$0.upperBound...].prefix { !"/?#".contains($0) } }
+        if let authority, let at = authority.lastIndex(of: "@"), authority[..<at].contains(":") {
+            return skip("\(name ?? "an entry"), whose address has a password")
         }
         if let present = try await store.read(key, as: Password.self) {
             if !present.secret.matches(secret) { skip(name.map { "\($0), of which another secret was imported" }) }

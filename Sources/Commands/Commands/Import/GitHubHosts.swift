@@ -54,7 +54,11 @@ package enum GitHubHosts {
             guard let range = Self.unquoted(rest) else { return false }
             let value = rest.extracting(range)
             // An unquoted word for no value.
-            if range.lowerBound == 0, let word = value.publicText(), Self.nothing.contains(word) { return false }
+            if range.lowerBound == 0, ["oauth_token", "user"].contains(name), let word = value.publicText(),
+                Self.nothing.contains(word)
+            {
+                return false
+            }
             while let last = parents.last, last.indentation >= indentation { parents.removeLast() }
             let path = parents.map(\.name)
             if value.isEmpty {
@@ -85,7 +89,7 @@ package enum GitHubHosts {
         /// The range of a plain scalar, or of one in quotes without escapes; `nil` for any other notation.
         private static func unquoted(_ text: Span<UInt8>) -> Range<Int>? {
             var end = text.count
-            while end > 0, text[end - 1] == 0x20 || text[end - 1] == 0x0D { end -= 1 }
+            while end > 0, [0x20, 0x09, 0x0D].contains(text[end - 1]) { end -= 1 }
             let text = text.extracting(0..<end)
             guard !text.isEmpty, text[0] != 0x23 else { return 0..<0 }
             switch text[0] {

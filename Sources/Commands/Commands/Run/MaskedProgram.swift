@@ -18,8 +18,8 @@ struct MaskedProgram: ~Copyable {
     private var early: [Int32] = []
     /// How the program ended (wait(2)), once it has.
     private var status: Int32?
-    /// Whether a signal asks for the end.
-    private var isToEnd = false
+    /// When a signal last asked for the end.
+    private var askedToEnd: ContinuousClock.Instant?
 
     /// Runs a program, and ends this process as it does. Returns when it can't be started, or its output isn't all where
     /// it should be.
@@ -56,9 +56,11 @@ struct MaskedProgram: ~Copyable {
 
     /// How long a terminal may take to hand on what was written before the end. Pipes hand it on at once.
     private static let patience: Int32 = 50
-    /// The limit for a stream that other processes still write to after the program's end, and after a signal for a reader
-    /// that takes nothing.
+    /// The limit for a stream that other processes still write to after the program's end, and for a reader that takes
+    /// nothing if a signal ended the program.
     private static let longestEnd: Duration = .seconds(1)
+    /// How long after a signal a program's end counts as the signal's doing.
+    private static let longestAnswer: Duration = .seconds(5)
 
     /// Returns an errno if the monitor can't start the program, and `nil` after the program's end.
     private mutating func relay() -> Int32? {
@@ -74,7 +76,8 @@ struct MaskedProgram: ~Copyable {
                 // All output of the program is shown. Later output of other programs is cut off.
                 for stream in start.streams where isLate && !stream.isOwing { stream.finish(mask) }
                 let isDone = start.streams.allSatisfy { !$0.isOpen && $0.queue.isEmpty }
-                if isDone || (isLate && isToEnd) { break }
+                let isAsked = askedToEnd.map { end < $0 + Self.longestAnswer + Self.longestEnd } ?? false
+                if isDone || (isLate && isAsked) { break }
             }
             var wanted = wantedDescriptors()
             let ready = unsafe poll(&wanted, nfds_t(wanted.count), timeout)
@@ -121,7 +124,7 @@ struct MaskedProgram: ~Copyable {
 
     private var timeout: Int32 {
         if status != nil { return Self.patience }
-        return keyboard?.isPassed == false || start.streams.contains(where: \.isWaiting) ? 100 : -1
+        return keyboard?.isPassed == false || start.streams.contains { $0.isWaiting && $0.queue.isEmpty } ? 100 : -1
     }
 
     // MARK: - What comes
@@ -136,10 +139,9 @@ struct MaskedProgram: ~Copyable {
             case SIGCONT: break
             // A signal that kills a starter also kills the program, even if the program ignores SIGTERM.
             case SIGTERM where WorkerProcess.hasLostStarter: tell(SIGKILL)
-            case SIGUSR1, SIGUSR2, SIGTSTP: tell(number)
+            case _ where number & RelayedSignals.isTypedBit != 0: if status != nil { askedToEnd = .now }
             default:
-                // A program may go on after Ctrl-C, and have a slow reader later.
-                if number != SIGINT || status != nil { isToEnd = true }
+                if number == SIGTERM || status != nil { askedToEnd = .now }
                 tell(number)
             }
         }
@@ -221,6 +223,9 @@ enum RelayedSignals {
     private nonisolated(unsafe) static var writingEnd: Int32 = -1
     private nonisolated(unsafe) static var takesFromKeyboard = false
 
+    /// Marks a typed signal that the program got as well.
+    static let isTypedBit: Int32 = 0x80
+
     /// Those that are the program's, as if it were in our place.
     static let forwarded = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2]
 
@@ -242,9 +247,9 @@ enum RelayedSignals {
         unsafe action.__sigaction_handler.sa_sigaction = { number, information, _ in
             // SI_KERNEL of sigaction(2).
             let isTyped = unsafe information?.pointee.si_code == 0x80 && number != SIGHUP && number != SIGWINCH
-            if isTyped, unsafe !RelayedSignals.takesFromKeyboard { return }
+            let isProgramsToo = unsafe isTyped && !RelayedSignals.takesFromKeyboard
             // write is async-signal-safe (signal-safety(7)).
-            var byte = UInt8(truncatingIfNeeded: number)
+            var byte = UInt8(truncatingIfNeeded: number | (isProgramsToo ? RelayedSignals.isTypedBit : 0))
             unsafe write(RelayedSignals.writingEnd, &byte, 1)
         }
         action.sa_flags = SA_RESTART | SA_SIGINFO

@@ -61,7 +61,8 @@ final class MaskedStream {
 
     /// Shows what has waited long enough.
     func showWaiting(_ mask: borrowing SecretMask) {
-        guard isWaiting, changed.duration(to: .now) >= Self.patience else { return }
+        // While the queue waits, the source isn't read: what follows may be there.
+        guard isWaiting, queue.isEmpty, changed.duration(to: .now) >= Self.patience else { return }
         isWaiting = false
         show(text.showWaiting(mask))
     }
@@ -90,9 +91,14 @@ final class MaskedStream {
     /// us.
     func writeQueue() {
         while !queue.isEmpty {
-            let count = unsafe queue.withUnsafeBytes { unsafe DescriptorBytes.writeOnce($0, to: output) }
+            // A pipe that is ready takes so much without waiting (pipe(7)).
+            var wanted = pollfd(fd: output, events: Int16(POLLOUT), revents: 0)
+            if output == target, unsafe poll(&wanted, 1, 0) == 0 { return }
+            let piece = queue.prefix(output == target ? Int(PIPE_BUF) : queue.count)
+            let count = unsafe piece.withUnsafeBytes { unsafe DescriptorBytes.writeOnce($0, to: output) }
             if count > 0 {
                 queue = queue.dropFirst(count)
+                if queue.isEmpty { changed = .now }
             } else if count < 0 && errno == EAGAIN {
                 return
             } else if count == 0 || errno != EINTR {

@@ -67,10 +67,10 @@ struct ConfigurationFile: Sendable {
 
 /// Looking at a tool's configuration where it lies, in guarded memory: tools keep passwords in these files too.
 extension Span<UInt8> {
-    /// Whether a section of this name is as wanted: git takes several.
+    /// Whether a section of this name is as wanted: git takes several, and tells no upper from lower case.
     func hasSection(_ name: String, where isWanted: (Span<UInt8>) -> Bool) -> Bool {
         var start = 0
-        while let lines = extracting(start..<count).section(name) {
+        while let lines = extracting(start..<count).section(name, ignoringCase: true) {
             if isWanted(extracting(start + lines.lowerBound..<start + lines.upperBound)) { return true }
             start += lines.upperBound
         }
@@ -78,12 +78,12 @@ extension Span<UInt8> {
     }
 
     /// The lines of a section, its header left out: `[name]` up to the next header or the end. `nil` for none.
-    func section(_ name: String) -> Range<Int>? {
+    func section(_ name: String, ignoringCase: Bool = false) -> Range<Int>? {
         var start: Int?
         for line in lines {
             let text = extracting(trimmed(line))
             if let start, text.starts(with: "[") { return start..<line.lowerBound }
-            if start == nil, text.isHeader(of: name) { start = line.upperBound }
+            if start == nil, text.isHeader(of: name, ignoringCase) { start = line.upperBound }
         }
         return start.map { $0..<count }
     }
@@ -113,9 +113,10 @@ extension Span<UInt8> {
     }
 
     /// Whether a trimmed line is `[name]`, which a comment may follow.
-    private func isHeader(of name: String) -> Bool {
+    private func isHeader(of name: String, _ ignoringCase: Bool) -> Bool {
         let header = "[\(name)]"
-        guard count >= header.utf8.count, ASCII.equal(extracting(0..<header.utf8.count), header) else { return false }
+        let start = extracting(0..<Swift.min(header.utf8.count, count))
+        guard ignoringCase ? startsIgnoringCase(with: header, at: 0) : ASCII.equal(start, header) else { return false }
         let rest = extracting(header.utf8.count..<count)
         let comment = rest.indices.first { !Self.isSpace(rest[$0]) }
         return comment.map { rest[$0] == UInt8(ascii: "#") || rest[$0] == UInt8(ascii: ";") } ?? true

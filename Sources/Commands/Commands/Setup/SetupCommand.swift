@@ -165,7 +165,7 @@ private struct SetupRun {
         guard change != nil || needsLink else {
             return try tell("\(setup.tool) already gets its credentials from Latchkey", "none")
         }
-        try refuseSecond(change)
+        if !printsOnly { try refuseSecond(change) }
         try show(change, isLinkShown: needsLink)
         if printsOnly { return context.output.isJSON ? try tell("", "shown") : .success }
         try context.consent(isConsented)
@@ -192,7 +192,7 @@ private struct SetupRun {
     private func refuseSecond(_ change: TextChange?) throws {
         guard change != nil, let record = records.read(name) else { return }
         let other = ConfigurationFile(path: record.file)
-        guard (try? other.read().withExposedBytes { record.place(in: $0) }) != nil else { return }
+        guard try other.read().withExposedBytes({ record.place(in: $0) }) != nil else { return }
         let which: LogMessage = record.file == file.path ? "another setting" : "a setting in \(other.shown)"
         throw CommandFailure(
             .refused, "setup.other", "\(setup.tool) already gets its credentials from Latchkey, with \(which)",

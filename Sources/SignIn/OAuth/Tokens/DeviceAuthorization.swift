@@ -30,8 +30,12 @@ package struct DeviceAuthorizationEndpoint: Sendable {
     /// A code with more characters is for no person to enter.
     static let maximumUserCodeByteCount = 64
     static let standardInterval: Double = 5
-    /// The parameters that ask for a page. Google refuses them here.
-    private static let parametersOfBrowsers: Set = ["access_type", "prompt"]
+    /// The parameters that are about the server's pages (OpenID Connect Core section 3.1.2.1), and Google's own, which
+    /// Google refuses here.
+    private static let parametersOfBrowsers: Set = [
+        "access_type", "acr_values", "display", "hd", "id_token_hint", "include_granted_scopes", "login_hint",
+        "max_age", "prompt", "ui_locales",
+    ]
     /// The limit in seconds. A longer life or wait is reduced to this.
     static let maximumSeconds: Double = 86_400
 

@@ -77,7 +77,11 @@ struct MaskedProgram: ~Copyable {
                 for stream in start.streams where isLate && !stream.isOwing { stream.finish(mask) }
                 let isDone = start.streams.allSatisfy { !$0.isOpen && $0.queue.isEmpty }
                 let isAsked = askedToEnd.map { end < $0 + Self.longestAnswer + Self.longestEnd } ?? false
-                if isDone || (isLate && isAsked) { break }
+                if isDone { break }
+                if isLate && isAsked {
+                    for stream in start.streams { stream.giveUp() }
+                    break
+                }
             }
             var wanted = wantedDescriptors()
             let ready = unsafe poll(&wanted, nfds_t(wanted.count), timeout)

@@ -74,6 +74,11 @@ final class MaskedStream {
         close()
     }
 
+    /// Leaves what the reader hasn't taken.
+    func giveUp() {
+        if isPipe && !queue.isEmpty { failure = .cannotWriteOutput(EAGAIN, to: target) }
+    }
+
     private func close() {
         if isPipe && isOpen { Glibc.close(source) }
         source = -1

@@ -131,7 +131,8 @@ extension KeyringCollection {
         }
         var first: [CredentialKey: KeyringItem] = [:]
         for item in items {
-            guard let key = item.key else { continue }
+            // Not what a service finds, but what was asked for.
+            guard let key = item.key, service.map({ key.service.hasSameOctets(as: $0) }) ?? true else { continue }
             if let other = first[key], other.precedes(item) { continue }
             first[key] = item
         }

@@ -50,7 +50,8 @@ extension KeyringCollection {
         _ item: KeyringItem, _ form: BusValue, _ label: String, _ session: KeyringSession,
         _ interruption: Interruption
     ) async throws(KeyringFailure) {
-        if label != item.item.label {
+        // Equal letters may be other bytes, which the version has.
+        if !label.hasSameOctets(as: item.item.label) {
             let interface = BusValue.string(BusName.itemInterface.description)
             _ = try await session.change(
                 .setProperty, on: item.path, [interface, .string("Label"), .boxed(.string(label))], interruption)
@@ -71,6 +72,8 @@ extension KeyringCollection {
         ])
         let reply = try await session.change(
             .createItem, on: path(session, interruption), [properties, form, .boolean(false)], interruption)
+        // Neither an item nor a question.
+        if reply[0].text == BusName.nothing, reply[1].text == BusName.nothing { throw .store(.keyringBrokeProtocol) }
         try await finish(prompt: reply[1].text, session, interruption)
     }
 
@@ -97,6 +100,13 @@ extension KeyringCollection {
         try await alone(with: key, interruption) { (session) async throws(KeyringFailure) in
             let items = try await items(under: key, session, interruption)
             try await check(condition, items.first, session, interruption)
+            // Who knows a version knows one secret.
+            if condition != .none, let first = items.first,
+                let secret = try await secret(of: first, session, interruption),
+                try await differing(from: secret, Array(items.dropFirst()), session, interruption) > 0
+            {
+                throw .store(.differingItems(key))
+            }
             // All of them, the one that is read last of all: an older one must never come to light.
             for item in items.reversed() {
                 if try await delete(item, session, interruption) { deleted = true }
@@ -179,6 +189,14 @@ extension KeyringCollection {
         var version: CredentialVersion?
         if let item { version = try await self.version(of: item, session, interruption) }
         try mapError(KeyringFailure.store, of: try condition.check(against: version))
+    }
+}
+
+extension StoreError {
+    fileprivate static func differingItems(_ key: CredentialKey) -> StoreError {
+        StoreError(
+            .conflict, "other items in the keyring have the same name as \(key), with another secret",
+            hint: "compare them in your keyring application, and delete those that no program uses")
     }
 }
 

@@ -54,6 +54,21 @@ import TestServices
         #expect(!plain.shown.contains("escaped"))
     }
 
+    /// It was replaced without a question.
+    @Test func `a secret that another process stores while a person types is kept`() async throws {
+        let terminal = try PseudoTerminal()
+        let running = try start(["set", "example.org", "ada"], terminal)
+        try await terminal.waitForQuestion("Secret for example.org/ada", from: running)
+        try await run("generate", "example.org", "ada").successful("generate")
+        let theirs = try await run("get", "example.org", "ada").outputText
+        terminal.type("typed\r")
+        try await terminal.waitForQuestion("Repeat it", from: running)
+        terminal.type("typed\r")
+        #expect(try await running.finish().status == 73)
+        try await terminal.waitUntilShown("nothing was stored")
+        #expect(try await run("get", "example.org", "ada").outputText == theirs)
+    }
+
     // MARK: - A provider's name that is in use
 
     private func clientID() throws -> String {

@@ -131,17 +131,20 @@ internal import TestServices
         #expect(run.errorText.contains("latchkey: hint: run it in the desktop's session, or in a terminal"))
     }
 
-    @Test func `a terminal puts the secret into its own clipboard, and clears it again`() async throws {
+    /// A signal left the secret there.
+    @Test(arguments: [nil, SIGTERM])
+    func `a terminal puts the secret into its own clipboard, and clears it again`(_ signal: Int32?) async throws {
         let terminal = try PseudoTerminal()
         let running = try BuiltProducts.latchkey().start(
             ["get", "--clip", "example.org", "ada"], environment: environment, terminal: terminal)
         try await terminal.waitForQuestion("Asked the terminal to copy it; not every terminal does", from: running)
         // The base64 of hunter2.
         #expect(terminal.shown.hasPrefix("\u{1B}]52;c;aHVudGVyMg==\u{7}"))
-        terminal.type("\r")
+        if let signal { kill(running.pid, signal) } else { terminal.type("\r") }
         let run = try await running.finish()
-        #expect(run.status == 0 && run.outputText.isEmpty, "\(run.errorText)")
-        try await terminal.waitUntilShown("\r\n\u{1B}]52;c;\u{7}")
+        #expect(run.status == (signal.map { 128 + $0 } ?? 0) && run.outputText.isEmpty, "\(run.errorText)")
+        try await terminal.waitUntilShown("\u{1B}]52;c;\u{7}")
+        #expect(terminal.echoes)
         #expect(!terminal.shown.contains("hunter2"))
     }
 }

@@ -13,7 +13,7 @@ public final class StandInService: Sendable {
         case gone
         /// Replies with an error of no meaning.
         case error
-        /// Replies with nothing in the collection that is asked for.
+        /// Replies with nothing in the collection that is asked for, or that nothing was made (for `CreateItem`).
         case empty
         /// Replies once that the arguments are bad, then as it should.
         case firstRefused
@@ -25,7 +25,8 @@ public final class StandInService: Sendable {
         case death
         /// Supports no encrypted session (for `OpenSession`).
         case plain
-        /// The item is locked until it is unlocked by its own path (for `GetAll`).
+        /// The item is locked until it is unlocked by its own path (for `GetAll`). A question that is answered unlocks
+        /// nothing (for `Unlock`).
         case locked
     }
 
@@ -150,19 +151,22 @@ public final class StandInService: Sendable {
             if method == "GetSecrets":
                 secrets = {path: sealed(body[1], items[path]) for path in body[0] if path in items}
                 return "a{o(oayays)}", ({} if fault == "empty" else secrets,)
-            if method == "Unlock" and fault == "garbage":
+            if method == "Unlock" and fault in ("garbage", "locked"):
                 return "aoo", ([], "/org/freedesktop/secrets/prompt/1")
             if method == "Unlock":
                 unlocked.update(body[0])
                 return "aoo", ([] if fault == "empty" else body[0], "/")
             if method == "Prompt":
                 emitter = DBusAddress(path, interface=interface + "Prompt")
-                bus.send(new_signal(emitter, "Completed", "s", ("wrong",)))
+                if faults.get("Unlock") == "locked":
+                    bus.send(new_signal(emitter, "Completed", "bv", (False, ("ao", []))))
+                else:
+                    bus.send(new_signal(emitter, "Completed", "s", ("wrong",)))
                 return "", ()
             if method == "Dismiss":
                 return "", ()
             if method == "CreateItem":
-                return "oo", (create(*body), "/")
+                return "oo", ("/" if fault == "empty" else create(*body), "/")
             if method == "SetSecret":
                 items[path].secret = opened(body[0])
                 return "", ()

@@ -57,6 +57,23 @@ struct DuplicateItemTests {
         #expect(try await probe.read("s", "u") == "x")
     }
 
+    /// Who renames or moves has read one of them, and the other one was deleted unread.
+    @Test(arguments: [
+        ["rename", "s", "u", "--to", "v"], ["move", "--from", "secret-service", "--to", "vault", "s"],
+    ])
+    func `items with other secrets stay when one of them is renamed or moved`(_ words: [String]) async throws {
+        try await store("older", keyrings)
+        try await store("newer", schema)
+        let environment = session.environment.merging(["LATCHKEY_KEY_FILE": session.directory / "key"]) { $1 }
+        try await BuiltProducts.latchkey().run(
+            ["vault", "init", "--key-file", session.directory / "key"], environment: environment
+        ).successful("vault init")
+        let store = words[0] == "rename" ? ["--store", "secret-service"] : []
+        let run = try await BuiltProducts.latchkey().run(words + store, environment: environment)
+        #expect(run.status == 73 && run.errorText.contains("with another secret"), "\(run.errorText)")
+        #expect(try await secrets() == ["newer", "older"])
+    }
+
     // MARK: - Repairing them
 
     @Test func `of items with one secret the item that all programs find stays`() async throws {

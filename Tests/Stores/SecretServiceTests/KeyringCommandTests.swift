@@ -39,6 +39,27 @@ struct KeyringCommandTests {
         #expect(ambiguous.errorText.contains("[store.ambiguous]") && ambiguous.errorText.contains(second))
     }
 
+    /// Equal letters in other bytes were no other label, but another version: the copy was taken for another program's.
+    @Test func `a label in other bytes is another label`() async throws {
+        let session = try await PrivateSession(.unlocked)
+        try await latchkey(["set", "one", "u", "--label", "caf\u{E9}"], session, input: "one").successful("set")
+        try await latchkey(["set", "two", "u", "--label", "cafe\u{301}"], session, input: "two").successful("set")
+        try await latchkey(["rename", "one", "u", "--to", "two/u", "--force"], session).successful("rename")
+        #expect(try await latchkey(["get", "two", "u"], session).outputText == "one")
+        #expect(try await latchkey(["get", "one", "u"], session).status == 1)
+    }
+
+    /// Another item that can't be described made the absence of this one an error.
+    @Test func `a secret that isn't there is absent, also where the hint can't be made`() async throws {
+        let session = try await PrivateSession(.none)
+        let service = try await StandInService(on: session, ["GetAll": .error])
+        for words in [["get"], ["delete", "--yes"]] {
+            let run = try await latchkey(words + ["s", "nobody", "--store", "secret-service"], session)
+            #expect(run.status == 1 && run.errorText.contains("latchkey list"), "\(run.errorText)")
+        }
+        #expect(service.calls("GetAll") > 0)
+    }
+
     @Test func `a collection is made with --create-collection only`() async throws {
         let session = try await PrivateSession(.none)
         try await session.startDaemon(password: nil)

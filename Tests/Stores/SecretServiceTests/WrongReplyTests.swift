@@ -97,6 +97,20 @@ struct WrongReplyTests {
         #expect(successor.calls("GetSecrets") == 1)
     }
 
+    /// The secret counted as stored.
+    @Test func `a service that makes no item and asks nothing is reported`() async throws {
+        let service = try await StandInService(on: session, ["CreateItem": .empty])
+        #expect(code(try await probe.ask("save", "s", "new", "password", "00")) == "store.protocol-violation")
+        #expect(service.calls("CreateItem") == 1)
+    }
+
+    /// The person was asked eight times, and then told that other programs were busy.
+    @Test func `a question that is answered and unlocks nothing is asked once`() async throws {
+        let service = try await StandInService(on: session, ["GetAll": .locked, "Unlock": .locked])
+        #expect(code(try await probe.ask("read", "s", "u", "password")) == "store.locked")
+        #expect(service.calls("Prompt") == 1)
+    }
+
     // MARK: - The session key
 
     @Test(arguments: [Fault.plain, .garbage, .type, .error])

@@ -21,6 +21,9 @@ struct Clipboard {
     /// The capacity of a pipe without a reader.
     static let maximumByteCount = 4096
 
+    // A signal handler can reach nothing but globals.
+    private nonisolated(unsafe) static var ending: Int32 = 0
+
     private let way: Way
     private let context: CommandContext
 
@@ -71,9 +74,18 @@ struct Clipboard {
             context.output.note(
                 "copied; the secret is removed in \(Self.time) seconds")
         case .terminal:
+            // The secret doesn't stay after a signal either.
+            for number in [SIGTERM, SIGHUP] where !SignalEffect.isIgnored(number) {
+                signal(number) { unsafe Clipboard.ending = $0 }
+            }
             try context.prompt.copyToTerminal(secret)
             waitForPerson()
             try context.prompt.clearTerminalClipboard()
+            if unsafe Self.ending != 0 {
+                SecretPrompt.restoreTerminal()
+                unsafe signal(Self.ending, SIG_DFL)
+                unsafe raise(Self.ending)
+            }
         }
     }
 
@@ -118,6 +130,6 @@ struct Clipboard {
         _ = try? context.prompt.ask(
             "Asked the terminal to copy it; not every terminal does. Enter takes it away, and \(Self.time) seconds do",
             as: MessageBody.self,
-            stopping: { ContinuousClock.now < limit ? nil : .timedOut })
+            stopping: { unsafe Self.ending == 0 && ContinuousClock.now < limit ? nil : .timedOut })
     }
 }

@@ -169,19 +169,29 @@ extension CommandContext {
     package func absence(
         of key: CredentialKey, in store: any CredentialStore, _ view: StoreView
     ) async throws(StoreError) -> CommandFailure {
-        let others = try await others(than: store, view)
-        for place in try await selector.places(of: key, beside: store, among: others, settings: settings) {
-            return CommandFailure(absent: key, in: store, hint: Self.otherStoreHint(place.store))
-        }
+        let place = try await nilIf(
+            Self.costsOnlyAHint,
+            awaiting: await selector.places(
+                of: key, beside: store, among: try await others(than: store, view), settings: settings))?.first
+        if let place { return CommandFailure(absent: key, in: store, hint: Self.otherStoreHint(place.store)) }
         let name = try? CredentialName(service: key.service, account: key.account)
         return CommandFailure(absent: key, in: store, hint: try await hint(for: name, in: store))
     }
 
-    /// The hint for a service or an account without a secret.
+    private static func costsOnlyAHint(_ error: StoreError) -> Bool { error.code != .cancelled }
+
+    /// The hint for a service or an account without a secret: the general one if the store can't be listed.
     ///
     /// - Parameter view: what the command has open, if another store may have the service's secrets.
     private func hint(
         for name: CredentialName?, in store: any CredentialStore, beside view: StoreView? = nil
+    ) async throws(StoreError) -> LogMessage {
+        try await nilIf(Self.costsOnlyAHint, awaiting: await bestHint(for: name, in: store, beside: view))
+            ?? Self.listingHint
+    }
+
+    private func bestHint(
+        for name: CredentialName?, in store: any CredentialStore, beside view: StoreView?
     ) async throws(StoreError) -> LogMessage {
         let prefix = CredentialKey.providerPrefix
         guard let name else { return Self.listingHint }

@@ -61,13 +61,14 @@ struct SecretEditor {
         unsafe latchkey_is_in_memory(path) != 0 && access(path, W_OK | X_OK) == 0
     }
 
-    /// The options that stop vim from storing deleted or copied text in the home directory.
+    /// The options that stop vim from storing text in the home directory: deleted or copied text, and from the beginning
+    /// (`-n`) its swap file, which a person may have elsewhere.
     private static func options(for command: String, _ environment: ProgramEnvironment) -> String {
         let word = String(command.split(separator: " ").first ?? "")
         // Debian's `vi` and `editor` lead to a program such as vim.basic.
         let path = DetachedProgram.path(of: word, in: environment["PATH"]) ?? word
         let name = (FileSystem.resolving(path) ?? path).split(separator: "/").last ?? ""
-        return name.hasPrefix("vim") || name == "nvim" ? " -c 'set viminfo= noundofile nobackup'" : ""
+        return name.hasPrefix("vim") || name == "nvim" ? " -n -c 'set viminfo= noundofile nobackup nowritebackup'" : ""
     }
 
     private func write(_ secret: borrowing Secret<Password>, to path: String) throws {

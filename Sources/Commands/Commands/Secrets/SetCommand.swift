@@ -26,8 +26,9 @@ enum SetCommand {
         options: [label, force, allowEmpty, trim],
         details: """
             Piped input is stored unchanged, including a final newline, unless you add --trim. At a terminal, set asks for
-            the secret twice and doesn't show what you type. At a terminal, set also asks before it replaces a secret. If
-            another unlocked store has a secret for the same account, a warning says which.
+            the secret twice and doesn't show what you type. At a terminal, set also asks before it replaces a secret, and
+            stores nothing if another process changes the secret while you type. If another unlocked store has a secret for
+            the same account, a warning says which.
             """,
         examples: [
             "latchkey set example.org alice", "printf %s s3cret | latchkey set example.org alice",
@@ -38,7 +39,9 @@ enum SetCommand {
         let view = try await context.openView()
         let (key, store) = try await context.findOrName(name, in: view)
         let isTyped = SecretInput.isTerminal()
-        if isTyped && !arguments.has(force) { try await context.confirmReplacing(key, in: store) }
+        let condition =
+            isTyped && !arguments.has(force)
+            ? try await context.conditionToReplace(key, in: store, isForced: false) : .none
         var secret = try secret(
             for: key, limit: store.capabilities.maximumSecretByteCount, isTyped: isTyped, context)
         if !isTyped && secret.endsWithLineBreak {
@@ -54,8 +57,14 @@ enum SetCommand {
                 hint: "to store an empty secret, add --allow-empty")
         }
         let options = SaveOptions(
-            label: arguments.value(label), contentType: secret.isText ? .text : .binary)
-        try await store.save(secret, for: key, options: options, deadline: context.deadline)
+            label: arguments.value(label), contentType: secret.isText ? .text : .binary, condition: condition)
+        do {
+            try await store.save(secret, for: key, options: options, deadline: context.deadline)
+        } catch let error as StoreError where error.code == .conflict && condition != .none {
+            throw CommandFailure(
+                error, "another process changed the secret for \"\(key)\" while you typed, so nothing was stored",
+                hint: "run the command again")
+        }
         context.output.note("stored the secret for \(key) in \(store.identity)")
         try await context.warnOfOtherPlaces(of: key, savedIn: store, view)
         return .success

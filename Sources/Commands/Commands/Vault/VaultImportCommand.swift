@@ -60,7 +60,8 @@ enum VaultImportCommand {
                     let shown = LoggableText(reviewed: "the path of a vault", unredacted: context.settings.vaultPath)
                     return StoreError(
                         error.code, "can't import into \(shown): \(error.cause)",
-                        hint: "move that file away, then add --new-key-file to import into a new vault",
+                        hint:
+                            "run `latchkey vault verify`, or move that file away and add --new-key-file to import into a new vault",
                         platform: error.platform)
                 }, awaiting: await context.openVault(itemCheck: .always))
             other = try await unlock(file, arguments, descriptor, context)

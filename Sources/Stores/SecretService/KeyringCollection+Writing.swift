@@ -1,5 +1,6 @@
 package import LatchkeyCredentials
 internal import LatchkeyDBus
+internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
 

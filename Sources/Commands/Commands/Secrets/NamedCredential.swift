@@ -83,7 +83,8 @@ extension CommandContext {
     func findHost(
         _ name: CredentialName, in view: StoreView
     ) async throws -> (key: CredentialKey, store: any CredentialStore)? {
-        let keys = try await keys(in: view.stores, ofHostIn: name)
+        let found = try await nilIf(Self.costsOnlyAHint, awaiting: await keys(in: view.stores, ofHostIn: name))
+        let keys = found ?? []
         guard keys.count < 2 else { throw CommandFailure(several: keys, of: name) }
         guard let key = keys.first else { return nil }
         return (key, try await view.store(for: key, deadline: deadline))

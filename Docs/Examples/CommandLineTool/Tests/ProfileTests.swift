@@ -50,7 +50,7 @@ private final class Folder {
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         try VaultKeyFile.create(at: path + "/key")
         _ = try await VaultStore.create(at: path + "/vault", unlockedBy: .keyFile(path + "/key"))
-        FileManager.default.createFile(atPath: path + "/output", contents: nil)
+        _ = FileManager.default.createFile(atPath: path + "/output", contents: nil)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }

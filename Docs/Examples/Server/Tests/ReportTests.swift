@@ -15,7 +15,7 @@ import Testing
             atPath: folder + "/credentials", withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
         defer { try? files.removeItem(atPath: folder) }
-        files.createFile(
+        _ = files.createFile(
             atPath: folder + "/credentials/report", contents: Data((0..<32).map { _ in UInt8.random(in: 0...255) }),
             attributes: [.posixPermissions: 0o400])
         let environment = ProgramEnvironment(

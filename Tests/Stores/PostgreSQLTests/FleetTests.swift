@@ -74,7 +74,7 @@ import Testing
         let asked = fleet.count(.metadata)
         let first = try fleet.ask(1)[0]
         try await first.wait(for: "the lease") { fleet.count(.metadata) > asked }
-        first.signalGroup(SIGSTOP)
+        try await first.stopGroup()
         fleet.server.switchOff(.held(.metadata))
         try await fleet.passLeaseTime()
         try await fleet.expectAnswers(
@@ -182,6 +182,24 @@ import Testing
 extension RunningProgram {
     /// The program and its worker, which are one group.
     func signalGroup(_ number: Int32) { if isRunning { Foundation.kill(-pid, number) } }
+
+    /// Stops all threads of the group. Until one of them has its turn and takes the signal, the others go on.
+    func stopGroup() async throws {
+        signalGroup(SIGSTOP)
+        func names(_ folder: String) -> [String] {
+            (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        }
+        try await wait(for: "the group's stop") {
+            names("/proc").filter { Int32($0) != nil }.allSatisfy { process in
+                names("/proc/\(process)/task").allSatisfy { thread in
+                    let stat = try? String(contentsOfFile: "/proc/\(process)/task/\(thread)/stat", encoding: .utf8)
+                    // State, parent and group follow the name.
+                    let fields = stat?.split(separator: ")").last?.split(separator: " ") ?? []
+                    return fields.count < 3 || fields[2] != "\(pid)" || ["T", "Z"].contains(fields[0])
+                }
+            }
+        }
+    }
 }
 
 /// Each host its key.

@@ -131,7 +131,7 @@ extension KeyringCollection {
         }
         var first: [CredentialKey: KeyringItem] = [:]
         for item in items {
-            // Not what a service finds, but what was asked for.
+            // A service may find other items than it was asked for.
             guard let key = item.key, service.map({ key.service.hasSameOctets(as: $0) }) ?? true else { continue }
             if let other = first[key], other.precedes(item) { continue }
             first[key] = item

@@ -51,7 +51,7 @@ extension KeyringCollection {
         _ item: KeyringItem, _ form: BusValue, _ label: String, _ session: KeyringSession,
         _ interruption: Interruption
     ) async throws(KeyringFailure) {
-        // Equal letters may be other bytes, which the version has.
+        // The version has the bytes of the label, and equal letters may differ in them.
         if !label.hasSameOctets(as: item.item.label) {
             let interface = BusValue.string(BusName.itemInterface.description)
             _ = try await session.change(
@@ -73,7 +73,7 @@ extension KeyringCollection {
         ])
         let reply = try await session.change(
             .createItem, on: path(session, interruption), [properties, form, .boolean(false)], interruption)
-        // Neither an item nor a question.
+        // The service returned neither an item nor a prompt.
         if reply[0].text == BusName.nothing, reply[1].text == BusName.nothing { throw .store(.keyringBrokeProtocol) }
         try await finish(prompt: reply[1].text, session, interruption)
     }
@@ -101,7 +101,7 @@ extension KeyringCollection {
         try await alone(with: key, interruption) { (session) async throws(KeyringFailure) in
             let items = try await items(under: key, session, interruption)
             try await check(condition, items.first, session, interruption)
-            // Who knows a version knows one secret.
+            // A version stands for one secret: the others weren't read.
             if condition != .none, let first = items.first,
                 let secret = try await secret(of: first, session, interruption),
                 try await differing(from: secret, Array(items.dropFirst()), session, interruption) > 0

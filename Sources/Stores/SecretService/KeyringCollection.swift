@@ -277,7 +277,7 @@ extension KeyringCollection {
         }
         guard mayPrompt else { throw .store(.keyringLocked) }
         try await KeyringPrompt(path: path, session: session).show(interruption)
-        // An answer isn't the key: without this look the question came again and again.
+        // An answered prompt may have unlocked nothing. Without this check it would be shown again and again.
         let second = try await session.call(.unlock, on: BusName.service, [.paths(paths)], interruption)
         if second[1].text != BusName.nothing { throw .store(.keyringStaysLocked) }
     }

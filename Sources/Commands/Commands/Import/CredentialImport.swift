@@ -42,7 +42,7 @@ package struct CredentialImport: Sendable {
         guard let key = try? CredentialKey(service: service, account: account), !secret.isEmpty else {
             return skip(name)
         }
-        // A listing would show it.
+        // A service is a name, and listings show names.
         let authority = service.firstRange(of: "://").map { service[$0.upperBound...].prefix { !"/?#".contains($0) } }
         if let authority, let at = authority.lastIndex(of: "@"), authority[..<at].contains(":") {
             return skip("\(name ?? "an entry"), whose address has a password")

@@ -85,7 +85,7 @@ enum ImportCommand {
                 .notFound, "credential.not-found", "nothing to import",
                 hint: file == nil
                     ? "pass the file's path: latchkey import \(source.name) FILE"
-                    : "make sure that the file is one of \(source.name) and has secrets")
+                    : "make sure that \(source.name) uses this file, and that it contains secrets")
         }
         let transfer = Transfer(
             from: read.store, to: try await context.openStoreToCopyInto(), mode: .copy,

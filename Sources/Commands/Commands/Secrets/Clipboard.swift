@@ -74,7 +74,7 @@ struct Clipboard {
             context.output.note(
                 "copied; the secret is removed in \(Self.time) seconds")
         case .terminal:
-            // The secret doesn't stay after a signal either.
+            // A signal clears the clipboard too.
             for number in [SIGTERM, SIGHUP] where !SignalEffect.isIgnored(number) {
                 signal(number) { unsafe Clipboard.ending = $0 }
             }

@@ -90,7 +90,7 @@ enum FileProblem {
         case ENOSPC, EDQUOT, EROFS, EIO, EFBIG:
             StoreError(
                 .cannotWrite, "the \(what) \(path) can't be written: \(SystemErrorNumber(number))",
-                hint: hint ?? "use a disk that isn't full and can be written", platform: platform)
+                hint: hint ?? "make sure that the disk isn't full, and that you can write to it", platform: platform)
         default: StoreError(.unavailable, "the \(what) \(path) can't be used", hint: hint, platform: platform)
         }
     }

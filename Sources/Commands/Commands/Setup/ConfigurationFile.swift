@@ -21,7 +21,8 @@ struct ConfigurationFile: Sendable {
         if descriptor < 0 {
             if errno == ENOENT {
                 // Written as a file, it would be a link no more.
-                guard unsafe lstat(path, &status) != 0 else { throw unusable("is a link that leads nowhere") }
+                let isThere = unsafe lstat(path, &status) == 0
+                if isThere, status.st_mode & S_IFMT == S_IFLNK { throw unusable("is a link that leads nowhere") }
                 return Secret(copying: [UInt8]().span)
             }
             throw unusable("can't be read: \(SystemErrorNumber(errno))")

@@ -165,7 +165,7 @@ private struct SetupRun {
         guard change != nil || needsLink else {
             return try tell("\(setup.tool) already gets its credentials from Latchkey", "none")
         }
-        if !printsOnly { try refuseSecond(change) }
+        if !printsOnly { try refuseSecond(change, in: content) }
         try show(change, isLinkShown: needsLink)
         if printsOnly { return context.output.isJSON ? try tell("", "shown") : .success }
         try context.consent(isConsented)
@@ -189,11 +189,17 @@ private struct SetupRun {
     }
 
     /// Refuses a second change, because the record of the first one would be lost and --undo impossible.
-    private func refuseSecond(_ change: TextChange?) throws {
+    private func refuseSecond(_ change: TextChange?, in content: borrowing Secret<MessageBody>) throws {
         guard change != nil, let record = records.read(name) else { return }
         let other = ConfigurationFile(path: record.file)
-        guard try other.read().withExposedBytes({ record.place(in: $0) }) != nil else { return }
-        let which: LogMessage = record.file == file.path ? "another setting" : "a setting in \(other.shown)"
+        // Of this file what was read counts: another process may have made this change since.
+        let isHere = record.file == file.path
+        let isThere =
+            try isHere
+            ? content.withExposedBytes { record.place(in: $0) != nil }
+            : other.read().withExposedBytes { record.place(in: $0) != nil }
+        guard isThere else { return }
+        let which: LogMessage = isHere ? "another setting" : "a setting in \(other.shown)"
         throw CommandFailure(
             .refused, "setup.other", "\(setup.tool) already gets its credentials from Latchkey, with \(which)",
             hint: "remove that setting first: latchkey setup \(setup.tool)\(operand) --undo")
@@ -205,6 +211,7 @@ private struct SetupRun {
         let content = try file.read()
         let present = try content.withExposedBytes { text throws(CommandFailure) in try setup.change(text, place) }
         if present == nil && change != nil && link == nil { return }
+        try refuseSecond(present, in: content)
         guard present?.removed == change?.removed, present?.inserted == change?.inserted else { throw changedMeanwhile }
         let change = present
         let former = records.read(name)

@@ -121,7 +121,7 @@ package struct TerminalOutput: Sendable {
     // MARK: - Messages
 
     /// Says on standard error what went wrong and what to do about it.
-    package func report(_ error: some RedactedError) {
+    package func report(_ error: any RedactedError) {
         _ = PipeSafeWrite.write(text(of: error), to: standardError)
     }
 

@@ -104,6 +104,35 @@ internal import TestServices
         #expect(modes.contains(" echo ") && modes.contains(" icanon "), "\(modes)")
     }
 
+    @Test(arguments: [
+        ("printf other | latchkey set a b --force", "Replace the secret", "y", Int32(0), "new"),
+        ("printf other | latchkey set a b --force", "Replace the secret", "n", 77, "other"),
+        ("mv data aside", "Try to save it again?", "y", 0, "new"),
+        ("mv data aside", "Try to save it again?", "n", 77, "x"),
+    ])
+    func `what was typed in an editor can be saved once the obstacle is gone`(
+        _ obstacle: String, _ question: String, _ answer: String, _ status: Int32, _ kept: String
+    ) async throws {
+        var environment = environment
+        environment["PATH"] = try BuiltProducts.searchPath()
+        environment["LATCHKEY_PASSPHRASE_FILE"] = directory / "words"
+        environment["EDITOR"] = "sh -c 'printf new > \"$1\" && cd \(directory.path) && \(obstacle)' sh"
+        environment["XDG_RUNTIME_DIR"] = nil
+        let latchkey = try BuiltProducts.latchkey()
+        try await latchkey.run(["set", "a", "b"], environment: environment, input: [0x78]).successful("set")
+        let terminal = try PseudoTerminal()
+        let running = try latchkey.start(
+            ["edit", "a", "b"], environment: environment, terminal: terminal, streamsOnTerminal: true)
+        try await terminal.waitForQuestion(question, from: running)
+        let aside = directory / "aside"
+        if FileManager.default.fileExists(atPath: aside) {
+            try FileManager.default.moveItem(atPath: aside, toPath: directory / "data")
+        }
+        terminal.type(answer + "\r")
+        #expect(try await running.finish().status == status, "\(terminal.shown)")
+        #expect(try await latchkey.run(["get", "a", "b"], environment: environment).outputText == kept)
+    }
+
     @Test func `an edited file that is too long is named, and the secret stays`() async throws {
         var environment = environment
         environment["EDITOR"] = "truncate -s 20M"

@@ -1,7 +1,9 @@
+internal import LatchkeyCommandLine
 internal import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeyProcess
 internal import LatchkeySecrets
-internal import LatchkeyCommandLine
+internal import LatchkeySystem
 
 /// `latchkey edit SERVICE [ACCOUNT]`.
 enum EditCommand {
@@ -11,7 +13,8 @@ enum EditCommand {
             edit starts the editor that VISUAL or EDITOR names, otherwise `editor` or `vi`. The file is in memory
             (XDG_RUNTIME_DIR or /dev/shm), never on a disk, and edit removes it when the editor ends. The editor may store
             a history of its own. edit removes the newline that an editor adds to a secret that had none. If the editor
-            fails or the file is empty, edit saves nothing. Exits with 1 if the secret isn't found.
+            fails or the file is empty, edit saves nothing. If saving fails, edit asks whether to try again. Exits with 1 if
+            the secret isn't found.
             """,
         examples: ["latchkey edit example.org alice"],
         startsPrograms: true
@@ -37,8 +40,23 @@ enum EditCommand {
                 .badData, "secret.empty", "nothing was saved because the file was empty",
                 hint: "to delete the secret, run `latchkey delete`")
         }
-        let options = SaveOptions(contentType: secret.isText ? .text : .binary, condition: .matches(record.version))
-        try await store.save(secret, for: key, options: options, deadline: context.deadline)
+        var options = SaveOptions(contentType: secret.isText ? .text : .binary, condition: .matches(record.version))
+        // Otherwise what the person typed would be lost.
+        while let error = await failure(
+            StoreError.self,
+            awaiting: try await store.save(secret, for: key, options: options, deadline: context.deadline))
+        {
+            guard context.prompt.isPossible else { throw error }
+            let explained: (any RedactedError)? = context.settings.explained(error)
+            context.output.report(explained ?? error)
+            let isConflict = error.code == .conflict
+            guard try context.prompt.confirm(isConflict ? "Replace the secret for \(key)?" : "Try to save it again?")
+            else {
+                throw CommandFailure(
+                    .refused, "secret.kept", "the secret for \"\(key)\" was not changed", hint: "edit it again")
+            }
+            if isConflict { options.condition = .none }
+        }
         context.output.note("saved the secret for \(key)")
         try await context.warnOfOtherPlaces(of: key, savedIn: store, view)
         return .success

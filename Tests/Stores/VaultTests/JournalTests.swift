@@ -14,7 +14,7 @@ import Testing
         var bytes = try folder.contents().prefix(49)
         bytes[19] = 2
         try folder.replace(with: Array(bytes))
-        try folder.replace(folder.vault + "-journal", with: [UInt8](repeating: 1, count: 600))
+        try folder.replace(folder.vault + "-journal", with: [UInt8](repeating: 0, count: 600))
         let refused = await refusal { () async throws(StoreError) in try await folder.store() }
         #expect(refused?.code == .corrupted && refused?.cause.text.contains("length") == true)
     }

@@ -55,6 +55,35 @@ import TestServices
         #expect(folder.names == ["key", "vault", "vault-journal"])
     }
 
+    /// SQLite overwrote and deleted files of that name, among them other vaults, backups and keys.
+    @Test func `a file that isn't a journal stays, and nothing new has a journal's name`() async throws {
+        let folder = try VaultFolder()
+        let diary = folder.vault + "-journal"
+        let text = Array("dear diary".utf8)
+        try folder.replace(diary, with: text)
+        let new = await refusal { () async throws(StoreError) in try await folder.store() }
+        #expect(new?.code == .permissionDenied && new?.hint?.text == "rename that file")
+        try FileManager.default.removeItem(atPath: diary)
+        let store = try await folder.store()
+        try await store.save(secret("s"), for: key("ada"))
+        try folder.replace(diary, with: text)
+        #expect(await code(folder) == .permissionDenied)
+        #expect(try folder.contents(diary) == text)
+        try FileManager.default.removeItem(atPath: diary)
+        let vault = await refusal { () async throws(StoreError) in
+            try await VaultStore.create(at: diary, unlockedBy: .keyFile(folder.keyFile))
+        }
+        let export = await refusal { () async throws(StoreError) in
+            try await store.export(to: diary, unlockedBy: .keyFile(folder.keyFile))
+        }
+        let keyFile = await refusal { () throws(StoreError) in try VaultKeyFile.create(at: diary) }
+        for error in [vault, export, keyFile] { #expect(error?.code == .permissionDenied) }
+        #expect(!FileManager.default.fileExists(atPath: diary))
+        // One that a killed process left, or the system before it wrote the content, is in nobody's way.
+        try folder.replace(diary, with: [UInt8](repeating: 0, count: 512))
+        #expect(try await folder.store().read(key("ada"), as: Password.self) != nil)
+    }
+
     @Test func `of many concurrent creations of one vault one succeeds and nothing is left over`() async throws {
         let folder = try VaultFolder()
         try VaultKeyFile.create(at: folder.keyFile)

@@ -15,6 +15,7 @@ public enum VaultKeyFile {
     ///
     /// Throws `conflict` when there is something at `path` already, `permissionDenied`, `cannotWrite` or `unavailable`.
     public static func create(at path: String) throws(StoreError) {
+        try checkName(path)
         let key = try Sealing.randomKey(as: KeyFileKey.self)
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
         guard descriptor >= 0 else { throw cannotCreate(path, number: errno) }
@@ -41,8 +42,15 @@ public enum VaultKeyFile {
             _ = try read(path)
             return
         }
+        try checkName(path)
         guard unsafe access(PrivateDirectory.containing(path), W_OK | X_OK) != 0 else { return }
         throw cannotCreate(path, number: errno)
+    }
+
+    private static func checkName(_ path: String) throws(StoreError) {
+        guard VaultPath.isJournal(path) else { return }
+        throw FileProblem.refuse(
+            "key file", path, "has a name that is reserved for journals", hint: "choose another name")
     }
 
     private static func cannotCreate(_ path: String, number: Int32) -> StoreError {

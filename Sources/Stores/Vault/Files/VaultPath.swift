@@ -52,19 +52,36 @@ struct VaultPath {
         return resolved
     }
 
-    /// Refuses a journal that isn't a file. SQLite opens any file type of that name, and would wait indefinitely at a
-    /// pipe.
+    /// Whether the name is that of another file's journal: SQLite overwrites and deletes files of such names.
+    static func isJournal(_ path: String) -> Bool { path.hasSuffix("-journal") }
+
+    private var journal: String { file + "-journal" }
+
+    /// Refuses a journal that isn't a file, and a file that isn't a journal. SQLite opens any file of that name: it would
+    /// wait indefinitely at a pipe, and overwrite another file.
     private func checkJournal() throws(StoreError) {
-        guard case .success(let status) = FileStatus.ofLink(at: file + "-journal"), !status.isRegularFile else {
-            return
+        guard case .success(let status) = FileStatus.ofLink(at: journal) else { return }
+        guard status.isRegularFile else {
+            throw FileProblem.refuse(
+                "journal of the vault", journal, "isn't a regular file",
+                hint: "remove it: a journal of SQLite is a regular file")
         }
-        throw FileProblem.refuse(
-            "journal of the vault", file + "-journal", "isn't a regular file",
-            hint: "remove it: a journal of SQLite is a regular file")
+        // The journal's first bytes (fileformat2, section 3); zeros until it is complete.
+        var start = [UInt8](repeating: 0, count: 8)
+        let descriptor = unsafe open(journal, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        defer { close(descriptor) }
+        if descriptor < 0 && errno == ENOENT { return }
+        guard descriptor >= 0, unsafe read(descriptor, &start, start.count) >= 0 else {
+            throw FileProblem.system("journal of the vault", journal, number: errno)
+        }
+        guard start == [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7] || start.allSatisfy({ $0 == 0 }) else {
+            throw FileProblem.refuse(
+                "file", journal, "isn't a journal of SQLite, which would overwrite it", hint: "rename that file")
+        }
     }
 
     private var hasJournal: Bool {
-        guard case .success(let status) = FileStatus.ofLink(at: file + "-journal") else { return false }
+        guard case .success(let status) = FileStatus.ofLink(at: journal) else { return false }
         return status.byteCount > 0
     }
 
@@ -120,10 +137,12 @@ struct VaultPath {
     }
 
     private func checkName(_ name: String) throws(StoreError) {
-        if TemporaryFile.isTemporary(name) {
+        if TemporaryFile.isTemporary(name) || Self.isJournal(name) {
             throw FileProblem.refuse(
-                "vault", file, "has a name that is reserved for unfinished files", hint: "choose another name")
+                "vault", file, "has a name that is reserved for unfinished files and journals",
+                hint: "choose another name")
         }
+        try checkJournal()
         if case .success = FileStatus.ofLink(at: file) { throw exists }
     }
 

@@ -33,6 +33,13 @@
             if flags & 2 != 0, let length: UInt16 = reader.integer() {
                 journal = reader.take(min(Int(length), reader.remainingByteCount)) ?? []
             }
+            // Another file of that name is refused before SQLite sees it.
+            let start: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+            if journal.count < start.count {
+                journal = []
+            } else if journal.prefix(start.count).contains(where: { $0 != 0 }) {
+                journal.replaceSubrange(..<start.count, with: start)
+            }
             var file = reader.take(reader.remainingByteCount) ?? []
             if flags & 1 != 0 { Self.sealPages(&file) }
             write(file, to: path)

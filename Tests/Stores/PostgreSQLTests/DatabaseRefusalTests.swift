@@ -189,6 +189,19 @@ import TestServices
         let stranger = try TestDirectory()
         let other = try await CertificateAuthority(in: stranger)
         #expect(await open(uri("localhost", other.certificate), vault)?.code == .unavailable)
+        // What libpq reads as TLS with any server, and advises against.
+        let address = "postgresql://admin@localhost:\(server.port)/secrets?schema=\(vault.schema.name)"
+        let error = try #require(await open(address + "&ssl=true", vault))
+        #expect(error.code == .unavailable && error.hint?.text.contains("sslrootcert=FILE") == true, "\(error)")
+        #expect(!"\(error)".contains("disable"))
+        // libpq connects where PGHOSTADDR says, whatever the host is called: here to every address of this machine.
+        for (place, status) in ["127.0.0.1": Int32(0), "0.0.0.0": 69] {
+            let run = try await BuiltProducts.latchkey().run(
+                ["list", "--vault", address],
+                environment: try folder.environment().merging(
+                    ["LATCHKEY_KEY_FILE": vault.keyFile, "PGHOSTADDR": place]) { $1 })
+            #expect(run.status == status, "\(run.errorText)")
+        }
     }
 }
 

@@ -97,7 +97,7 @@ extension DatabaseState {
                     "database", .configuration,
                     "reached over the network \(connection), without verifying the server",
                     remedy:
-                        "add sslmode=verify-full to the vault's URI, and sslrootcert if the system doesn't know its certificate authority"
+                        "add sslmode=verify-full to the vault's URI, and sslrootcert=FILE with its certificate authority"
                 ))
         }
         if !isDurable {

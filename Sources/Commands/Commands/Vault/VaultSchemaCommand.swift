@@ -30,9 +30,10 @@ enum VaultSchemaCommand {
     }
 
     private static func name(_ text: String, of what: StaticString) throws -> PostgreSQLSchemaName {
-        guard let name = PostgreSQLSchemaName(text) else {
+        // All roles together are called `public`.
+        guard let name = PostgreSQLSchemaName(text), text != "public" else {
             throw CommandFailure(
-                .usage, "usage.bad-value", "not a valid name of a \(what)",
+                .usage, "usage.bad-value", "not a valid name of a \(what) for a vault",
                 hint: "use small letters, digits and `_`, 63 at most, with a letter or `_` first")
         }
         return name

@@ -1,4 +1,5 @@
 internal import CLatchkeyLibpq
+internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeySystem
 internal import LatchkeyLog
@@ -52,6 +53,10 @@ struct PostgreSQLAddress: Sendable, Hashable {
         }
         self.schema = schema
         location = Self.location(parameters, schema)
+        // libpq would connect there all the same, and its host might seem to be this machine.
+        if parameters["hostaddr"] == nil, let address = unsafe getenv("PGHOSTADDR") {
+            parameters["hostaddr"] = unsafe String(cString: address)
+        }
         // A vault is written to: of several servers the primary one.
         if parameters["target_session_attrs"] == nil { parameters["target_session_attrs"] = "read-write" }
         // With libpq's default any server would get the password.
@@ -91,7 +96,8 @@ struct PostgreSQLAddress: Sendable, Hashable {
         var schema: PostgreSQLSchemaName?
         for parameter in text[text.index(after: mark)...].split(separator: "&") {
             guard parameter.hasPrefix("schema=") else {
-                others.append(parameter)
+                // libpq reads this as TLS with any server.
+                others.append(parameter == "ssl=true" ? "sslmode=verify-full" : parameter)
                 continue
             }
             guard schema == nil, let name = PostgreSQLSchemaName(String(parameter.dropFirst("schema=".count))) else {
@@ -137,7 +143,7 @@ struct PostgreSQLAddress: Sendable, Hashable {
     }
 }
 
-/// A schema's name that needs no quoting: a small letter or `_`, then these and digits, 63 bytes at most.
+/// A schema's or role's name: a small letter or `_`, then these and digits, 63 bytes at most.
 package struct PostgreSQLSchemaName: Sendable, Hashable {
     package let name: String
 
@@ -151,6 +157,14 @@ package struct PostgreSQLSchemaName: Sendable, Hashable {
             !name.hasPrefix("pg_")
         else { return nil }
         self.name = name
+    }
+
+    /// As statements need it where it is a word of SQL, such as `order`.
+    var quoted: String { "\"\(name)\"" }
+
+    /// A statement with the name in place of each `%`.
+    func filled(in statement: String) -> String {
+        statement.replacing("%.", with: quoted + ".").replacing("%", with: name)
     }
 }
 

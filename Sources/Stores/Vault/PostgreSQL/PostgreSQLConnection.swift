@@ -84,7 +84,7 @@ internal import LatchkeySystem
         if isPooled || !prepared.contains(name) {
             let types = query.types.map(\.rawValue)
             let sent = unsafe PQsendPrepare(
-                pointer, name, query.sql.replacing("%", with: address.schema.name), Int32(types.count), types)
+                pointer, name, address.schema.filled(in: query.sql), Int32(types.count), types)
             guard sent == 1 else { throw lost() }
             expected.append(name)
             prepared.insert(name)

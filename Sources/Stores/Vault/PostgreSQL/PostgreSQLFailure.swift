@@ -47,13 +47,19 @@ extension StoreError {
 
     static func noDatabase(_ address: PostgreSQLAddress, _ message: String) -> StoreError {
         let place = LoggableText(reviewed: "a database's servers and name", unredacted: address.location)
-        let lines = message.split(separator: "\n").map(\.trimmedText).joined(separator: "; ")
+        // A line of libpq's own ends with the advice not to check the server's certificate.
+        let lines = message.split(separator: "\n").filter { !$0.hasPrefix("Either provide the file") }
+            .map(\.trimmedText).joined(separator: "; ")
         let reason = LoggableText(
             reviewed: "libpq on a connection that failed: servers, names; never a password",
             unredacted: String(lines.prefix(1000)))
         return StoreError(
             .unavailable, "the database \(place) can't be reached: \(reason)",
-            hint: "make sure that the database runs and accepts this user, and check the vault's URI")
+            hint: message.contains("read-only")
+                ? "let the vault's URI name the primary server, and make sure that it takes changes"
+                : message.contains("certificate")
+                    ? "if the server is yours, add sslrootcert=FILE with its certificate authority to the vault's URI"
+                    : "make sure that the database runs and accepts this user, and check the vault's URI")
     }
 }
 

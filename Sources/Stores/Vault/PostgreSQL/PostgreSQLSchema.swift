@@ -225,13 +225,13 @@ extension VaultStore {
     ///
     /// - Parameter role: may work with the vault, and do nothing else.
     package static func schemaStatements(_ schema: PostgreSQLSchemaName, for role: PostgreSQLSchemaName) -> String {
-        var lines = ["BEGIN;", "CREATE SCHEMA \(schema.name);"]
-        lines += PostgreSQLSchema.tables.map { $0.replacing("%", with: schema.name) + ";" }
+        var lines = ["BEGIN;", "CREATE SCHEMA \(schema.quoted);"]
+        lines += PostgreSQLSchema.tables.map { schema.filled(in: $0) + ";" }
         lines += [
-            "GRANT USAGE ON SCHEMA \(schema.name) TO \(role.name);",
+            "GRANT USAGE ON SCHEMA \(schema.quoted) TO \(role.quoted);",
             """
-            GRANT SELECT, INSERT, UPDATE, DELETE ON \(schema.name).items, \(schema.name).links, \
-            \(schema.name).records, \(schema.name).leases TO \(role.name);
+            GRANT SELECT, INSERT, UPDATE, DELETE ON \(schema.quoted).items, \(schema.quoted).links, \
+            \(schema.quoted).records, \(schema.quoted).leases TO \(role.quoted);
             """, "COMMIT;",
         ]
         return lines.joined(separator: "\n") + "\n"

@@ -19,6 +19,8 @@ package struct VaultKeySearch: Sendable {
     package let credentialsDirectory: String?
     /// Where the key files of vaults are remembered.
     let keyFiles: RememberedKeyFiles?
+    /// The path of a key file that is tried after those: the one that is set for another vault.
+    package var otherKeyFile: String?
     /// Asks the person for the passphrase. It throws `locked` or `promptDismissed` when no answer comes.
     package let ask: PassphrasePrompt
 
@@ -41,6 +43,7 @@ package struct VaultKeySearch: Sendable {
     package var askingNobody: VaultKeySearch {
         var search = VaultKeySearch(credentialsDirectory: credentialsDirectory, keyFiles: keyFiles)
         search.asksKeyring = asksKeyring
+        search.otherKeyFile = otherKeyFile
         return search
     }
 
@@ -62,9 +65,10 @@ package struct VaultKeySearch: Sendable {
         }
         // The error of the newest file helps most.
         var first: StoreError?
-        for path in keyFiles?.paths(forVault: vault.identifier) ?? [] where vault.has(.keyFile) {
+        let files = (keyFiles?.paths(forVault: vault.identifier) ?? []) + (otherKeyFile.map { [$0] } ?? [])
+        for path in files where vault.has(.keyFile) {
             var this: StoreError?
-            let opened = try await tried(vault, settings, .info, "a remembered key file", &this) {
+            let opened = try await tried(vault, settings, .info, "a known key file", &this) {
                 () throws(StoreError) -> VaultKeySource in
                 guard unsafe access(path, F_OK) == 0 else { throw .keyFileIsGone(path) }
                 return .keyFile(path)

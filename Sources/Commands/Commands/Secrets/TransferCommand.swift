@@ -184,7 +184,9 @@ struct TransferEnd {
         if isOtherVault {
             settings.vaultPath = location
             settings.places["vault"] = location
-            settings.vaultKey = .search(context.searchForKey(ofVaultAt: location))
+            var search = context.searchForKey(ofVaultAt: location)
+            if case .keyFile(let path) = context.settings.vaultKey { search.otherKeyFile = path }
+            settings.vaultKey = .search(search)
         }
         self.settings = settings
         let store = isVault ? "vault" : name
@@ -213,7 +215,7 @@ struct TransferEnd {
 }
 
 extension CommandContext {
-    /// The key of a second vault. The key settings of the vault in use aren't tried on it.
+    /// The key of a second vault. Of the key settings of the vault in use a key file is tried on it, after its own.
     fileprivate func searchForKey(ofVaultAt path: String) -> VaultKeySearch {
         let prompt = prompt
         let shown = LoggableText(reviewed: "the path of a vault, which people name", unredacted: path)

@@ -267,7 +267,7 @@ extension CommandContext {
             if error?.code != .wrongKey { rest.append(file) }
         }
         if rest.count == files.count { return }
-        if rest.isEmpty {
+        if rest.isEmpty, setKey == nil {
             output.warn(
                 "the key file that Latchkey remembers no longer opens the vault",
                 hint: "name another one: latchkey config set key-file PATH")
@@ -280,11 +280,22 @@ extension CommandContext {
     func remember(_ file: String, for vault: VaultStore) {
         do throws(StoreError) {
             try RememberedKeyFiles(environment).remember(file, for: vault)
-            output.note("remembered the key file: later commands open the vault with it")
+            output.note(
+                setKey.map { $0 == file } ?? true
+                    ? "remembered the key file: later commands open the vault with it"
+                    : "remembered the key file; as long as another key is set, commands use that one")
         } catch {
             output.warn(
                 "\(error)",
                 hint: "run `latchkey config set key-file \(CredentialName.word(file))`")
+        }
+    }
+
+    /// The path of the key file or passphrase file that the environment or the configuration sets.
+    private var setKey: String? {
+        switch settings.vaultKey {
+        case .keyFile(let path), .passphraseFile(let path): path
+        default: nil
         }
     }
 

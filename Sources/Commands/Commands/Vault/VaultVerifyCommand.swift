@@ -19,7 +19,8 @@ enum VaultVerifyCommand {
             `latchkey vault export --leave-out-damaged FILE`.
 
             Other programs can use the vault during the check; a large vault needs space for a second copy until then. Exits with 65 if
-            something is damaged, and with 77 if the vault is intact but older than the last seen state, such as a backup.
+            something is damaged, and with 77 if the vault is intact but is, or may be, older than the last seen state, such as
+            a backup.
             """,
         examples: ["latchkey vault verify"]
     ) { arguments, context in
@@ -41,6 +42,11 @@ enum VaultVerifyCommand {
             throw StoreError(
                 .rolledBack, "\(vault.identity) is intact, but older than the last seen state: \(rollback)",
                 hint: "if you restored a backup, run `latchkey vault accept-rollback`")
+        }
+        if found.problems == [.changedMemory] {
+            throw StoreError(
+                .rolledBack, "\(vault.identity) is intact, but may be older than the last seen state",
+                hint: "if you restored a backup or rekeyed the vault elsewhere, run `latchkey vault accept-rollback`")
         }
         guard found.isSound else {
             throw StoreError(

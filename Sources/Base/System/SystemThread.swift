@@ -77,6 +77,12 @@ package final class Box<Value: ~Copyable & Sendable>: Sendable {
     }
 }
 
+/// A mirror shows nothing of it. Swift's own copies the field, which it can't, and ends the process: also for `dump`, and
+/// for a test's expectation that fails.
+extension Box: CustomReflectable where Value: ~Copyable {
+    package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+}
+
 /// A value on its way into a task or thread, or out of one. The first to take it has it.
 package final class Handover<Value: ~Copyable & Sendable>: Sendable {
     private let slot: Mutex<Value?>

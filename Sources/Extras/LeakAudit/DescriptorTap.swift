@@ -17,11 +17,22 @@ public struct DescriptorTap: ~Copyable, Sendable {
     private let original: Int32
     private let reader: TapReader
 
+    /// The descriptors that are listened to now.
+    private static let tapped = Mutex<Set<Int32>>([])
+
     /// Begins to listen.
     ///
-    /// Throws when the descriptor isn't open, or none is left for the pipe.
+    /// Throws when the descriptor isn't open, or none is left for the pipe, and with EBUSY while another tap listens to
+    /// the descriptor: put tests that listen to the same one into a suite that is `.serialized`.
     public init(descriptor: Int32, as stream: String) throws(CaptureFailed) {
-        func failed() -> CaptureFailed { CaptureFailed(path: "descriptor \(descriptor)", number: errno) }
+        guard Self.tapped.withLock({ $0.insert(descriptor).inserted }) else {
+            throw CaptureFailed(path: "descriptor \(descriptor)", number: EBUSY)
+        }
+        func failed() -> CaptureFailed {
+            let number = errno
+            Self.tapped.withLock { _ = $0.remove(descriptor) }
+            return CaptureFailed(path: "descriptor \(descriptor)", number: number)
+        }
         let kept = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
         guard kept >= 0 else { throw failed() }
         var ends: [Int32] = [-1, -1]
@@ -64,6 +75,7 @@ public struct DescriptorTap: ~Copyable, Sendable {
         dup2(original, descriptor)
         reader.wait()
         close(original)
+        tapped.withLock { _ = $0.remove(descriptor) }
     }
 }
 

@@ -79,7 +79,9 @@ final class AuthorizationService: Sendable {
         switch route {
         case .metadata: metadata()
         case .keySet:
-            LoopbackResponse(status: 200, contentType: "application/json", publicText: identityTokens.keySet)
+            LoopbackResponse(
+                status: 200, contentType: "application/json",
+                publicText: has(.emptyKeySet) ? #"{"keys":[]}"# : identityTokens.keySet)
         case .authorize(let shape): authorize(input, shape: shape)
         case .consent: consent(input)
         case .push:

@@ -99,6 +99,8 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     case foreignIDToken
     /// The ID token is signed with a key that isn't in the key set.
     case forgedIDToken
+    /// The key set has no keys, as a server may show it while it changes them.
+    case emptyKeySet
     /// The ID token's header has HS256, and its signature is ES256's: a client that ignores the header takes it.
     case symmetricIDToken
     /// Each request of a device gets `slow_down`.

@@ -165,7 +165,7 @@ extension OAuthError.Malformation {
         case .pushedRequest: "the server returned no usable reference for the pushed request"
         case .deviceCodes: "the codes for another device are incomplete"
         case .registration: "the registration is incomplete, or requires a method that Latchkey lacks"
-        case .keySet: "the public keys are malformed, or too many"
+        case .keySet: "the public keys are malformed, too many, or not the ID token's"
         case .roleCredentials: "the role's credentials are incomplete or malformed"
         case .idTokenAlgorithm:
             "the ID token is not signed with an algorithm that the server announces and Latchkey supports"

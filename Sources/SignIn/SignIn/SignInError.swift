@@ -116,7 +116,7 @@ public struct SignInError: RedactedError, Hashable {
         case .refreshLost:
             .init(
                 .refused, "sign-in.refresh-lost",
-                "the session has ended because an earlier refresh was cut off before its tokens were stored",
+                "the session has ended: an earlier refresh didn't complete, so its tokens weren't stored",
                 hint: "\(Recovery.signIn); let programs finish a refresh before they end")
         case .tokensNotStored(let error):
             .init(

@@ -19,7 +19,7 @@ import TestServices
 
     private static let ended = """
         latchkey: error: your session at work has ended [sign-in.session-ended]
-        latchkey: hint: run `latchkey sign-in work`
+        latchkey: hint: run `latchkey sign-in work --account octocat`
 
         """
 
@@ -33,12 +33,36 @@ import TestServices
             #expect(run.errorText == Self.ended, "\(command)")
         }
         let named = try await scene.run("token", "work", "--account", "octocat")
-        #expect(named.errorText.hasSuffix("\nlatchkey: hint: run `latchkey sign-in work --account octocat`\n"))
+        #expect(named.errorText == Self.ended)
         try await scene.run("sign-in", "work").successful("sign-in")
         #expect(try await scene.run("token", "work").status == 0)
         let accounts = try await scene.run("accounts").successful("accounts").outputText
         #expect(!accounts.contains("ended"), "\(accounts)")
         #expect(try await !scene.run("list", "--all").outputText.contains("ended"))
+    }
+
+    /// The next command took the only account that was left, and a sign-out ended its session.
+    @Test func `after the current account's session has ended, no command works as another account`() async throws {
+        let scene = try await RefreshScene(
+            signsIn: false, configuration: AuthorizationServerConfiguration(accessTokenLifetime: .zero))
+        try await scene.run("sign-in", "work", "--account", "second").successful("sign-in")
+        scene.server.revokeEverything()
+        try await scene.run("sign-in", "work").successful("sign-in")
+        try await scene.run("use", "work", "second").successful("use")
+        let count = scene.server.record.refreshes
+        for command in [
+            ["token", "work"], ["request", "work", "DELETE", "/"], ["token", "work", "--json"],
+            ["helper", "headers", "work"], ["run", "work", "--", "true"],
+        ] {
+            let run = try await BuiltProducts.latchkey().run(command, environment: scene.environment)
+            #expect(run.status == 77 && run.output.isEmpty, "\(command) \(run.errorText)")
+            #expect(run.errorText.contains("latchkey sign-in work --account second"), "\(run.errorText)")
+        }
+        let out = try await scene.run("sign-out", "work").successful("sign-out").errorText
+        #expect(out.contains("the server had ended the session of second"), "\(out)")
+        #expect(scene.server.record.refreshes == count)
+        // Who signs out takes it away, and one account is left.
+        try await scene.run("token", "work").successful("token")
     }
 
     @Test func `accounts marks an ended session, and lists the known ends of others`() async throws {
@@ -48,9 +72,9 @@ import TestServices
             "\(active)")
         try await endSession()
         let ended = try await scene.run("accounts").successful("accounts").outputText
-        #expect(ended.contains(/octocat           ended 20\d\d-\d\d-\d\d \d\d:\d\d UTC/), "\(ended)")
+        #expect(ended.contains(/octocat  yes      ended 20\d\d-\d\d-\d\d \d\d:\d\d UTC/), "\(ended)")
         let json = try await scene.run("accounts", "--json").successful("accounts").outputText
-        #expect(json.contains(#""state": "ended""#) && json.contains(#""current": false"#), "\(json)")
+        #expect(json.contains(#""state": "ended""#) && json.contains(#""current": true"#), "\(json)")
     }
 
     @Test func `a check finds ended sessions, says how to continue, and fails for them only`() async throws {
@@ -114,7 +138,7 @@ import TestServices
             run.errorText == """
                 latchkey: error: your session at work has probably ended: the server refused to refresh it (status 400) \
                 [oauth.exchange-failed]
-                latchkey: hint: run `latchkey sign-in work`
+                latchkey: hint: run `latchkey sign-in work --account 'Ada Lovelace'`
 
                 """)
         // It may have been something else: the session is still there.

@@ -66,6 +66,28 @@ internal import TestServices
         #expect(signIn.status == 64 && signIn.errorText.contains("run `latchkey token ci`"), "\(signIn.errorText)")
     }
 
+    /// A former token went on to be given out, and a scope was requested that nobody had set.
+    @Test func `a machine's token is of the settings that it has, and no scope is one`() async throws {
+        let server = try await StrictServer(
+            #"{"methods": ["client_secret_basic"], "secret": "a secret", "machine": ["scope"]}"#)
+        func add(_ more: String...) async throws {
+            try await BuiltProducts.latchkey().run(
+                [
+                    "provider", "add", "ci", "--issuer", server.issuer, "--client-id", "me", "--client-secret-stdin",
+                    "--grant", "client-credentials", "--force",
+                ] + more, environment: environment, input: Array("a secret".utf8)
+            ).successful("provider add")
+        }
+        try await add()
+        #expect(try await run("token", "ci").status == 77)
+        #expect(server.events == ["missing: scope in a request to /token client_credentials"])
+        try await add("--scope", "read")
+        let first = try await run("token", "ci").successful("token").outputText
+        #expect(try await run("token", "ci").successful("token").outputText == first)
+        try await add("--scope", "write")
+        #expect(try await run("token", "ci").successful("token").outputText != first)
+    }
+
     /// It was accepted and never sent.
     @Test func `a machine's request for a token has the parameters that were set`() async throws {
         let server = try await StrictServer(

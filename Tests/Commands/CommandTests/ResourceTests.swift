@@ -106,12 +106,32 @@ internal import TestServices
         #expect(
             refused.errorText.contains("lacks these scopes: tools:admin; run `latchkey sign-in tools --add-scope"),
             "\(refused.errorText)")
+        let named = try await run("request", "tools", "/admin", "--account", "tools")
+        #expect(named.errorText.contains("latchkey sign-in tools --account tools --add-scope"), "\(named.errorText)")
         try await signIn("--add-scope", "tools:admin").successful("sign-in")
         #expect(try await run("request", "tools", "/admin").status == 0)
         // The next sign-in asks for them too.
         try await signIn().successful("sign-in")
         #expect(try await run("accounts", "--json").outputText.contains(#""tools:read","#))
         #expect(try await run("request", "tools", "/admin").status == 0)
+    }
+
+    /// A script that ran again lost the session: a server registers another client each time.
+    @Test func `another registration is only made with --force, and tells of the sessions that it costs`() async throws
+    {
+        let server = try await StrictServer(#"{"resource": "/mcp", "openid": false}"#)
+        let words = ["provider", "add", "tools", "--resource", server.issuer + "/mcp"]
+        func add(_ more: String...) async throws -> ProgramRun {
+            try await BuiltProducts.latchkey().run(words + more, environment: environment)
+        }
+        try await add().successful("provider add")
+        try await signIn().successful("sign-in")
+        let again = try await add()
+        #expect(again.status == 77 && again.errorText.contains("[provider.kept]"), "\(again.errorText)")
+        try await run("token", "tools").successful("token")
+        let forced = try await add("--force").successful("provider add").errorText
+        #expect(forced.contains("1 session is of the former settings, and can't be used"), "\(forced)")
+        #expect(server.events.count { $0 == "registered a client by none" } == 2)
     }
 
     @Test func `offline_access is requested if the server lists it`() async throws {

@@ -121,21 +121,37 @@ struct RefreshedIdentityTests {
         #expect(try scene.findings() == [])
     }
 
+    @Test func `a server that shows none of its keys for a while costs no session`() async throws {
+        let scene = try scene()
+        try await scene.signIn()
+        let first = try await scene.token()
+        scene.server.switchOn(.emptyKeySet)
+        scene.clock.advance(seconds: 4000)
+        let second = try await scene.otherService().accessToken().testText
+        #expect(second != first && scene.server.record.revocations == 0)
+        // Before there is a session, nothing but the key proves whose the token is.
+        await #expect(throws: SignInError(.oauth(OAuthError(.invalidResponse(.keySet))))) {
+            try await scene.otherService().signIn(presenting: scene.browser(), deadline: .unhurried)
+        }
+        #expect(scene.server.record.revocations == 1)
+        #expect(try await scene.token() == second)
+    }
+
     @Test func `a refreshed ID token without a valid signature ends the session, and its tokens are revoked`()
         async throws
     {
-        for (fault, problem) in [
-            (AuthorizationServerFault.forgedIDToken, OAuthError.Malformation.idTokenSignature),
-            (.symmetricIDToken, .idTokenAlgorithm),
-        ] {
+        let errors: [AuthorizationServerFault: SignInError] = [
+            .forgedIDToken: SignInError(.sessionEnded),
+            // Seen before the keys are needed.
+            .symmetricIDToken: SignInError(.oauth(OAuthError(.invalidResponse(.idTokenAlgorithm)))),
+        ]
+        for (fault, error) in errors {
             let scene = try scene()
             try await scene.signIn()
             scene.server.switchOn(fault)
             scene.clock.advance(seconds: 4000)
             let service = scene.otherService()
-            await #expect(throws: SignInError(.oauth(OAuthError(.invalidResponse(problem))))) {
-                _ = try await service.accessToken()
-            }
+            await #expect(throws: error) { _ = try await service.accessToken() }
             #expect(scene.server.record.revocations == 1)
             scene.server.switchOffAllFaults()
             // Nor has memory the revoked token, for times without the store.
@@ -144,6 +160,7 @@ struct RefreshedIdentityTests {
             scene.store.refuseReads(false)
             await #expect(throws: SignInError.self) { _ = try await refresh(scene) }
             #expect(try await scene.service.accounts() == [])
+            #expect(try await scene.service.sessions.endedSessions().map(\.account) == ["octocat"])
         }
     }
 }

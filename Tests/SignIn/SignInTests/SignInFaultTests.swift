@@ -115,12 +115,14 @@ struct SignInFaultTests {
         let pending = try server.begin(receiver.redirect)
         receiver.handler.expect(try pending.authorizationURL(), gate: pending.responseGate())
         _ = try await Fetched.get(receiver.redirect.text + "?code=x&state=forged")
+        _ = try await Fetched.get(receiver.redirect.text + "?code=x&code=y&state=forged")
         await #expect(throws: UserAgentError.onlyForeignResponses) {
             _ = try await receiver.response(until: .after(.zero))
         }
         // The person is told at once, and once, however many come.
         let told = log.records.filter { $0.message.text.contains("the sign-in still waits") }
-        #expect(told.map(\.level) == [.warning, .info])
+        #expect(told.map(\.level) == [.warning, .info, .info])
+        #expect(told.last?.message.text.contains("isn't a whole response") == true)
     }
 
     @Test func `a response with repeated parameters is ignored`() async throws {

@@ -69,7 +69,7 @@ extension CommandContext {
     /// Returns the session that a helper's operand PROVIDER names. Throws if there is none.
     func session(_ arguments: ParsedArguments, with token: StoredSession.Token = .access) async throws -> HostSession {
         let configuration = try configuration(arguments)
-        guard token == .id || !configuration.usesDPoP else {
+        guard token == .id || !configuration.usesDPoP && !configuration.findsServerByAccount else {
             throw CommandFailure(
                 .refused, "helper.bound-token",
                 "access tokens of \(configuration.name) work only with a key that stays in the store",
@@ -92,7 +92,7 @@ extension CommandContext {
         let found = try await bearerSession(of: account, at: configuration, sessions, token)
         guard let kept = found else {
             guard isMachine else { return nil }
-            try refresh(configuration.name, account, user, token)
+            try refresh(configuration.name, account, token, Self.ended(configuration.name, nil))
             guard let made = try await bearerSession(of: account, at: configuration, sessions, token) else {
                 return nil
             }
@@ -102,22 +102,23 @@ extension CommandContext {
             throw CommandFailure(noIDTokenAt: configuration, SignInError(.noIDToken))
         }
         if kept.isFresh(at: .now(), token) { return try HostSession(kept, at: configuration, token) }
-        guard kept.isRefreshable || isMachine else { throw Self.ended(configuration.name, user) }
-        try refresh(configuration.name, account, user, token)
+        let ended = Self.ended(configuration.name, isMachine ? nil : account)
+        guard kept.isRefreshable || isMachine else { throw ended }
+        try refresh(configuration.name, account, token, ended)
         // The session that the worker or another process has stored.
         guard let renewed = try await bearerSession(of: account, at: configuration, sessions, token),
             renewed.isUsable(at: .now(), token)
-        else { throw Self.ended(configuration.name, user) }
+        else { throw ended }
         return try HostSession(renewed, at: configuration, token)
     }
 
     /// The account of that name, else the current account, else the only one.
     private func account(_ user: String?, _ sessions: SessionStore) async throws -> String? {
-        let accounts = try await sessions.accounts(deadline: deadline)
-        if let user, !HostSession.namesAnyone(user) { return accounts.first { $0.hasSameOctets(as: user) } }
-        guard accounts.count > 1 else { return accounts.first }
-        guard let current = try await sessions.currentAccount(deadline: deadline) else { return nil }
-        return accounts.first { $0.hasSameOctets(as: current) }
+        if let user, !HostSession.namesAnyone(user) {
+            return try await sessions.accounts(deadline: deadline).first { $0.hasSameOctets(as: user) }
+        }
+        let found = try await sessions.accountsInUse(deadline: deadline)
+        return found.count == 1 ? found[0] : nil
     }
 
     /// `nil` for what isn't a session of this provider's, or whose access token is of no use without its key.
@@ -135,17 +136,17 @@ extension CommandContext {
 
     /// Has a worker refresh a session, which outlives this process.
     private func refresh(
-        _ provider: ProviderName, _ account: String, _ user: String?, _ token: StoredSession.Token
+        _ provider: ProviderName, _ account: String, _ token: StoredSession.Token, _ ended: CommandFailure
     ) throws {
         let status = try WorkerProcess.runQuietly(
             ["token", provider.text, "--account=" + account] + (token == .id ? ["--id"] : []) + workerArguments)
         switch status {
         case ExitStatus.success.rawValue: return
-        case ExitStatus.refused.rawValue, ExitStatus.notFound.rawValue: throw Self.ended(provider, user)
+        case ExitStatus.refused.rawValue, ExitStatus.notFound.rawValue: throw ended
         case ExitStatus.unavailable.rawValue, ExitStatus.tryAgain.rawValue:
             throw CommandFailure(
                 .unavailable, "helper.not-refreshed",
-                "can't refresh the session at \(provider): the server can't be reached",
+                "can't refresh the session at \(provider): the server can't be reached, or fails",
                 hint: "try again later, or see the details: latchkey token \(provider)")
         default:
             throw CommandFailure(
@@ -154,13 +155,9 @@ extension CommandContext {
         }
     }
 
-    /// - Parameter user: the account that the caller named.
-    private static func ended(_ provider: ProviderName, _ user: String?) -> CommandFailure {
-        let option = user.map {
-            HostSession.namesAnyone($0) ? "" : " --account \(CredentialName.word($0))" as LogMessage
-        }
-        return CommandFailure(
+    private static func ended(_ provider: ProviderName, _ account: String?) -> CommandFailure {
+        CommandFailure(
             .refused, "sign-in.session-ended", "your session at \(provider) has ended",
-            hint: "latchkey sign-in \(provider)\(option ?? "")")
+            hint: "latchkey sign-in \(provider)\(Account.option(account))")
     }
 }

@@ -164,7 +164,8 @@ enum AccountsCommand {
         return try await rows
             + sessions.endedSessions(deadline: context.deadline).map {
                 Row(
-                    provider: configuration.name, session: SessionSummary(unreadable: $0.account), isCurrent: false,
+                    provider: configuration.name, session: SessionSummary(unreadable: $0.account),
+                    isCurrent: current?.hasSameOctets(as: $0.account) == true,
                     store: store.identity, renews: false, ended: $0.noticed)
             }
     }

@@ -28,20 +28,21 @@ extension CommandContext {
         _ error: SignInError, _ configuration: ProviderConfiguration, _ account: String?
     ) async -> CommandFailure {
         let name = configuration.name
+        let account = await meant(account, configuration)
         switch error.code {
         case .sessionEnded:
             return CommandFailure(ended: configuration, account, error, "")
         case .refreshLost:
             return CommandFailure(
                 ended: configuration, account, error,
-                ": an earlier refresh was interrupted before it could store its tokens")
+                ": an earlier refresh didn't complete, so its tokens weren't stored")
         case .oauth(let cause)
         where configuration.grant == nil && cause.code == .exchangeFailed(statusCode: 400) && cause.saysNoMore:
             // Some servers respond with nothing more to an unknown refresh token.
             return CommandFailure(
                 error,
                 "your session at \(name) has probably ended: the server refused to refresh it (status 400)",
-                hint: "run `latchkey sign-in \(name)`")
+                hint: "run `latchkey sign-in \(name)\(Account.option(account))`")
         case .noIDToken: return CommandFailure(noIDTokenAt: configuration, error)
         case .notSignedIn: return await absence(error, configuration, account)
         case .noCurrentAccount:
@@ -52,12 +53,21 @@ extension CommandContext {
         }
     }
 
+    /// The account that a command is about: the one that it names, else the current one.
+    private func meant(_ account: String?, _ configuration: ProviderConfiguration) async -> String? {
+        if let account { return account }
+        return try? await sessions(configuration).currentAccount(deadline: deadline)
+    }
+
     /// No account is signed in, or not the requested one, or no longer.
     func absence(
         _ error: SignInError, _ configuration: ProviderConfiguration, _ account: String?
     ) async -> CommandFailure {
         let name = configuration.name
-        let hint: LogMessage = "to sign in, run `latchkey sign-in \(name)`"
+        let account = await meant(account, configuration)
+        let hint: LogMessage =
+            configuration.grant == nil
+            ? "to sign in, run `latchkey sign-in \(name)`" : "to get a token, run `latchkey token \(name)`"
         let ended = (try? await sessions(configuration).endedSessions()) ?? []
         if ended.contains(where: { account == nil || $0.account.hasSameOctets(as: account ?? "") }) {
             return CommandFailure(ended: configuration, account, SignInError.ended, "")
@@ -111,15 +121,14 @@ extension CommandFailure {
             hint: "sign in with the scope openid: latchkey sign-in \(provider) --scope openid --scope …")
     }
 
-    /// - Parameter account: the one that the command line names, which the next sign-in is to be for as well.
+    /// - Parameter account: whose session has ended, which the next sign-in is to be for as well.
     fileprivate init(
         ended configuration: ProviderConfiguration, _ account: String?, _ error: SignInError, _ why: LogMessage
     ) {
         let name = configuration.name
         self.init(
             error, "your session at \(name) has ended\(why)",
-            hint: account.map { "run `latchkey sign-in \(name) --account \(Account($0).word)`" }
-                ?? "run `latchkey sign-in \(name)`")
+            hint: "run `latchkey sign-in \(name)\(Account.option(account))`")
     }
 }
 

@@ -112,18 +112,13 @@ enum ProviderAddCommand {
             let secret = try mapError(OAuthError.unwritable, of: key.encoded())
             try await keep(secret.repurposed(as: ClientSecret.self), configuration, context)
         }
-        // The former server's secret goes to no other one.
-        if let former,
-            former.clientID != configuration.clientID
-                || former.server != configuration.server && publicKey == nil
-                    && !arguments.has(SignInOptions.clientSecret)
-        {
+        if let former {
             do {
-                if try await forgetSecret(former, context) {
-                    context.output.note("deleted the former client's secret")
-                }
+                try await forget(
+                    former, replacedBy: configuration,
+                    hasSecret: publicKey != nil || arguments.has(SignInOptions.clientSecret), context)
             } catch let error as any RedactedError where error.codeName.description == "selection.no-store" {
-                // Without a store there is no secret.
+                // Without a store there is nothing of it.
             }
         }
         try context.providers.write(configuration)
@@ -142,6 +137,30 @@ enum ProviderAddCommand {
         return .success
     }
 
+    /// Deletes what the store has of a provider that is replaced, as far as that is of no use, and tells of the rest.
+    ///
+    /// - Parameter hasSecret: whether the new one's secret is stored already.
+    private static func forget(
+        _ former: ProviderConfiguration, replacedBy new: ProviderConfiguration, hasSecret: Bool,
+        _ context: CommandContext
+    ) async throws {
+        let isOtherClient = former.clientID != new.clientID
+        let isOther = isOtherClient || former.server != new.server
+        // The former server's secret goes to no other one.
+        if isOther, isOtherClient || !hasSecret, try await forgetSecret(former, context) {
+            context.output.note("deleted the former client's secret")
+        }
+        let sessions = try await context.sessions(former)
+        // A machine's token is of the former scopes and parameters.
+        if former.grant != nil { try await sessions.delete(former.name.text, deadline: context.deadline) }
+        let count = try await sessions.accounts(deadline: context.deadline).count
+        if isOther, count > 0 {
+            context.output.warn(
+                "\(LogMessage.counted(count, "session is", "sessions are")) of the former settings, and can't be used",
+                hint: "run `latchkey sign-in \(new.name)`")
+        }
+    }
+
     /// The provider that has that name. Asks the person before its settings are lost.
     private static func confirmReplacing(
         _ configuration: ProviderConfiguration, _ arguments: ParsedArguments, _ context: CommandContext
@@ -149,11 +168,14 @@ enum ProviderAddCommand {
         let name = configuration.name
         guard let former = try context.providers.read(name) else { return nil }
         var wanted = configuration
+        var keepsClient = true
         if wanted.clientID == unregisteredClientID {
             (wanted.clientID, wanted.redirect, wanted.secretMethod) =
                 (former.clientID, former.redirect, former.secretMethod)
+            // A server registers another client each time, which can't use the former one's sessions.
+            if case .issuer = configuration.server { keepsClient = false }
         }
-        if arguments.has(force) || wanted.json.text == former.json.text { return former }
+        if arguments.has(force) || keepsClient && wanted.json.text == former.json.text { return former }
         // Without a terminal the answer is no.
         guard context.prompt.isPossible,
             try context.prompt.confirm("Replace the provider \(name) (\(former.serverName))?")

@@ -167,8 +167,8 @@ struct ProviderConfiguration: Sendable {
         switch server {
         case .issuer(let text):
             var provider = try OAuthProvider.issuer(
-                Issuer(text), name: name, clientID: clientID, scopes: scopes ?? (resource == nil ? ["openid"] : []),
-                redirect: redirect,
+                Issuer(text), name: name, clientID: clientID,
+                scopes: scopes ?? (resource == nil && grant == nil ? ["openid"] : []), redirect: redirect,
                 proof: proof, usesDPoP: usesDPoP)
             provider.pushes = requiresPushedRequests ? .required : .whenOffered
             provider.resource = resource

@@ -25,7 +25,7 @@ enum ProviderRemoveCommand {
                 of: configuration.name, at: host, in: sessions.store, deadline: context.deadline)
         }
         for ended in try await sessions.endedSessions(deadline: context.deadline) {
-            try await sessions.forgetEnd(of: ended.account, deadline: context.deadline)
+            try await sessions.delete(ended.account, deadline: context.deadline)
         }
         _ = try context.providers.remove(configuration.name)
         try context.output.tell(

@@ -80,7 +80,7 @@ enum RequestCommand {
         }
         if arguments.has(include) { try context.output.write(Self.head(of: response.value)) }
         try context.output.write(secret: response.value.body, isRaw: arguments.has(.raw))
-        return try outcome(response.value.status, url, configuration, missing)
+        return try outcome(response.value.status, url, configuration, account, missing)
     }
 
     /// The status and the fields, with the empty line after them.
@@ -175,24 +175,25 @@ enum RequestCommand {
     /// The exit status for a response's status. It differs from those of other commands: a missing page isn't a missing
     /// credential, and a conflict isn't a protocol error.
     private static func outcome(
-        _ status: Int, _ url: HTTPURL, _ configuration: ProviderConfiguration, _ missing: ScopeList?
+        _ status: Int, _ url: HTTPURL, _ configuration: ProviderConfiguration, _ account: String?,
+        _ missing: ScopeList?
     ) throws -> ExitStatus {
         var (kind, hint): (Explanation.Kind, LogMessage?) = (.refused, nil)
         var exitStatus: ExitStatus?
+        let session: LogMessage = "\(configuration.name)\(Account.option(account))"
         switch status {
         case 200...299: return .success
         case 401 where configuration.grant != nil, 403 where configuration.grant != nil:
             hint = "the server doesn't let this machine's client do that; check the client's rights and scopes there"
-        case 401: hint = "the session may have ended; run `latchkey sign-in \(configuration.name)`"
+        case 401: hint = "the session may have ended; run `latchkey sign-in \(session)`"
         case 403 where missing?.scopes.isEmpty == false:
             hint = """
-                the token lacks these scopes: \(missing ?? []); run `latchkey sign-in \(configuration.name) --add-scope SCOPE` \
-                with each of them
+                the token lacks these scopes: \(missing ?? []); run `latchkey sign-in \(session) --add-scope SCOPE` with each of them
                 """
-        case 403: hint = "the token may lack a scope; run `latchkey sign-in \(configuration.name) --add-scope SCOPE`"
+        case 403: hint = "the token may lack a scope; run `latchkey sign-in \(session) --add-scope SCOPE`"
         case 408, 425, 429, 503: kind = .tryAgain
         case 500...: kind = .unavailable
-        case 300...399:
+        case 300...303, 305...399:
             exitStatus = .otherStatus
             hint = "request follows no redirects; add --include to see the target"
         default: exitStatus = .otherStatus

@@ -61,7 +61,7 @@ extension SignInCommand {
             // A session is only valid for its client, so the file must have that client.
             throw CommandFailure(
                 .usage, "provider.other-client-id", "the provider \(name) has another client ID",
-                hint: "run `latchkey provider add \(name)` with the new client ID")
+                hint: "run `latchkey provider add \(name) --force` with the new client ID")
         }
         let scopes = arguments.all(SignInOptions.scope)
         if !scopes.isEmpty { configuration.scopes = scopes }

@@ -26,7 +26,8 @@ enum SignInCommand {
     private static let timeout = Duration.seconds(600)
 
     private static let addScope = CommandOption.value(
-        "--add-scope", "SCOPE", repeats: true, help: "scope to request beside those that the session has")
+        "--add-scope", "SCOPE", repeats: true,
+        help: "scope to request beside those that the session has, here and at later sign-ins")
 
     static let command = Command(
         "sign-in", topic: .signIns, summary: "sign in at a server and store the session", operands: [newProvider],
@@ -288,6 +289,9 @@ struct Account: Loggable {
 
     /// As a shell takes it.
     var word: LoggableText { CredentialName.word(name) }
+
+    /// The option that names an account in a command line, after a space.
+    static func option(_ name: String?) -> LogMessage { name.map { " --account \(Account($0).word)" } ?? "" }
 
     /// Safe: what the person is called at the service, which listings show too.
     var logMessage: LogMessage { "\(text)" }

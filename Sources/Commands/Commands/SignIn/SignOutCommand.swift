@@ -90,12 +90,13 @@ enum SignOutCommand {
     ) async throws -> Done? {
         let sessions = try await context.sessions(configuration)
         let ended = try await sessions.endedSessions(deadline: context.deadline)
+        let current = try await sessions.currentAccount(deadline: context.deadline)
         let names = try await sessions.accounts(deadline: context.deadline)
         let isMeant = { (name: String) in
-            account.map { $0.hasSameOctets(as: name) } ?? (names.isEmpty && ended.count == 1)
+            (account ?? current).map { $0.hasSameOctets(as: name) } ?? (names.isEmpty && ended.count == 1)
         }
         guard let session = ended.first(where: { isMeant($0.account) }) else { return nil }
-        try await sessions.forgetEnd(of: session.account, deadline: context.deadline)
+        try await sessions.delete(session.account, deadline: context.deadline)
         let account = Account(session.account)
         return Done(
             account: session.account,

@@ -31,12 +31,18 @@ package struct RevocationEndpoint: Sendable {
     ) async throws(OAuthError) {
         switch tokens.refreshToken {
         case .some(let refreshToken):
-            if let bearer = tokens.accessToken?.duplicate() {
-                try await revoke(refreshToken, bearer: bearer, authentication: authentication)
-            } else {
-                try await revoke(refreshToken, authentication: authentication)
+            guard let accessToken = tokens.accessToken?.duplicate() else {
+                return try await revoke(refreshToken, authentication: authentication)
             }
-            guard let accessToken = tokens.accessToken?.duplicate() else { return }
+            if let error = await failure(
+                OAuthError.self,
+                awaiting: try await revoke(refreshToken, bearer: accessToken, authentication: authentication))
+            {
+                // What a server doesn't do for a refresh token, it may do for an access token.
+                if case .networkError = error.code { throw error }
+                try? await revoke(accessToken, authentication: authentication)
+                throw error
+            }
             if let error = await failure(
                 OAuthError.self, awaiting: try await revoke(accessToken, authentication: authentication))
             {

@@ -18,31 +18,37 @@ package final class SigningKeys: Sendable {
 
     /// Checks an ID token's signature (OpenID Connect Core section 3.1.3.7 items 6 to 8).
     ///
-    /// Throws `.invalidResponse(.idTokenAlgorithm)` for an algorithm that isn't among `algorithms`, `.idTokenSignature`
-    /// unless one of the server's keys of that algorithm, and with the token's key name, has signed the token;
-    /// `.requestRefused(.keySet, …)`, `.networkError`, `.noLibrary`. Keys and addresses inside the token are ignored.
+    /// Throws `.invalidResponse(.idTokenAlgorithm)` for an algorithm that isn't among `algorithms`, `.keySet` if the
+    /// server shows no key of that algorithm with the token's key name, `.idTokenSignature` if none of those has signed
+    /// the token; `.requestRefused(.keySet, …)`, `.networkError`, `.noLibrary`. Keys and addresses inside the token are
+    /// ignored.
     func check(
         _ token: borrowing Secret<IDToken>, by algorithms: Set<SignatureAlgorithm>, keysAt url: HTTPURL,
         over http: any HTTPTransport, timeout: Duration = .seconds(30), log: RedactedLogger
     ) async throws(OAuthError) {
         let signature = try IDTokenSignature(token, by: algorithms)
-        if let known = sets.withLock({ $0[url] }), try Self.isValid(token, signature, known) { return }
+        if let known = sets.withLock({ $0[url] }), try Self.isValid(token, signature, known) == true { return }
         // The server may have changed its keys.
         let fresh = try await fetch(url, http, timeout, log)
         sets.withLock { sets in
             if sets.count >= 16 { sets = [:] }
             sets[url] = fresh
         }
-        guard try Self.isValid(token, signature, fresh) else { throw OAuthError(.invalidResponse(.idTokenSignature)) }
+        guard let isValid = try Self.isValid(token, signature, fresh) else {
+            throw OAuthError(.invalidResponse(.keySet))
+        }
+        guard isValid else { throw OAuthError(.invalidResponse(.idTokenSignature)) }
     }
 
+    /// `nil` if none of the keys can have signed the token.
     private static func isValid(
         _ token: borrowing Secret<IDToken>, _ signature: IDTokenSignature, _ keys: [VerificationKey]
-    ) throws(OAuthError) -> Bool {
+    ) throws(OAuthError) -> Bool? {
         let fitting = keys.filter { key in
             key.fits(signature.algorithm)
                 && (signature.keyIdentifier.map { key.identifier?.hasSameOctets(as: $0) ?? false } ?? true)
         }
+        guard !fitting.isEmpty else { return nil }
         return try mappingError({ OAuthError(.noLibrary($0)) }) { () throws(LibraryFailure) in
             try token.withExposedBytes { (bytes) throws(LibraryFailure) in
                 let signed = bytes.extracting(0..<signature.signedByteCount)

@@ -67,15 +67,24 @@ package struct SessionStore: Sendable {
         return session
     }
 
-    /// Deletes the session of an account with its key, and returns whether it existed. If the account was the current
+    /// Deletes all that is known of an account, and returns whether it had a session. If the account was the current
     /// one, the provider then lacks a current account.
     @discardableResult
     package func delete(_ account: String, deadline: Deadline = .standard) async throws(StoreError) -> Bool {
+        let existed = try await deleteSession(of: account, deadline: deadline)
+        if try await currentAccount(deadline: deadline)?.hasSameOctets(as: account) == true {
+            try await setCurrentAccount(nil, deadline: deadline)
+        }
+        try await forgetEnd(of: account, deadline: deadline)
+        return existed
+    }
+
+    /// Deletes the session of an account with its key. A current account stays the current one: a command that names
+    /// none fails then, and doesn't do the work as another person.
+    @discardableResult
+    func deleteSession(of account: String, deadline: Deadline = .standard) async throws(StoreError) -> Bool {
         let thumbprint = try await keyThumbprint(of: account, deadline: deadline)
         let existed = try await store.delete(try key(account), condition: .none, deadline: deadline)
-        if try await currentAccount(deadline: deadline)?.hasSameOctets(as: account) == true {
-            try await store.delete(try currentKey(), condition: .none, deadline: deadline)
-        }
         // The session first: a key without one is of no use.
         if let thumbprint { try await deleteKey(thumbprint, deadline: deadline) }
         for key in try await roleKeys(of: account, deadline: deadline) {
@@ -185,7 +194,12 @@ package struct SessionStore: Sendable {
         }
     }
 
-    package func setCurrentAccount(_ account: String, deadline: Deadline = .standard) async throws(StoreError) {
+    /// - Parameter account: `nil` for none.
+    package func setCurrentAccount(_ account: String?, deadline: Deadline = .standard) async throws(StoreError) {
+        guard let account else {
+            try await store.delete(try currentKey(), condition: .none, deadline: deadline)
+            return
+        }
         let name = Array(account.utf8)
         let options = SaveOptions(label: "current account at \(provider)", contentType: .text)
         try await store.save(
@@ -214,15 +228,13 @@ extension SessionStore {
     private enum EndMark: SecretPurpose { static var name: StaticString { "mark of an ended session" } }
 
     /// Remembers that an account's session was ended.
-    package func rememberEnd(of account: String, deadline: Deadline = .standard) async throws(StoreError) {
+    func rememberEnd(of account: String, deadline: Deadline = .standard) async throws(StoreError) {
         let options = SaveOptions(label: "\(account) at \(provider) (ended by the server)", contentType: .text)
         let mark = Secret<EndMark>(copying: Array("ended".utf8).span)
         try await store.save(mark, for: try key(account, kind: .ended), options: options, deadline: deadline)
     }
 
-    /// Returns whether it was remembered.
-    @discardableResult
-    package func forgetEnd(of account: String, deadline: Deadline = .standard) async throws(StoreError) -> Bool {
+    func forgetEnd(of account: String, deadline: Deadline = .standard) async throws(StoreError) {
         try await store.delete(try key(account, kind: .ended), condition: .none, deadline: deadline)
     }
 

@@ -133,6 +133,7 @@ extension SignInService {
         let account = session.account
         let lease = try await sessions.lease(account, deadline: .standard)
         let before = try await previousSession(of: account)
+        let current = try await sessions.currentAccount()
         let isGlobal = provider.knownAccount != nil
         guard before.isReplaceable(by: session, isGlobal: isGlobal), mayReplace || !before.exists else { return .taken }
         let replaced = await replacedSession(before, by: session)
@@ -142,7 +143,7 @@ extension SignInService {
             try await sessions.save(session)
             try await sessions.setCurrentAccount(account)
         } catch {
-            await putBack(before, account, without: signer?.thumbprint)
+            await putBack(before, account, current: current, without: signer?.thumbprint)
             throw error
         }
         // If the store can't be reached later, memory returns this account and its new token.
@@ -261,14 +262,17 @@ extension SignInService {
 
     /// A task of its own, since the caller's may be cancelled: the new session's tokens are about to be revoked, so it
     /// must not stay.
-    private func putBack(_ before: PreviousSession, _ account: String, without thumbprint: String?) async {
+    private func putBack(
+        _ before: PreviousSession, _ account: String, current: String?, without thumbprint: String?
+    ) async {
         let undoing = Task { [sessions, log] in
             do throws(StoreError) {
                 switch before.session {
                 case .some(let session): try await sessions.save(session)
-                case .none: try await sessions.delete(account)
+                case .none: try await sessions.deleteSession(of: account)
                 }
                 if let thumbprint { try await sessions.deleteKey(thumbprint) }
+                try await sessions.setCurrentAccount(current)
             } catch {
                 log.warning("can't restore the store: \(error)")
             }

@@ -162,7 +162,7 @@ extension SignInService {
     /// power loss.
     private func prepareStore(for session: borrowing StoredSession) async throws(SignInError) -> DescriptorReserve {
         if session.refreshBegan != nil {
-            log.warning("an earlier refresh was cut off; the server may have spent the refresh token")
+            log.warning("an earlier refresh didn't complete; the server may have spent the refresh token")
         }
         do throws(StoreError) {
             let reserve = try DescriptorReserve()
@@ -191,16 +191,16 @@ extension SignInService {
                 if !wasCutOff, !Self.leavesInDoubt(error) { await removeMark(of: session) }
                 throw error
             }
-            // The refresh token and the session are useless now; the user has to sign in again.
-            forget(session.account)
-            try await delete(session.account)
-            await rememberEnd(of: session.account)
+            try await end(session.account)
             throw SignInError(wasCutOff ? .refreshLost : .sessionEnded)
         }
     }
 
-    /// Not to know why costs the person a question, and nothing else.
-    private func rememberEnd(of account: String) async {
+    /// Deletes a session that is useless now: the person has to sign in again.
+    private func end(_ account: String) async throws(SignInError) {
+        forget(account)
+        _ = try await mapError(SignInError.store, awaiting: await sessions.deleteSession(of: account))
+        // Not to know why costs the person a question, and nothing else.
         if let error = await failure(StoreError.self, awaiting: try await sessions.rememberEnd(of: account)) {
             log.info("can't record that the session has ended: \(error)")
         }
@@ -228,10 +228,6 @@ extension SignInService {
         }
     }
 
-    private func delete(_ account: String) async throws(SignInError) {
-        _ = try await mapError(SignInError.store, awaiting: await sessions.delete(account))
-    }
-
     /// How long a server may take to give its keys while others wait for the session.
     private static let timeoutOfKeys = Duration.seconds(10)
 
@@ -252,10 +248,10 @@ extension SignInService {
                 )
                 return
             }
+            log.warning("the session was ended, because its new ID token isn't the server's: \(error)")
             await endpoint.revoke(tokens, authentication)
-            forget(session.account)
-            try await delete(session.account)
-            throw .oauth(error)
+            try await end(session.account)
+            throw SignInError(.sessionEnded)
         }
     }
 

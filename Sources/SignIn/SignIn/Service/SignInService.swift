@@ -70,7 +70,8 @@ public actor SignInService {
     }
 
     /// Returns what can be shown of the session that requests use: that of the current account, or else of the only one.
-    /// `nil` if no account is signed in, and if none of several is the current one.
+    /// `nil` if no account is signed in, if none of several is the current one, and if the current one's session has
+    /// ended.
     ///
     /// Throws `.store` for a store that can't be read.
     public func currentAccount() async throws(SignInError) -> SessionSummary? {

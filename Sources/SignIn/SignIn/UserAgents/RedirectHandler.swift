@@ -105,7 +105,7 @@ final class RedirectHandler: Sendable {
 
     private func take(_ request: consuming LoopbackRequest) -> LoopbackResponse {
         guard request.method == .get, let response = Self.response(in: request) else {
-            log.info("ignored a request at the redirect address that isn't a response")
+            tell("ignored a request at the redirect address that isn't a whole response; the sign-in still waits")
             return ResponsePage.foreign.response()
         }
         let admission = admit(response)
@@ -116,20 +116,21 @@ final class RedirectHandler: Sendable {
             // Once more elsewhere, so that the code leaves the address bar and the list of visited pages.
             return .redirect(status: 303, publicLocation: donePath)
         case .foreign:
-            // Whoever sends these must not end the sign-in, and can't fill the log.
-            let isTold = state.withLock { state in
-                defer { state.isForeignTold = true }
-                return state.isForeignTold
-            }
-            log.log(
-                isTold ? .info : .warning,
-                "ignored a response with another state; the sign-in still waits"
-            )
+            tell("ignored a response with another state; the sign-in still waits")
             return ResponsePage.foreign.response()
         case .repeated:
             log.info("ignored another response at the redirect address")
             return ResponsePage.repeated.response()
         }
+    }
+
+    /// Whoever sends these must not end the sign-in, and can't fill the log.
+    private func tell(_ message: LogMessage) {
+        let isTold = state.withLock { state in
+            defer { state.isForeignTold = true }
+            return state.isForeignTold
+        }
+        log.log(isTold ? .info : .warning, message)
     }
 
     private func admit(_ response: consuming AuthorizationResponse) -> AuthorizationResponseGate.Admission {

@@ -65,10 +65,9 @@ package struct VaultKeySearch: Sendable {
         }
         // The error of the newest file helps most.
         var first: StoreError?
-        let files = (keyFiles?.paths(forVault: vault.identifier) ?? []) + (otherKeyFile.map { [$0] } ?? [])
-        for path in files where vault.has(.keyFile) {
+        for path in keyFiles?.paths(forVault: vault.identifier) ?? [] where vault.has(.keyFile) {
             var this: StoreError?
-            let opened = try await tried(vault, settings, .info, "a known key file", &this) {
+            let opened = try await tried(vault, settings, .info, "a remembered key file", &this) {
                 () throws(StoreError) -> VaultKeySource in
                 guard unsafe access(path, F_OK) == 0 else { throw .keyFileIsGone(path) }
                 return .keyFile(path)
@@ -77,6 +76,12 @@ package struct VaultKeySearch: Sendable {
             first = first ?? this
         }
         if refusal?.code != .wrongKey { refusal = first ?? refusal }
+        // It may well be another vault's: what is wrong with it is no answer.
+        if let otherKeyFile, vault.has(.keyFile),
+            let opened = try? await settings.unlock(vault, with: .keyFile(otherKeyFile))
+        {
+            return opened
+        }
         if asksKeyring, vault.has(.secretService) {
             let keyring = VaultKeyring(settings)
             for slot in vault.slots where slot.kind == .secretService {

@@ -253,8 +253,8 @@ extension CommandContext {
         return vault
     }
 
-    /// Forgets the remembered key files that no longer open the vault, unless none does. One that isn't there now may be
-    /// on a disk that is.
+    /// Forgets the remembered key files that no longer open the vault, unless none does and no key is set. One that isn't
+    /// there now may be on a disk that is.
     func forgetKeyFiles(of vault: VaultStore) async {
         let known = RememberedKeyFiles(environment)
         let files = known.paths(forVault: vault.identifier)

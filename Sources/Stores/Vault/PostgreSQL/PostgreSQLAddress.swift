@@ -54,9 +54,7 @@ struct PostgreSQLAddress: Sendable, Hashable {
         self.schema = schema
         location = Self.location(parameters, schema)
         // libpq would connect there all the same, and its host might seem to be this machine.
-        if parameters["hostaddr"] == nil, let address = unsafe getenv("PGHOSTADDR") {
-            parameters["hostaddr"] = unsafe String(cString: address)
-        }
+        if parameters["hostaddr"]?.isEmpty ?? true { parameters["hostaddr"] = Self.setting("PGHOSTADDR") }
         // A vault is written to: of several servers the primary one.
         if parameters["target_session_attrs"] == nil { parameters["target_session_attrs"] = "read-write" }
         // With libpq's default any server would get the password.
@@ -81,10 +79,17 @@ struct PostgreSQLAddress: Sendable, Hashable {
         }
     }
 
-    /// Whether the URI names all servers, and all are this machine. A socket counts, and doesn't have TLS.
+    /// Whether the URI names all servers, and all are this machine. A socket counts, and doesn't have TLS. A service may
+    /// have another address for the same host.
     private static func isLoopback(_ parameters: [String: String]) -> Bool {
-        guard let hosts = parameters["hostaddr"] ?? parameters["host"] else { return false }
-        return hosts.split(separator: ",").allSatisfy { HostName.isLoopback($0) }
+        let hosts = (parameters["hostaddr"] ?? parameters["host"] ?? "").split(separator: ",")
+        let hasService = parameters["service"] != nil || setting("PGSERVICE") != nil
+        return !hosts.isEmpty && !hasService && hosts.allSatisfy { HostName.isLoopback($0) }
+    }
+
+    /// A variable of libpq's, unless it is empty, as libpq reads it.
+    private static func setting(_ name: String) -> String? {
+        unsafe getenv(name).map { unsafe String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
     // MARK: - Parts

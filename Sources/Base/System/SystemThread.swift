@@ -49,6 +49,24 @@ package struct SystemThread: Sendable {
     }
 }
 
+/// Runs work that blocks on a thread of its own, so that the tasks' few threads stay free.
+package enum BlockingWork {
+    package static func run(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+            do throws(SystemErrorNumber) {
+                try SystemThread.detach {
+                    body()
+                    done.resume()
+                }
+            } catch {
+                // No thread is to be had: better here than not at all.
+                body()
+                done.resume()
+            }
+        }
+    }
+}
+
 /// An errno(3).
 package struct SystemErrorNumber: Error, Sendable, Hashable {
     package let number: Int32

@@ -1,7 +1,9 @@
+import Glibc
 import LatchkeyLog
 import LatchkeyOAuth
 import LatchkeyProcess
 import LatchkeySignIn
+import TestServices
 import Testing
 
 /// (session × redirect × server × handler) → way, with the reason.
@@ -98,5 +100,22 @@ struct SignInChoiceTests {
                 "SNAP": "/snap/x",
             ], hasTerminal: true, exists: { _ in false })
         #expect(sessionEnvironment.logMessage.text == "X11, over SSH, in a snap, in WSL, at a terminal")
+    }
+
+    /// The tutorials' programs said over SSH that there was no terminal.
+    @Test func `without a display, the process's own terminal takes a paste`() async {
+        await #expect(processExitsWith: .success) {
+            func terminal() -> (any PromptTerminal)? {
+                let agent = UserAgent.automatic(in: ProgramEnvironment(variables: [:], home: "/"))
+                return if case .methods(let methods) = agent.way { methods.terminal } else { nil }
+            }
+            // A session of its own has no terminal before it opens one (setsid(2)).
+            guard setsid() >= 0, terminal() == nil else { exit(1) }
+            let own = try PseudoTerminal()
+            guard unsafe open(own.path, O_RDWR) >= 0, let terminal = terminal() else { exit(2) }
+            try await terminal.show("hello")
+            try await own.waitUntilShown("hello")
+            exit(0)
+        }
     }
 }

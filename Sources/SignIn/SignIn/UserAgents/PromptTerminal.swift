@@ -1,7 +1,10 @@
 public import LatchkeyCredentials
 public import LatchkeyLog
 public import LatchkeyOAuth
+package import LatchkeyProcess
 public import LatchkeySecrets
+internal import LatchkeySystem
+internal import Synchronization
 
 /// The terminal of a person who signs in without a browser on this machine.
 public protocol PromptTerminal: Sendable {
@@ -46,4 +49,60 @@ public protocol DevicePrompt: Sendable {
 
     /// Shows the outcome, and stops anything that `show` began. Calling it again has no effect.
     func finish(_ outcome: SignInOutcome) async
+}
+
+/// The terminal of the person who runs the program, for signing in by paste.
+package struct PersonsTerminal: PromptTerminal {
+    private let prompt: SecretPrompt
+
+    package init(prompt: SecretPrompt) { self.prompt = prompt }
+
+    package func show(_ line: LogMessage) async throws(PromptTerminalError) {
+        try mapError(PromptTerminalError.init, of: prompt.show(line))
+    }
+
+    package func show(_ url: borrowing AuthorizationURL) async throws(PromptTerminalError) {
+        try mappingError(PromptTerminalError.init) { () throws(PromptError) in
+            var screen = try prompt.screen()
+            try url.pour(into: &screen)
+        }
+    }
+
+    package func ask(
+        _ question: LogMessage, limit: Int, deadline: Deadline
+    ) async throws(PromptTerminalError) -> Secret<MessageBody> {
+        let prompt = prompt
+        let isCancelled = Box(Atomic(false))
+        let answer = Handover<Result<Secret<MessageBody>, PromptTerminalError>>()
+        await withTaskCancellationHandler {
+            await BlockingWork.run {
+                do throws(PromptError) {
+                    let secret = try prompt.ask(question, as: MessageBody.self, limit: limit) {
+                        isCancelled.value.load(ordering: .relaxed) ? .interrupted : deadline.hasPassed ? .timedOut : nil
+                    }
+                    answer.give(.success(secret))
+                } catch {
+                    answer.give(
+                        .failure(isCancelled.value.load(ordering: .relaxed) ? .cancelled : PromptTerminalError(error)))
+                }
+            }
+        } onCancel: {
+            isCancelled.value.store(true, ordering: .relaxed)
+        }
+        guard let result = answer.take() else { throw .unavailable }
+        return try result.get()
+    }
+}
+
+extension PromptTerminalError {
+    init(_ error: PromptError) {
+        self =
+            switch error.problem {
+            case .forbidden, .noTerminal, .failed: .unavailable
+            case .dismissed, .different: .dismissed
+            case .interrupted: .cancelled
+            case .tooLong: .tooLong
+            case .timedOut: .timedOut
+            }
+    }
 }

@@ -38,8 +38,17 @@ public struct UserAgent: Sendable {
         self.init(.methods(methods))
     }
 
-    /// The methods that fit the program's session: a browser if a display is available; if the caller can ask, a paste
-    /// at the terminal or a device code.
+    /// The methods that fit the program's session: a browser if a display is available, otherwise a paste at the process's
+    /// own terminal, as over SSH.
+    ///
+    /// Throws `.userAgent(.unavailable)` at the sign-in if there is neither; the hint says what to do.
+    public static func automatic(in environment: ProgramEnvironment) -> UserAgent {
+        let prompt = SecretPrompt(isAllowed: true)
+        return automatic(in: environment, terminal: prompt.isPossible ? PersonsTerminal(prompt: prompt) : nil)
+    }
+
+    /// The same with the caller's terminal: a browser if a display is available; if the caller can ask, a paste at the
+    /// terminal or a device code.
     ///
     /// Throws `.userAgent(.unavailable)` at the sign-in if no method is left; the hint says what to do.
     ///

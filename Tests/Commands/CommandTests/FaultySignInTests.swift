@@ -255,7 +255,7 @@ import TestServices
         server.revokeEverything()
         let run = try await run(["request", "bearer", "GET", server.userInfoEndpoint])
         #expect(run.status == 77)
-        expect(run, code: "sign-in.session-ended", hint: "run `latchkey sign-in bearer --account ")
+        expect(run, code: "sign-in.session-ended", hint: "run `latchkey sign-in bearer`")
         #expect(run.errorText.contains("your session at bearer has ended"))
         let again = try await self.run(["token", "bearer"])
         #expect(again.status == 77 && again.errorText == run.errorText)

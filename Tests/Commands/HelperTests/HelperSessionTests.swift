@@ -138,8 +138,7 @@ import TestServices
         let run = try await git("get")
         #expect(run.status == 77 && run.output.isEmpty)
         #expect(
-            run.errorText == "latchkey: your session at work has ended; latchkey sign-in work --account octocat\n",
-            "\(run.errorText)")
+            run.errorText == "latchkey: your session at work has ended; latchkey sign-in work\n", "\(run.errorText)")
         // Once its end is known, too, and with the account that was asked for.
         for _ in 0..<2 {
             let again = try await scene.helper("latchkey", "helper", "headers", "work", "--account", "octocat")

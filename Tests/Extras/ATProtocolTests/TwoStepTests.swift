@@ -203,7 +203,12 @@ struct TwoStepTests {
         await #expect(throws: ATProtocolError(.signIn(SignInError(.sessionEnded)))) { _ = try await scene.request() }
         #expect(try await scene.client.currentSession() == nil)
         #expect(try await scene.items("private-key") == [])
+        let sessions = SessionStore(store: scene.store, provider: scene.configuration.provider.text, leases: .standard)
+        #expect(try await sessions.currentAccount() != nil)
         #expect(await scene.client.signOut().deletion == .absent)
+        // Nothing of it is left, so another account can be the only one.
+        #expect(try await sessions.currentAccount() == nil)
+        #expect(try await sessions.endedSessions().isEmpty)
     }
 
     @Test func `signing out deletes session and key even if the servers are unreachable`() async throws {

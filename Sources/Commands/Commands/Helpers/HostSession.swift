@@ -92,7 +92,7 @@ extension CommandContext {
         let found = try await bearerSession(of: account, at: configuration, sessions, token)
         guard let kept = found else {
             guard isMachine else { return nil }
-            try refresh(configuration.name, account, token, Self.ended(configuration.name, nil))
+            try refresh(configuration.name, account, token, Self.ended(configuration, nil))
             guard let made = try await bearerSession(of: account, at: configuration, sessions, token) else {
                 return nil
             }
@@ -102,7 +102,7 @@ extension CommandContext {
             throw CommandFailure(noIDTokenAt: configuration, SignInError(.noIDToken))
         }
         if kept.isFresh(at: .now(), token) { return try HostSession(kept, at: configuration, token) }
-        let ended = Self.ended(configuration.name, isMachine ? nil : account)
+        let ended = Self.ended(configuration, user)
         guard kept.isRefreshable || isMachine else { throw ended }
         try refresh(configuration.name, account, token, ended)
         // The session that the worker or another process has stored.
@@ -155,9 +155,13 @@ extension CommandContext {
         }
     }
 
-    private static func ended(_ provider: ProviderName, _ account: String?) -> CommandFailure {
-        CommandFailure(
-            .refused, "sign-in.session-ended", "your session at \(provider) has ended",
-            hint: "latchkey sign-in \(provider)\(Account.option(account))")
+    /// - Parameter user: the account that the caller named.
+    private static func ended(_ configuration: ProviderConfiguration, _ user: String?) -> CommandFailure {
+        let name = configuration.name
+        let account = user.flatMap { HostSession.namesAnyone($0) ? nil : $0 }
+        return CommandFailure(
+            .refused, "sign-in.session-ended", "your session at \(name) has ended",
+            hint: configuration.grant == nil
+                ? "latchkey sign-in \(name)\(Account.option(account))" : "see why: latchkey token \(name)")
     }
 }

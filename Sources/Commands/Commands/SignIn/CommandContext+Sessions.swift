@@ -28,7 +28,6 @@ extension CommandContext {
         _ error: SignInError, _ configuration: ProviderConfiguration, _ account: String?
     ) async -> CommandFailure {
         let name = configuration.name
-        let account = await meant(account, configuration)
         switch error.code {
         case .sessionEnded:
             return CommandFailure(ended: configuration, account, error, "")
@@ -53,18 +52,11 @@ extension CommandContext {
         }
     }
 
-    /// The account that a command is about: the one that it names, else the current one.
-    private func meant(_ account: String?, _ configuration: ProviderConfiguration) async -> String? {
-        if let account { return account }
-        return try? await sessions(configuration).currentAccount(deadline: deadline)
-    }
-
     /// No account is signed in, or not the requested one, or no longer.
     func absence(
         _ error: SignInError, _ configuration: ProviderConfiguration, _ account: String?
     ) async -> CommandFailure {
         let name = configuration.name
-        let account = await meant(account, configuration)
         let hint: LogMessage =
             configuration.grant == nil
             ? "to sign in, run `latchkey sign-in \(name)`" : "to get a token, run `latchkey token \(name)`"
@@ -121,7 +113,8 @@ extension CommandFailure {
             hint: "sign in with the scope openid: latchkey sign-in \(provider) --scope openid --scope …")
     }
 
-    /// - Parameter account: whose session has ended, which the next sign-in is to be for as well.
+    /// - Parameter account: the one that the command line names, which the next sign-in is to be for as well. Without
+    ///   one the server says who signs in: another person must not get the ended session's name.
     fileprivate init(
         ended configuration: ProviderConfiguration, _ account: String?, _ error: SignInError, _ why: LogMessage
     ) {

@@ -1,3 +1,4 @@
+internal import LatchkeyCredentials
 internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyOAuth
@@ -112,16 +113,24 @@ enum ProviderAddCommand {
             let secret = try mapError(OAuthError.unwritable, of: key.encoded())
             try await keep(secret.repurposed(as: ClientSecret.self), configuration, context)
         }
-        if let former {
+        // The former server's secret goes to no other one.
+        if let former,
+            former.clientID != configuration.clientID
+                || former.server != configuration.server && publicKey == nil
+                    && !arguments.has(SignInOptions.clientSecret)
+        {
             do {
-                try await forget(
-                    former, replacedBy: configuration,
-                    hasSecret: publicKey != nil || arguments.has(SignInOptions.clientSecret), context)
+                if try await forgetSecret(former, context) {
+                    context.output.note("deleted the former client's secret")
+                }
             } catch let error as any RedactedError where error.codeName.description == "selection.no-store" {
-                // Without a store there is nothing of it.
+                // Without a store there is no secret.
             }
         }
         try context.providers.write(configuration)
+        if let former, former.json.text != configuration.json.text {
+            await tellOfSessions(of: former, replacedBy: configuration, context)
+        }
         let verb: StaticString = former == nil ? "added" : "replaced"
         var result: [(name: StaticString, value: JSONValue)] = [
             ("provider", .message("\(configuration.name)")), ("change", .message("\(verb)")),
@@ -137,28 +146,24 @@ enum ProviderAddCommand {
         return .success
     }
 
-    /// Deletes what the store has of a provider that is replaced, as far as that is of no use, and tells of the rest.
-    ///
-    /// - Parameter hasSecret: whether the new one's secret is stored already.
-    private static func forget(
-        _ former: ProviderConfiguration, replacedBy new: ProviderConfiguration, hasSecret: Bool,
-        _ context: CommandContext
-    ) async throws {
-        let isOtherClient = former.clientID != new.clientID
-        let isOther = isOtherClient || former.server != new.server
-        // The former server's secret goes to no other one.
-        if isOther, isOtherClient || !hasSecret, try await forgetSecret(former, context) {
-            context.output.note("deleted the former client's secret")
+    /// Deletes a machine's token of the former settings, and tells of sessions that the new ones have no use for. A store
+    /// that can't be opened without a question is left alone.
+    private static func tellOfSessions(
+        of former: ProviderConfiguration, replacedBy new: ProviderConfiguration, _ context: CommandContext
+    ) async {
+        let (name, deadline) = (former.name, context.deadline)
+        guard let sessions = try? await context.askingNobody.sessions(former) else { return }
+        if former.grant != nil, let lease = try? await sessions.lease(name.text, deadline: deadline) {
+            _ = try? await sessions.delete(name.text, deadline: deadline)
+            lease.release()
         }
-        let sessions = try await context.sessions(former)
-        // A machine's token is of the former scopes and parameters.
-        if former.grant != nil { try await sessions.delete(former.name.text, deadline: context.deadline) }
-        let count = try await sessions.accounts(deadline: context.deadline).count
-        if isOther, count > 0 {
-            context.output.warn(
-                "\(LogMessage.counted(count, "session is", "sessions are")) of the former settings, and can't be used",
-                hint: "run `latchkey sign-in \(new.name)`")
-        }
+        let isOther =
+            former.clientID != new.clientID || former.server != new.server || former.resource != new.resource
+            || new.grant != nil
+        guard isOther, let count = try? await sessions.accounts(deadline: deadline).count, count > 0 else { return }
+        context.output.warn(
+            "\(LogMessage.counted(count, "session is", "sessions are")) of the former settings, and can't be used",
+            hint: "run `latchkey sign-out \(name) --everywhere`")
     }
 
     /// The provider that has that name. Asks the person before its settings are lost.

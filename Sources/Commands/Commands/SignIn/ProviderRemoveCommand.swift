@@ -27,6 +27,7 @@ enum ProviderRemoveCommand {
         for ended in try await sessions.endedSessions(deadline: context.deadline) {
             try await sessions.delete(ended.account, deadline: context.deadline)
         }
+        try await sessions.setCurrentAccount(nil, deadline: context.deadline)
         _ = try context.providers.remove(configuration.name)
         try context.output.tell(
             "removed the provider \(configuration.name)",

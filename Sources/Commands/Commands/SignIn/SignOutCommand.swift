@@ -1,3 +1,4 @@
+internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySignIn
 internal import LatchkeyCommandLine
@@ -96,7 +97,11 @@ enum SignOutCommand {
             (account ?? current).map { $0.hasSameOctets(as: name) } ?? (names.isEmpty && ended.count == 1)
         }
         guard let session = ended.first(where: { isMeant($0.account) }) else { return nil }
+        let lease = try await sessions.lease(session.account, deadline: context.deadline)
+        // Somebody may have signed in since: that session is revoked, too.
+        guard try await sessions.load(session.account, deadline: context.deadline) == nil else { return nil }
         try await sessions.delete(session.account, deadline: context.deadline)
+        lease.release()
         let account = Account(session.account)
         return Done(
             account: session.account,
@@ -126,9 +131,9 @@ enum SignOutCommand {
             do {
                 guard let configuration = try context.providers.read(provider) else { continue }
                 let sessions = try await context.sessions(configuration)
-                for name in try await sessions.accounts(deadline: context.deadline)
-                    + sessions.endedSessions(deadline: context.deadline).map(\.account)
-                {
+                let names = try await sessions.accounts(deadline: context.deadline)
+                let ended = try await sessions.endedSessions(deadline: context.deadline).map(\.account)
+                for name in names + ended.filter({ !names.contains($0) }) {
                     count += 1
                     let place: LogMessage = "\(provider) \(Account(name))"
                     do {

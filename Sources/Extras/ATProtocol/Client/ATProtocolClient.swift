@@ -58,7 +58,8 @@ public actor ATProtocolClient {
     // MARK: - Sessions
 
     /// Returns what can be shown of the session that requests use: that of the current account, or else of the only one.
-    /// Its `subject` is the account's DID. `nil` if no account is signed in, and if none of several is the current one.
+    /// Its `subject` is the account's DID. `nil` if no account is signed in, if none of several is the current one, and if
+    /// the current one's session has ended: sign it out, or in again.
     ///
     /// Throws `.signIn` when the store can't be read.
     public func currentSession() async throws(ATProtocolError) -> SessionSummary? {
@@ -103,6 +104,12 @@ public actor ATProtocolClient {
                 return await deleteUnusable(name, cause)
             }
             let isAbsent = cause.code == .notSignedIn
+            // What is left of a session that the server ended: the account may still be the current one.
+            if isAbsent, let name = try? await resolve(account),
+                let error = await failure(StoreError.self, awaiting: try await deleteUnderLease(name))
+            {
+                return SignOutReport(account: name, revocation: .notNeeded, deletion: .failed(.store(error)))
+            }
             return SignOutReport(
                 account: account, revocation: .notNeeded, deletion: isAbsent ? .absent : .failed(cause))
         }

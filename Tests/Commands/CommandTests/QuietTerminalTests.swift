@@ -76,6 +76,11 @@ internal import TestServices
         try await terminal.waitForQuestion("Secret for a/b", from: running)
         running.signal(SIGTSTP)
         try await running.wait(for: "the echo") { terminal.echoes }
+        // It restores the terminal before it stops: an earlier SIGCONT would continue nothing, and be lost.
+        try await running.wait(for: "the stop") {
+            let stat = try? String(contentsOfFile: "/proc/\(running.pid)/stat", encoding: .utf8)
+            return stat?.contains(") T ") == true
+        }
         running.signal(SIGCONT)
         try await running.wait(for: "the question to go on") { !terminal.echoes }
         terminal.type("hunter2\r")

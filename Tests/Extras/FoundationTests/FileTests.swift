@@ -44,6 +44,15 @@ struct FileTests {
         await #expect(throws: OAuthAuthenticator.Failure(.unsupportedRequest(.body))) {
             _ = try await scene.authenticator.upload(for: twice, fromFile: missing)
         }
+        // A URLRequest is a GET unless it says otherwise: the response was said to be too large.
+        let file = scene.folder.appendingPathComponent("file")
+        try Data("x".utf8).write(to: file)
+        await #expect(throws: OAuthAuthenticator.Failure(.unsupportedRequest(.body))) {
+            _ = try await scene.authenticator.upload(for: request, fromFile: file)
+        }
+        await #expect(throws: OAuthAuthenticator.Failure(.fileFailed(number: EISDIR))) {
+            _ = try await scene.authenticator.upload(for: request, fromFile: scene.folder)
+        }
         #expect(scene.server.record.requests.isEmpty)
     }
 

@@ -27,6 +27,14 @@ import Testing
         #expect(broken.contains { $0.contains(fault.rawValue) }, "broken: \(broken)")
     }
 
+    @Test func `a store that takes smaller secrets keeps the contract`() async throws {
+        for statement in ContractCase.all {
+            let leases = try LeaseFolder()
+            defer { leases.remove() }
+            try await statement.check(leases: leases.directory) { try InMemoryStore(maximumSecretByteCount: 1 << 18) }
+        }
+    }
+
     @Test func `the suite has many statements, each once`() {
         #expect(ContractCase.all.count >= 45)
         #expect(Set(ContractCase.all.map(\.statement)).count == ContractCase.all.count)

@@ -8,7 +8,8 @@ extension GuardedRequest {
     /// Converts a request of Foundation.
     ///
     /// Throws `.unsupportedRequest` for an address other than an http or https URL without a fragment, for another
-    /// method, for a field that callers can't set, such as `Authorization` or `Cookie`, and for a stream as body.
+    /// method, for a field that callers can't set, such as `Authorization` or `Cookie`, for a stream as body, and for any
+    /// body with GET or HEAD, which Foundation refuses.
     init(_ request: URLRequest) throws(OAuthAuthenticator.Failure) {
         guard let address = request.url?.absoluteString, let url = try? HTTPURL(address) else {
             throw OAuthAuthenticator.Failure(.unsupportedRequest(.address))
@@ -16,7 +17,9 @@ extension GuardedRequest {
         guard let method = GuardedRequest.Method(rawValue: request.httpMethod ?? "GET") else {
             throw OAuthAuthenticator.Failure(.unsupportedRequest(.method))
         }
-        guard request.httpBodyStream == nil else { throw OAuthAuthenticator.Failure(.unsupportedRequest(.body)) }
+        guard request.httpBodyStream == nil, method.takesBody || request.httpBody?.isEmpty ?? true else {
+            throw OAuthAuthenticator.Failure(.unsupportedRequest(.body))
+        }
         var fields: [HeaderField] = []
         for (name, value) in (request.allHTTPHeaderFields ?? [:]).sorted(by: { $0.key < $1.key }) {
             guard let field = HeaderField(name, value), !HeaderField.transportNames.contains(name.lowercased()) else {
@@ -30,7 +33,9 @@ extension GuardedRequest {
     /// The request as one of Foundation's, the token inside in ordinary memory.
     borrowing func foundationRequest(timeout: Duration) throws(TransportError) -> URLRequest {
         let isOwnField = fields.contains { HeaderField.transportNames.contains($0.name.lowercased()) }
-        guard !isOwnField, let address = URL(string: url.text), address.absoluteString == url.text else {
+        guard !isOwnField, method.takesBody || body == nil, let address = URL(string: url.text),
+            address.absoluteString == url.text
+        else {
             throw TransportError(.malformedRequest, origin: url.loggableOrigin)
         }
         let seconds = Double(timeout.components.seconds) + Double(timeout.components.attoseconds) / 1e18
@@ -52,6 +57,11 @@ extension GuardedRequest {
         }
         return request
     }
+}
+
+extension GuardedRequest.Method {
+    /// Whether Foundation sends a body with it.
+    var takesBody: Bool { self != .get && self != .head }
 }
 
 extension GuardedResponse {

@@ -32,6 +32,10 @@ extension OAuthAuthenticator {
         guard file.isFileURL, FileManager.default.isReadableFile(atPath: file.path) else {
             throw Failure(.fileFailed(number: ENOENT))
         }
+        guard (try? file.resourceValues(forKeys: [.isDirectoryKey]))?.isDirectory != true else {
+            throw Failure(.fileFailed(number: EISDIR))
+        }
+        guard converted.method.takesBody else { throw Failure(.unsupportedRequest(.body)) }
         let client = FileTransfer(client: try urlSession(), source: file)
         return try await dataAndResponse(to: converted, request, maximumByteCount, over: client)
     }

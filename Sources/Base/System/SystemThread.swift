@@ -95,8 +95,8 @@ package final class Box<Value: ~Copyable & Sendable>: Sendable {
     }
 }
 
-/// A mirror shows nothing of it. Swift's own copies the field, which it can't, and ends the process: also for `dump`, and
-/// for a test's expectation that fails.
+/// Has a mirror without children. Swift's own mirror copies the value, and ends the process if it can't be copied: in
+/// `dump`, for example, and in a failing `#expect`.
 extension Box: CustomReflectable where Value: ~Copyable {
     package var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

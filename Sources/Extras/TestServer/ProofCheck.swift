@@ -91,8 +91,7 @@ extension AuthorizationService {
         return state.withLock { state in nonce.map { state.dpopNonces[door, default: []].contains($0) } ?? false }
     }
 
-    /// Gives out a new nonce with a response. The 64 newest are good, as those of several minutes
-    /// would be, or with churn the last alone.
+    /// Gives out a new nonce with a response. The 64 newest are good, or with churn the last alone.
     func addNonce(to response: inout LoopbackResponse, at door: Door = .authorization) {
         guard configuration.dpopNonces else { return }
         let text = KeptSecret.random("dpop_nonce").publicText() ?? ""

@@ -76,7 +76,7 @@ package struct VaultKeySearch: Sendable {
             first = first ?? this
         }
         if refusal?.code != .wrongKey { refusal = first ?? refusal }
-        // It may well be another vault's: what is wrong with it is no answer.
+        // It may open another vault only, so its error isn't reported.
         if let otherKeyFile, vault.has(.keyFile),
             let opened = try? await settings.unlock(vault, with: .keyFile(otherKeyFile))
         {

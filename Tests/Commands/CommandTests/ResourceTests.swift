@@ -130,7 +130,7 @@ internal import TestServices
         #expect(again.status == 77 && again.errorText.contains("[provider.kept]"), "\(again.errorText)")
         try await run("token", "tools").successful("token")
         let forced = try await add("--force").successful("provider add").errorText
-        #expect(forced.contains("1 session is of the former settings, and can't be used"), "\(forced)")
+        #expect(forced.contains("1 session belongs to the former settings and can't be used"), "\(forced)")
         #expect(server.events.count { $0 == "registered a client by none" } == 2)
     }
 

@@ -215,7 +215,7 @@ struct TransferEnd {
 }
 
 extension CommandContext {
-    /// The key of a second vault. Of the key settings of the vault in use a key file is tried on it, after its own.
+    /// The key of a second vault. After that vault's own keys, the key file of the vault in use is tried.
     fileprivate func searchForKey(ofVaultAt path: String) -> VaultKeySearch {
         let prompt = prompt
         let shown = LoggableText(reviewed: "the path of a vault, which people name", unredacted: path)

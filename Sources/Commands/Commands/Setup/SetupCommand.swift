@@ -192,7 +192,7 @@ private struct SetupRun {
     private func refuseSecond(_ change: TextChange?, in content: borrowing Secret<MessageBody>) throws {
         guard change != nil, let record = records.read(name) else { return }
         let other = ConfigurationFile(path: record.file)
-        // Of this file what was read counts: another process may have made this change since.
+        // For this file, the content that was read counts: another process may have made the same change since.
         let isHere = record.file == file.path
         let isThere =
             try isHere

@@ -146,8 +146,8 @@ enum ProviderAddCommand {
         return .success
     }
 
-    /// Deletes a machine's token of the former settings, and tells of sessions that the new ones have no use for. A store
-    /// that can't be opened without a question is left alone.
+    /// Deletes a machine's token of the former settings, and warns of sessions that can't be used with the new ones. Does
+    /// nothing if the store can't be opened without a question.
     private static func tellOfSessions(
         of former: ProviderConfiguration, replacedBy new: ProviderConfiguration, _ context: CommandContext
     ) async {
@@ -162,7 +162,7 @@ enum ProviderAddCommand {
             || new.grant != nil
         guard isOther, let count = try? await sessions.accounts(deadline: deadline).count, count > 0 else { return }
         context.output.warn(
-            "\(LogMessage.counted(count, "session is", "sessions are")) of the former settings, and can't be used",
+            "\(LogMessage.counted(count, "session belongs", "sessions belong")) to the former settings and can't be used",
             hint: "run `latchkey sign-out \(name) --everywhere`")
     }
 

@@ -104,7 +104,7 @@ public actor ATProtocolClient {
                 return await deleteUnusable(name, cause)
             }
             let isAbsent = cause.code == .notSignedIn
-            // What is left of a session that the server ended: the account may still be the current one.
+            // If the server ended the session, the account may still be the current one.
             if isAbsent, let name = try? await resolve(account),
                 let error = await failure(StoreError.self, awaiting: try await deleteUnderLease(name))
             {

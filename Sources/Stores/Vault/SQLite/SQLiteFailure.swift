@@ -27,7 +27,9 @@ extension StoreError {
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED: return error(.busy, "another process is using the vault")
         case SQLITE_NOTADB: return .noVault("it doesn't start like a vault", platform)
-        case SQLITE_CORRUPT, SQLITE_FORMAT, SQLITE_SCHEMA, SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_CONSTRAINT:
+        // A vault writes no row of SQLITE_TOOBIG.
+        case SQLITE_CORRUPT, SQLITE_FORMAT, SQLITE_SCHEMA, SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_CONSTRAINT,
+            SQLITE_TOOBIG:
             return damaged(platform)
         case SQLITE_FULL:
             return error(.cannotWrite, "the disk with the vault is full", hint: "free some space; nothing was changed")
@@ -44,7 +46,6 @@ extension StoreError {
             return error(
                 .permissionDenied, "the vault can't be opened",
                 hint: "make sure that you own the file and its folder, with modes 600 and 700")
-        case SQLITE_TOOBIG: return error(.tooLarge, "the row is too large for a vault")
         case SQLITE_NOMEM: return error(.unavailable, "not enough memory for the vault")
         case SQLITE_INTERRUPT: return .cancelled
         default: return error(.unavailable, "SQLite refused the operation on the vault")

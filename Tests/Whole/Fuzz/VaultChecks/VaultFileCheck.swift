@@ -228,9 +228,10 @@
             let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
             precondition(descriptor >= 0, "the vault is gone")
             defer { close(descriptor) }
-            var bytes = [UInt8](repeating: 0, count: 1 << 22)
-            let count = unsafe read(descriptor, &bytes, bytes.count)
-            return Array(bytes.prefix(max(0, count)))
+            var bytes = [UInt8](repeating: 0, count: Int(lseek(descriptor, 0, SEEK_END)))
+            let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
+            precondition(count == bytes.count, "the vault can't be read")
+            return bytes
         }
     }
 #endif

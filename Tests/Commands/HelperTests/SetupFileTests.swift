@@ -75,9 +75,12 @@ import TestServices
         ("git", "[user]\n\tname = Ada\n[credential]\n\thelper = cache\n[credential]\n\thelper = x\n", git, "Ada"),
         ("git", "\u{FEFF}[user]\n\tname = Ada\n", git, "Ada"),
         ("git", "[user]\n\tname = Ada\\\n", git, "Ada"),
+        ("git", "[user]\n\tname = Ada\\", git, "Ada\n"),
+        ("git", "[user]\r\n\tname = Ada\\\r\n", git, "Ada\n"),
         ("docker", "{ }", docker, "['credsStore']"),
         ("docker", "\n{\"auths\":{\"{\":{}}}", docker, "['credsStore', 'auths']"),
         ("docker", "{\"a\":\"latchkey\",\"credsStore\":\"x\",\"b\":\"latchkey\"}", docker, "['a', 'credsStore', 'b']"),
+        ("docker", "{\"credsStore\": null, \"x\": 1}", docker, "['credsStore', 'x']"),
         ("podman", "# mine\r\n[[registry]]\nlocation = \"a.example\"", podman, "['latchkey'] a.example"),
         (
             "cargo", "[registry] # mine\ndefault = \"own\"\r\n", cargo,
@@ -87,6 +90,8 @@ import TestServices
         ("cargo", "[registry]", cargo, "['cargo:token', 'cargo-credential-latchkey'] None"),
         ("pip", "[global]\r\ntimeout = 5\r\n[install]\r\n", pip, "subprocess 5"),
         ("pip", "# keyring-provider = subprocess\n[global]\ntimeout: 5\n", pip, "subprocess 5"),
+        ("aws", "[profile \"default\"]\nregion = eu-north-1\n", aws, "eu-north-1 True"),
+        ("aws", "[profile\tdefault]\nregion = eu-north-1", aws, "eu-north-1 True"),
         ("uv", "\u{FEFF}[pip]\nstrict = true\n", uv, "subprocess True"),
         ("uv", "# keyring-provider = \"subprocess\"\n[pip]\nstrict = true\n", uv, "subprocess True"),
         ("go", "GOAUTH=\nGOFLAGS=-v\n", "cat config/go/env", "helper go; netrc\nGOFLAGS=-v\n"),
@@ -106,6 +111,11 @@ import TestServices
     private static let pip = """
         python3 -c 'import configparser; c = configparser.RawConfigParser(); c.read("config/pip/pip.conf")
         print(c["global"]["keyring-provider"], c["global"]["timeout"])'
+        """
+    private static let aws = """
+        AWS_CONFIG_FILE=home/.aws/config "$1/python" -c 'import botocore.session
+        c = botocore.session.Session(profile="default").get_scoped_config()
+        print(c["region"], "helper aws default" in c["credential_process"])'
         """
     private static let uv = """
         python3 -c 'import tomllib; c = tomllib.loads(open("config/uv/uv.toml", encoding="utf-8-sig").read())
@@ -151,7 +161,9 @@ import TestServices
         ("uv", "x = \"\"\"\nkeyring-provider = \"subprocess\"\n\"\"\"\n"),
         ("uv", "[pip]\nkeyring-provider = \"subprocess\"\n"),
         ("pip", "[global]\nkeyring-provider: import\n"), ("pip", "[global]\nKeyring-Provider = import\n"),
-        ("go", "GOAUTH=off\n"), ("go", "GOAUTH =x\n"),
+        ("pip", "[global]\nkeyring_provider = import\n"),
+        ("aws", "[default]\nregion = a\n[profile default]\nregion = b\n"),
+        ("go", "GOAUTH=off\n"), ("go", "GOAUTH =x\n"), ("go", "GOAUTH=git /tmp\nGOAUTH=off\n"),
     ])
     func `setup reports a change that would break the tool, and leaves the file`(_ tool: String, _ text: String)
         async throws
@@ -162,6 +174,12 @@ import TestServices
         #expect(run.status == 77 && run.errorText.contains("[setup.other]"), "\(run.errorText)")
         #expect(try directory.read(file) == Array(text.utf8))
         #expect(try await setup(tool, "--undo", "--yes").status == 1)
+    }
+
+    @Test func `pip's setting in its other spelling is the same setting`() async throws {
+        try write("config/pip/pip.conf", Array("[global]\nkeyring_provider = subprocess\n".utf8))
+        #expect(try await setup("pip", "--yes").status == 0)
+        #expect(try directory.read("config/pip/pip.conf") == Array("[global]\nkeyring_provider = subprocess\n".utf8))
     }
 
     @Test func `Go's file counts as missing if it is switched off`() async throws {

@@ -24,8 +24,11 @@ extension SetupSuite {
             ["setup"] + arguments, environment: environment.merging(extra) { $1 }, folder: directory.path)
     }
 
+    /// Runs a script whose first argument is the folder of Python tools.
     func shell(_ script: String) async throws -> ProgramRun {
-        try await Program("bash").run(["-c", script], environment: environment, folder: directory.path)
+        let tools = TestData.package.appendingPathComponent(".build/judges/python/bin").path
+        return try await Program("bash").run(
+            ["-c", script, "bash", tools], environment: environment, folder: directory.path)
     }
 
     func write(_ file: String, _ text: [UInt8], mode: UInt32 = 0o600) throws {

@@ -150,6 +150,39 @@ import TestServices
         #expect(try await run("mine", "--undo", "--yes").errorText.contains("[setup.other]"))
     }
 
+    /// Its token was kept beside our command, and lost at `--undo`.
+    @Test(arguments: [
+        "users:\n- user:\n    token: mine\n  name: work\n", "users:\n- name: \"work\"\n  user: {token: mine}\n",
+        "users:\r\n- name: work\r\n  user:\r\n    token: mine\r\n",
+        "{\"users\":[{\"name\":\"work\",\"user\":{\"token\":\"mine\"}}]}",
+    ])
+    func `a user that kubectl has, in any file and notation, is left alone`(_ text: String) async throws {
+        try scene.directory.makeFolder("home/.kube")
+        try scene.directory.write("home/.kube/config", text)
+        var environment = scene.environment
+        environment["PATH"] = (environment["PATH"] ?? "") + ":" + judges
+        for files in [nil, "\(scene.directory / "new"):\(scene.directory / "home/.kube/config")"] {
+            environment["KUBECONFIG"] = files
+            for arguments in [["--yes"], ["--undo", "--yes"]] {
+                let run = try await BuiltProducts.latchkey().run(
+                    ["setup", "kubectl", "work"] + arguments, environment: environment)
+                #expect(run.status == 77 && run.errorText.contains("[setup.other]"), "\(run.errorText)")
+            }
+        }
+        #expect(try scene.directory.read("home/.kube/config") == Array(text.utf8))
+        #expect(!FileManager.default.fileExists(atPath: scene.directory / "new"))
+    }
+
+    @Test func `a configuration that kubectl can't read is left alone`() async throws {
+        try scene.directory.makeFolder("home/.kube")
+        try scene.directory.write("home/.kube/config", "users: [")
+        var environment = scene.environment
+        environment["PATH"] = (environment["PATH"] ?? "") + ":" + judges
+        let run = try await BuiltProducts.latchkey().run(
+            ["setup", "kubectl", "work", "--yes"], environment: environment)
+        #expect(run.status == 77 && run.errorText.contains("[setup.unusable]"), "\(run.errorText)")
+    }
+
     @Test func `setup links a helper's name if the tool can't find it on PATH`() async throws {
         var environment = scene.environment
         environment["PATH"] = Program.searchPath

@@ -89,7 +89,16 @@ extension Span<UInt8> {
         return start.map { $0..<count }
     }
 
-    /// The line of a section that sets a name, with its end.
+    /// The names between brackets of the headers that are wanted.
+    func headers(where isWanted: (String) -> Bool) -> [String] {
+        lines.compactMap { line in
+            let text = extracting(trimmed(line))
+            guard text.starts(with: "["), let end = text.index(of: UInt8(ascii: "]")) else { return nil }
+            return text.extracting(1..<end).publicText().flatMap { isWanted($0) ? $0 : nil }
+        }
+    }
+
+    /// The line of a section that sets a name, with its end. To pip, a hyphen and a low line are the same.
     func line(setting name: StaticString, in section: Range<Int>) -> Range<Int>? {
         lines.first { line in
             guard section.contains(line.lowerBound) else { return false }
@@ -127,6 +136,7 @@ extension Span<UInt8> {
         guard start + text.utf8.count <= count else { return false }
         return zip(start..., text.utf8).allSatisfy { place, byte in
             self[place] == byte || ASCII.isLetter(byte) && self[place] | 0x20 == byte | 0x20
+                || byte == UInt8(ascii: "-") && self[place] == UInt8(ascii: "_")
         }
     }
 
@@ -177,11 +187,13 @@ struct TextChange: Sendable {
 
     /// Puts lines at the end, on lines of their own.
     static func appending(_ lines: String, to text: Span<UInt8>) -> TextChange {
+        var end = text.count
+        if end > 0, text[end - 1] == 0x0A { end -= 1 }
+        let isWhole = end < text.count || text.isEmpty
+        if isWhole, end > 0, text[end - 1] == 0x0D { end -= 1 }
         // A backslash would take the first of them for its own line's rest.
-        let isWhole =
-            text.isEmpty
-            || text[text.count - 1] == 0x0A && !(text.count > 1 && text[text.count - 2] == UInt8(ascii: "\\"))
-        return inserting((isWhole ? "" : "\n") + lines, at: text.count)
+        let continues = end > 0 && text[end - 1] == UInt8(ascii: "\\")
+        return inserting((isWhole ? "" : "\n") + (continues ? "\n" : "") + lines, at: text.count)
     }
 
     /// The text with the change made.

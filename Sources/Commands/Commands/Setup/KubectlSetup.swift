@@ -1,3 +1,5 @@
+internal import Glibc
+internal import LatchkeyJSON
 internal import LatchkeyLog
 internal import LatchkeyProcess
 internal import LatchkeySystem
@@ -8,9 +10,10 @@ internal import LatchkeyCommandLine
 struct KubectlSetup {
     private let provider: String
     private let file: ConfigurationFile
-    private let words: [String]
-    /// The arguments in the file, as kubectl writes them.
-    private let lines: String
+    private let program: String
+    /// What `program` is called with.
+    private let arguments: [String]
+    private let kubectl: String?
     private let context: CommandContext
 
     init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
@@ -20,15 +23,13 @@ struct KubectlSetup {
                 hint: "run `latchkey setup kubectl NAME` with a NAME from `latchkey provider list`")
         }
         let options = context.storeArguments.dropLast()
-        let program = try ToolSetup.Place.program(writtenWith: [provider] + options)
+        program = try ToolSetup.Place.program(writtenWith: [provider] + options)
+        self.arguments =
+            ["helper", "kubectl", provider] + (arguments.has(TokenCommand.id) ? ["--id"] : []) + options
         self.provider = provider
         self.context = context
         file = Self.file(context.environment)
-        let given = ["helper", "kubectl", provider] + (arguments.has(TokenCommand.id) ? ["--id"] : []) + options
-        lines = given.map { "      - \($0)\n" }.joined()
-        words =
-            ["set-credentials", provider, "--exec-api-version=client.authentication.k8s.io/v1"]
-            + ["--exec-command=" + program, "--exec-interactive-mode=Never"] + given.map { "--exec-arg=" + $0 }
+        kubectl = DetachedProgram.path(of: "kubectl", in: context.environment["PATH"])
     }
 
     static func file(_ environment: ProgramEnvironment) -> ConfigurationFile {
@@ -37,33 +38,31 @@ struct KubectlSetup {
     }
 
     func run(_ arguments: ParsedArguments) throws -> ExitStatus {
-        let isThere = try file.read().withExposedBytes { !$0.places(of: "- name: \(provider)\n").isEmpty }
-        let isOurs = try file.read().withExposedBytes { text in
-            isThere && !text.places(of: "      - kubectl\n      - \(provider)\n").isEmpty
-        }
         let isUndone = arguments.has(SetupCommand.undo)
-        if isThere && !isOurs {
+        // Without kubectl, its command can still be shown.
+        switch try kubectl.map(entry) {
+        case .other:
             throw CommandFailure(
-                .refused, "setup.other", "\(file.shown) already contains an entry named \(shown(provider))",
+                .refused, "setup.other", "kubectl already has a user named \(shown(provider))",
                 hint: "add the provider under another name")
-        }
-        if isUndone && !isThere {
+        case .missing where isUndone:
             throw CommandFailure(
-                .notFound, "setup.not-done", "\(file.shown) doesn't contain a user \(shown(provider))",
+                .notFound, "setup.not-done", "kubectl doesn't have a user named \(shown(provider))",
                 hint: "list what is set up: latchkey setup")
-        }
-        if isOurs && !isUndone {
-            let isSame = try file.read().withExposedBytes { text in
-                text.places(of: lines).contains { !text.starts(with: "      - ", at: $0.upperBound) }
-            }
-            guard isSame else {
-                throw CommandFailure(
-                    .refused, "setup.other", "kubectl already gets its tokens from Latchkey, with another setting",
-                    hint: "remove that setting first: latchkey setup kubectl \(shown(provider)) --undo")
-            }
+        case .ours(isSame: true) where !isUndone:
             return try context.tell("kubectl already gets its tokens from Latchkey", "none", of: "kubectl", file)
+        case .ours where !isUndone:
+            throw CommandFailure(
+                .refused, "setup.other", "kubectl already gets its tokens from Latchkey, with another setting",
+                hint: "remove that setting first: latchkey setup kubectl \(shown(provider)) --undo")
+        default: break
         }
-        let words = isUndone ? ["delete-user", provider] : self.words
+        let words =
+            isUndone
+            ? ["delete-user", provider]
+            : ["set-credentials", provider, "--exec-api-version=client.authentication.k8s.io/v1"]
+                + ["--exec-command=" + program, "--exec-interactive-mode=Never"]
+                + self.arguments.map { "--exec-arg=" + $0 }
         if !context.output.isJSON {
             try context.output.write("kubectl config \(shown(words.joined(separator: " ")))")
         }
@@ -83,8 +82,53 @@ struct KubectlSetup {
             of: "kubectl", file)
     }
 
+    /// The user of this name in the files that kubectl reads.
+    private enum Entry {
+        case missing
+        /// It has something that Latchkey didn't write.
+        case other
+        case ours(isSame: Bool)
+    }
+
+    private func entry(_ kubectl: String) throws -> Entry {
+        let limits = JSONLimits(byteCount: Self.maximumByteCount, valueCount: 65_536, memberCount: 4096)
+        guard let view = view(kubectl), let document = try? JSONDocument(view, limits: limits) else {
+            throw CommandFailure(
+                .refused, "setup.unusable", "kubectl can't read its configuration, so it wasn't changed",
+                hint: "run kubectl config view to see why")
+        }
+        func text(_ value: LatchkeyJSON.JSONValue?) -> String? {
+            value.flatMap { try? document.publicText($0, limit: 8192) }
+        }
+        let users = document.member("users").map { document.elements(of: $0) } ?? []
+        guard let user = users.first(where: { text(document.member("name", of: $0)) == provider }) else {
+            return .missing
+        }
+        guard let content = document.member("user", of: user), document.members(of: content).count == 1,
+            let exec = document.member("exec", of: content), let given = document.member("args", of: exec)
+        else { return .other }
+        let words = document.elements(of: given).map(text)
+        guard words.starts(with: ["helper", "kubectl", provider]) else { return .other }
+        return .ours(isSame: words == arguments && text(document.member("command", of: exec)) == program)
+    }
+
+    private static let maximumByteCount = 4 << 20
+
+    /// What kubectl shows of all its files, with their secrets left out; `nil` if it fails.
+    private func view(_ kubectl: String) -> Secret<MessageBody>? {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { return nil }
+        var settings = ChildProcess.Settings.quiet
+        settings.descriptors += [.copies(ends[1], to: 1), .closes(from: 3)]
+        let child = try? unsafe ChildProcess(kubectl, [kubectl, "config", "view", "--output=json"], settings)
+        close(ends[1])
+        let shown = try? SecretInput.readAll(from: ends[0], as: MessageBody.self, limit: Self.maximumByteCount)
+        close(ends[0])
+        return child?.wait() == 0 ? shown : nil
+    }
+
     private func callKubectl(_ words: [String]) throws {
-        guard let path = DetachedProgram.path(of: "kubectl", in: context.environment["PATH"]) else {
+        guard let path = kubectl else {
             throw CommandFailure(
                 .unavailable, "setup.no-kubectl", "kubectl isn't on PATH",
                 hint: "run the shown command where kubectl is installed")

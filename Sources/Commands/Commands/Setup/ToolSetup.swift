@@ -58,13 +58,15 @@ struct ToolSetup: Sendable {
         guard !DockerLogins.misspelled(["credsStore"], in: document.root, document) else {
             throw notUnderstood("docker", "has credsStore in another spelling")
         }
-        guard let present = document.member("credsStore") else {
+        // A `null` is a member, too.
+        guard let present = document.members(of: document.root).first(where: { document.isText($0.name, "credsStore") })
+        else {
             let comma = document.isEmpty ? "" : ","
             return .inserting("\n    \"credsStore\": \"latchkey\"\(comma)", at: brace + 1)
         }
-        if document.isText(present, "latchkey") { return nil }
-        let place = document.place(of: present)
-        guard text.places(of: "\"credsStore\"").count == 1, present.kind == .string,
+        if document.isText(present.value, "latchkey") { return nil }
+        let place = document.place(of: present.value)
+        guard text.places(of: "\"credsStore\"").count == 1, [.string, .null].contains(present.value.kind),
             let removed = text.extracting(place).publicText()
         else { throw notUnderstood("docker", "has another credsStore") }
         return TextChange(place: place, removed: removed, inserted: "\"latchkey\"")
@@ -113,9 +115,15 @@ struct ToolSetup: Sendable {
         place.environment["AWS_CONFIG_FILE"] ?? place.environment.home + "/.aws/config"
     } change: { text, place throws(CommandFailure) in
         let name = place.name ?? "default"
+        let present = text.headers { header in
+            let words = header.split(whereSeparator: \.isWhitespace).map { $0.filter { !"\"'".contains($0) } }
+            return header.hasPrefix("profile") && words == ["profile", name] || header == "default" && header == name
+        }
+        // The last one is what counts for some programs, and `[profile default]` for others.
+        guard Set(present).count < 2 else { throw notUnderstood("aws", "has several sections for the profile") }
         return try setting(
             "credential_process", to: "\(place.program) helper aws \(name)\(place.options)",
-            in: name == "default" ? name : "profile \(name)", text, of: "aws")
+            in: present.first ?? (name == "default" ? name : "profile \(name)"), text, of: "aws")
     }
 
     private static let go = ToolSetup(tool: "go", link: nil) { place in
@@ -129,6 +137,9 @@ struct ToolSetup: Sendable {
         let command = "\(place.program) helper go\(place.options)"
         guard let present = text.line(setting: "GOAUTH", in: 0..<text.count) else {
             return .appending("GOAUTH=\(command); netrc\n", to: text)
+        }
+        guard text.line(setting: "GOAUTH", in: present.upperBound..<text.count) == nil else {
+            throw notUnderstood("go", "sets GOAUTH twice")
         }
         guard let line = text.extracting(present).publicText() else { throw notUnderstood("go", "isn't UTF-8") }
         if line.contains(command) { return nil }
@@ -185,7 +196,8 @@ struct ToolSetup: Sendable {
             let isWhole = text[lines.lowerBound - 1] == 0x0A
             return .inserting((isWhole ? "" : "\n") + line, at: lines.lowerBound)
         }
-        if text.extracting(present).hasLine(String(line.dropLast())) { return nil }
+        let names = [name.description, name.description.replacing("-", with: "_")]
+        if names.contains(where: { text.extracting(present).hasLine("\($0) = \(value)") }) { return nil }
         throw notUnderstood(tool, "has another \(name)")
     }
 

@@ -18,10 +18,10 @@ import TestServices
             ssh-keygen -y -f home/id > public && cut -d ' ' -f 2 public | diff - <(cut -d ' ' -f 2 home/id.pub)
             ssh-keygen -y -f "$PWD/home/id" > public
             eval "$(ssh-agent)" > agent; trap 'kill $SSH_AGENT_PID' EXIT
-            ssh-add "$PWD/home/id" && ssh-add -l
+            ssh-add "$PWD/home/id" && ssh-add -l && ssh-add -q -D && ssh-add -c "$PWD/home/id"
             """
         let run = try await scene.shell(script)
-        #expect(run.outputText.contains("(ED25519)"), "\(run.errorText)")
+        #expect(run.status == 0 && run.outputText.contains("(ED25519)"), "\(run.errorText)")
         try await scene.latchkey("set", "ssh:\(key)", "passphrase", input: "wrong")
         let wrong = try await scene.shell(script)
         #expect(!wrong.outputText.contains("(ED25519)"))

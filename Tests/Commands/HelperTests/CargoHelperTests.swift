@@ -108,5 +108,14 @@ import TestServices
             cargo owner --registry own --list crate
             """, server.host)
         #expect(work.status == 0 && work.outputText.contains("ada (Ada)"), "\(work.errorText)")
+        // Or it would be the token again.
+        let logout = try await scene.shell(
+            """
+            cd home
+            export CARGO_REGISTRIES_OWN_CREDENTIAL_PROVIDER=cargo-credential-latchkey
+            printf mine | cargo login --registry own && cargo logout --registry own || exit 2
+            cargo owner --registry own --list crate
+            """)
+        #expect(logout.status == 101 && logout.errorText.contains("no token found"), "\(logout.errorText)")
     }
 }

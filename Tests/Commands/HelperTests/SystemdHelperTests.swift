@@ -12,9 +12,10 @@ import TestServices
         try scene.directory.makeFolder("config/latchkey")
         map = try scene.directory.write(
             "config/latchkey/systemd-credentials",
-            "# who may have what\napp.service db example.org ada  # the database\n\nother.service db other.example bob\n"
+            "# who may have what\napp.service db example.org ada  # the database\napp.service n example.org a#2\n\nother.service db other.example bob\n"
         )
         try await scene.latchkey("set", "example.org", "ada", input: "s3cret\n")
+        try await scene.latchkey("set", "example.org", "a#2", input: "second")
     }
 
     private func ask(_ address: String, user: Int = 0) async throws -> ProgramRun {
@@ -31,6 +32,8 @@ import TestServices
             return
         }
         #expect(run.status == 0 && run.outputText == "s3cret\n" && run.errorOutput.isEmpty, "\(run.errorText)")
+        // A sign inside a name begins no comment.
+        #expect(try await ask("RANDOM/unit/app.service/n").outputText == "second")
     }
 
     @Test func `other units get nothing, and the journal says why`() async throws {

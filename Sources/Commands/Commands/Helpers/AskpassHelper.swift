@@ -39,6 +39,8 @@ enum AskpassHelper {
         return .success
     }
 
+    private static let confirming = " (will confirm each use)"
+
     /// The key in a question of ssh or ssh-add; the whole text has to be theirs. A question that comes
     /// again because the passphrase was wrong is another text, and isn't answered.
     private static func keyPath(in question: String) -> String? {
@@ -46,6 +48,8 @@ enum AskpassHelper {
         guard question.hasPrefix(begin) else { return nil }
         var path = question.dropFirst(begin.count)
         while path.last == " " || path.last == ":" { path.removeLast() }
+        // Of `ssh-add -c`.
+        if path.hasSuffix(Self.confirming) { path = path.dropLast(Self.confirming.count) }
         if path.hasPrefix("key ") { path = path.dropFirst(4) }
         for quote in ["'", "\""] where path.hasPrefix(quote) && path.hasSuffix(quote) && path.count > 1 {
             path = path.dropFirst().dropLast()

@@ -95,8 +95,7 @@ enum CargoHelper {
         let found = try await view.credential(
             services: [key.service], account: account, deadline: context.deadline, skipped: &skipped)
         if let found { return try answer(found.secret, context) }
-        let shape = ItemAttributes(ofOthers: ["url": request.indexURL, "xdg:schema": "org.rust-lang.cargo.registry"])
-        let others = try await view.foreign(having: [shape], deadline: context.deadline, skipped: &skipped)
+        let others = try await view.foreign(having: [shape(of: request)], deadline: context.deadline, skipped: &skipped)
         let other = try await others.credential(
             services: [key.service], account: account, deadline: context.deadline, skipped: &skipped)
         guard let other else {
@@ -104,6 +103,11 @@ enum CargoHelper {
             throw notFound
         }
         try answer(other.secret, context)
+    }
+
+    /// The attributes of cargo:libsecret's item.
+    private static func shape(of request: borrowing CargoRequest) -> ItemAttributes {
+        ItemAttributes(ofOthers: ["url": request.indexURL, "xdg:schema": "org.rust-lang.cargo.registry"])
     }
 
     private static func answer(_ token: borrowing Secret<Password>, _ context: CommandContext) throws {
@@ -142,9 +146,16 @@ enum CargoHelper {
 
     private static func logout(_ request: borrowing CargoRequest, _ context: CommandContext) async throws {
         let key = try key(request)
-        let view = try await context.openView()
-        let store = try await view.store(for: key, deadline: context.deadline)
-        guard try await store.delete(key, condition: .none, deadline: context.deadline) else { throw notFound }
+        let shape = shape(of: request)
+        var isErased = false
+        try await context.openView().forEach { store in
+            if try await store.delete(key, condition: .none, deadline: context.deadline) { isErased = true }
+            let isFound = try await store.items?.deleteForeign(having: shape, deadline: context.deadline) { other, _ in
+                other.service.hasSameOctets(as: key.service)
+            }
+            if isFound == true { isErased = true }
+        }
+        if !isErased { throw notFound }
         try context.output.write("{\"Ok\":{\"kind\":\"logout\"}}")
     }
 }

@@ -130,14 +130,14 @@ enum DockerHelper {
 
     private static func erase(_ context: CommandContext) async throws {
         let registry = try registry()
-        let service = servicePrefix + registry.text
+        let services = registry.spellings.map { servicePrefix + $0 }
         var isErased = false
         try await context.openView().forEach { store in
-            for key in try await store.keys([service], nil, context.deadline) {
+            for key in try await store.keys(services, nil, context.deadline) {
                 if try await store.delete(key, condition: .none, deadline: context.deadline) { isErased = true }
             }
             let isFound = try await store.items?.deleteForeign(having: shape, deadline: context.deadline) { key, _ in
-                key.service.hasSameOctets(as: service)
+                services.contains { key.service.hasSameOctets(as: $0) }
             }
             if isFound == true { isErased = true }
         }
@@ -205,19 +205,30 @@ struct RegistryName {
     /// Where its sessions' tokens may go.
     var origin: String { scheme + host }
 
-    /// The possible names of the same registry in the store, the nearest first: the request's text, host and path
-    /// with and without the scheme, then the host alone. With a scheme other than HTTP and HTTPS, only the text.
-    var candidates: [String] {
-        let places = path.isEmpty ? [host] : [host + path, host]
+    /// The possible names of the same registry in the store, the nearest first: the request's text, then host and path
+    /// with and without the scheme. With a scheme other than HTTP and HTTPS, only the text.
+    var spellings: [String] { unique([text] + forms(of: host + path)) }
+
+    /// The names whose login answers: also the host's alone.
+    var candidates: [String] { unique(spellings + forms(of: host)) }
+
+    private func forms(of place: String) -> [String] {
         // A login for HTTPS never goes to another scheme.
-        let forms = places.flatMap { place -> [String] in
-            switch scheme {
-            case "https://": [place, "https://\(place)", "\(place)/", "https://\(place)/", "https://\(place)/v1/"]
-            case "http://": ["http://\(place)", "http://\(place)/"]
-            default: []
+        switch scheme {
+        case "https://":
+            // docker and podman have two names for the Docker Hub.
+            (Self.hub.contains(place) ? Self.hub : [place]).flatMap { place in
+                [place, "https://\(place)", "\(place)/", "https://\(place)/", "https://\(place)/v1/"]
             }
+        case "http://": ["http://\(place)", "http://\(place)/"]
+        default: []
         }
+    }
+
+    private static let hub = "docker.io index.docker.io index.docker.io/v1".split(separator: " ").map(String.init)
+
+    private func unique(_ names: [String]) -> [String] {
         var seen: Set<String> = []
-        return ([text] + forms).filter { seen.insert($0).inserted }
+        return names.filter { seen.insert($0).inserted }
     }
 }

@@ -170,6 +170,9 @@ struct GitSecret: ~Copyable {
         return kept.finish(as: Password.self)
     }
 
-    /// Whether git would pass it over: its end has come.
-    func hasEnded(at now: UnixTime) -> Bool { expiry.flatMap(Int64.init).map { $0 <= now.seconds } ?? false }
+    /// Whether git can use a secret: it can read it, and the secret's end hasn't come.
+    static func isUsable(_ secret: borrowing Secret<Password>) -> Bool {
+        guard let secret = GitSecret(secret) else { return false }
+        return secret.expiry.flatMap(Int64.init).map { $0 > UnixTime.now().seconds } ?? true
+    }
 }

@@ -4,6 +4,7 @@ internal import LatchkeySecrets
 internal import LatchkeySignIn
 internal import LatchkeyStoreSelection
 internal import LatchkeyCommandLine
+internal import LatchkeySystem
 
 /// `latchkey helper git`, also as `git-credential-latchkey` (gitcredentials(7)).
 enum GitHelper {
@@ -85,8 +86,9 @@ enum GitHelper {
         _ context: CommandContext
     ) async throws -> Bool {
         let record = try await view.credential(
-            services: services, account: request.account, deadline: context.deadline, skipped: &skipped)
-        guard let record, let secret = GitSecret(record.secret), !secret.hasEnded(at: .now()) else { return false }
+            services: services, account: request.account, deadline: context.deadline, skipped: &skipped
+        ) { GitSecret.isUsable($0) }
+        guard let record, let secret = GitSecret(record.secret) else { return false }
         try answer(GitExchange.user(ofAccount: record.metadata.key.account), secret, context)
         return true
     }
@@ -137,7 +139,7 @@ enum GitHelper {
         if let present = try await store.read(key, as: Password.self, deadline: context.deadline) {
             if present.secret.matches(secret) { return }
         } else {
-            if try await provider(of: request, view, context) != nil { return }
+            if try await session(of: request, view, context) != nil { return }
             var skipped: StoreError?
             let beneath = try await services(beneath: request, view, &skipped, context)
             for service in request.services.dropFirst() + beneath {
@@ -156,15 +158,16 @@ enum GitHelper {
             deadline: context.deadline)
     }
 
-    /// The provider whose session has the password as its access token, or `nil`.
-    private static func provider(
+    /// The session that has the password as its access token, or `nil`.
+    private static func session(
         of request: borrowing GitExchange, _ view: StoreView, _ context: CommandContext
-    ) async throws -> ProviderName? {
+    ) async throws -> HostSession? {
         guard let session = try? await context.session(at: request.origin, user: request.user, view) else { return nil }
         switch request.password {
-        case .some(let password): return password.matches(session.token) ? session.provider : nil
-        case .none: return nil
+        case .some(let password): if password.matches(session.token) { return session }
+        case .none: break
         }
+        return nil
     }
 
     /// Deletes the refused credential. If the request has a password, a credential with another password stays: it may
@@ -172,25 +175,40 @@ enum GitHelper {
     private static func erase(_ request: borrowing GitExchange, _ context: CommandContext) async throws {
         guard let service = request.service else { return }
         let view = try await context.openView()
-        if let provider = try await provider(of: request, view, context) {
-            context.output.note(
-                "the server refused your session at \(provider); to sign in again: latchkey sign-in \(provider)"
-            )
+        if let session = try await session(of: request, view, context) {
+            context.output.note("the server refused your session at \(session.provider); \(session.recovery)")
+        }
+        // `get` answers from these too.
+        var services = request.services
+        if request.password != nil {
+            var skipped: StoreError?
+            services += try await self.services(beneath: request, view, &skipped, context)
         }
         try await view.forEach { store in
-            for key in try await store.keys(request.services, request.account, context.deadline) {
-                guard let record = try await store.read(key, as: Password.self, deadline: context.deadline) else {
-                    continue
-                }
-                switch request.password {
-                case .some(let password):
-                    guard let kept = GitSecret(record.secret), kept.password.matches(password) else { continue }
-                case .none: break
-                }
-                try await store.delete(key, condition: .matches(record.version), deadline: context.deadline)
+            for key in try await store.keys(services, request.account, context.deadline) {
+                guard let version = try await refused(request, key, in: store, context) else { continue }
+                let conflict = await failure(
+                    StoreError.self,
+                    awaiting: try await store.delete(
+                        key, condition: .matches(version), deadline: context.deadline))
+                // Another git may have had the same answer.
+                if let conflict, try await refused(request, key, in: store, context) != nil { throw conflict }
             }
             try await eraseForeign(request, service, store, context)
         }
+    }
+
+    /// The version of a stored credential that the request is about; `nil` for none.
+    private static func refused(
+        _ request: borrowing GitExchange, _ key: CredentialKey, in store: any CredentialStore, _ context: CommandContext
+    ) async throws -> CredentialVersion? {
+        guard let record = try await store.read(key, as: Password.self, deadline: context.deadline) else { return nil }
+        switch request.password {
+        case .some(let password):
+            guard let kept = GitSecret(record.secret), kept.password.matches(password) else { return nil }
+        case .none: break
+        }
+        return record.version
     }
 
     /// Deletes the same credential of another helper too, because it would be the answer again. It has to equal the

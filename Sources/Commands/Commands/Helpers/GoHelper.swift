@@ -19,11 +19,12 @@ enum GoHelper {
             origin.hasPrefix("https://")
         else { return .success }
         let view = try await context.openView()
-        let services = IndexName(address).candidates.map { "git:" + $0 }
+        // What answers is a prefix of addresses.
+        let services = IndexName(address).candidates.filter { $0.hasPrefix("https://") }.map { "git:" + $0 }
         var skipped: StoreError?
         if let record = try await view.credential(
-            services: services, account: nil, deadline: context.deadline, skipped: &skipped),
-            let secret = GitSecret(record.secret), !secret.hasEnded(at: .now())
+            services: services, account: nil, deadline: context.deadline, skipped: &skipped,
+            where: { GitSecret.isUsable($0) }), let secret = GitSecret(record.secret)
         {
             let place = record.metadata.key.service.dropFirst("git:".count)
             let user = GitExchange.user(ofAccount: record.metadata.key.account)

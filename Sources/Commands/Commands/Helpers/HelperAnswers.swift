@@ -11,14 +11,17 @@ extension StoreView {
     ///
     /// Of several stores, one that can't be searched is skipped: call `checkAllSearched` where nothing else answers.
     ///
-    /// - Parameter skipped: the error of the first store that was skipped; stays if there was one before.
+    /// - Parameters:
+    ///   - skipped: the error of the first store that was skipped; stays if there was one before.
+    ///   - isUsable: whether a secret can be the answer.
     func credential(
-        services: [String], account: String?, deadline: Deadline, skipped: inout StoreError?
+        services: [String], account: String?, deadline: Deadline, skipped: inout StoreError?,
+        where isUsable: @Sendable (borrowing Secret<Password>) -> Bool = { _ in true }
     ) async throws -> CredentialRecord<Password>? {
         try await first(skipped: &skipped) { store in
             // One listing for all, or a look at one after the other.
             for services in store.capabilities.listsAllForOneService ? [services] : services.map({ [$0] }) {
-                if let record = try await store.credential(services, account, deadline) { return record }
+                if let record = try await store.credential(services, account, isUsable, deadline) { return record }
             }
             return nil
         }
@@ -73,16 +76,24 @@ extension StoreView {
 
 extension CredentialStore {
     fileprivate func credential(
-        _ services: [String], _ account: String?, _ deadline: Deadline
+        _ services: [String], _ account: String?, _ isUsable: (borrowing Secret<Password>) -> Bool,
+        _ deadline: Deadline
     ) async throws -> CredentialRecord<Password>? {
+        var services = services
         if account == nil, let items, services.allSatisfy(CredentialKey.isName) {
-            for service in services {
-                if let record = try await items.readLatest(service: service, deadline: deadline) { return record }
+            while let service = services.first {
+                if let record = try await items.readLatest(service: service, deadline: deadline) {
+                    if isUsable(record.secret) { return record }
+                    break
+                }
+                services.removeFirst()
             }
-            return nil
+            if services.isEmpty { return nil }
         }
         for key in try await keys(services, account, deadline) {
-            if let record = try await read(key, as: Password.self, deadline: deadline) { return record }
+            if let record = try await read(key, as: Password.self, deadline: deadline), isUsable(record.secret) {
+                return record
+            }
         }
         return nil
     }

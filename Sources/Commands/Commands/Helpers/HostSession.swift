@@ -10,6 +10,8 @@ internal import LatchkeySystem
 struct HostSession: ~Copyable {
     let provider: ProviderName
     let account: String
+    /// What a person does about a refused token.
+    let recovery: LogMessage
     /// The access token, or the ID token where the tool sends that one instead.
     let token: Secret<AccessToken>
     /// When the token ends; `nil` when the server didn't say.
@@ -23,6 +25,10 @@ struct HostSession: ~Copyable {
         }
         provider = configuration.name
         account = session.account
+        recovery =
+            configuration.grant == nil
+            ? "to sign in again: latchkey sign-in \(configuration.name)"
+            : "see why: latchkey token \(configuration.name)"
         self.token = token
         expiry = session.end(of: kind)
     }

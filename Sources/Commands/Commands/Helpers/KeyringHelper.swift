@@ -6,7 +6,7 @@ internal import LatchkeyStoreSelection
 internal import LatchkeySystem
 internal import LatchkeyCommandLine
 
-/// `latchkey helper keyring`, also as `keyring`: as much of Python keyring's command as pip, uv and twine call. Where
+/// `latchkey helper keyring`, also as `keyring`: as much of Python keyring's command as pip and uv call. Where
 /// there is nothing, it says nothing, with exit status 1: they ask for several names in a row.
 enum KeyringHelper {
     private static let mode = CommandOption.value(
@@ -15,7 +15,7 @@ enum KeyringHelper {
         "--output", "FORMAT", form: .choice(["plain", "json"]), help: "plain or json (default: plain)")
 
     static let command = Command(
-        "helper", "keyring", summary: "answer pip, uv and twine, as keyring",
+        "helper", "keyring", summary: "answer pip and uv, as keyring",
         operands: [
             .choice("VERB", ["get", "set", "del"], help: "get, set or del"),
             .required("SERVICE", help: "address of an index, or another service"),
@@ -27,7 +27,7 @@ enum KeyringHelper {
             it, then for the host. An http address gets only what is stored for an http address, unless its host is this machine. set
             reads the secret from standard input, without a final newline.
 
-            The Debian package installs a link for pip, uv and twine at /usr/lib/latchkey/helpers/keyring. Exits with 1, without a
+            The Debian package installs a link for pip and uv at /usr/lib/latchkey/helpers/keyring. Exits with 1, without a
             message, if nothing is found.
             """,
         examples: ["latchkey helper keyring get --mode creds https://pypi.example.org/simple"],

@@ -109,9 +109,8 @@ struct UnitCredentials: Sendable {
             }, of: PrivateFile.readOwned(path, limit: 1 << 20, followsLinks: false))
         guard file.owner == geteuid(), file.mode & 0o022 == 0 else { throw notOwn }
         for (index, line) in file.bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
-            let words = line.prefix { $0 != UInt8(ascii: "#") }.split { $0 == 0x20 || $0 == 0x09 }.map {
-                String(decoding: $0, as: UTF8.self)
-            }
+            let all = line.split { $0 == 0x20 || $0 == 0x09 }.map { String(decoding: $0, as: UTF8.self) }
+            let words = Array(all.prefix { !$0.hasPrefix("#") })
             if words.isEmpty { continue }
             guard words.count == 4, let key = try? CredentialKey(service: words[2], account: words[3]) else {
                 throw CommandFailure(

@@ -149,13 +149,14 @@ struct PackageTests {
         let newer = try await Self.make("--version", "99.1", in: directory)
         #expect(newer.contains("/latchkey_99.1_"))
 
-        // Installed, upgraded and purged below a folder. No library is there: what it needs is not installed with it.
+        // Installed, upgraded and purged below a folder. No library is there: what it needs is not installed with it. Nor
+        // is a shell, so the package's script runs outside, and has DPKG_ROOT.
         let root = try directory.makeFolder("installed")
         try directory.makeFolder("installed/var/lib/dpkg/updates")
         try directory.makeFolder("installed/var/lib/dpkg/info")
         try directory.write("installed/var/lib/dpkg/status", "")
         func dpkg(_ arguments: String...) async throws -> String {
-            let words = ["dpkg", "--root=\(root)", "--force-depends"] + arguments
+            let words = ["dpkg", "--root=\(root)", "--force-depends", "--force-script-chrootless"] + arguments
             let run =
                 try await geteuid() == 0
                 ? Program("env").run(words) : Program("unshare").run(["--map-root-user"] + words)

@@ -19,7 +19,10 @@
 stdenv.mkDerivation {
   pname = "latchkey";
   version = "0.2.0";
-  src = lib.cleanSource ../.;
+  src = lib.cleanSourceWith {
+    src = lib.cleanSource ../.;
+    filter = path: _: baseNameOf path != ".build";
+  };
 
   nativeBuildInputs = [
     swift
@@ -36,22 +39,25 @@ stdenv.mkDerivation {
   ];
 
   postPatch = "patchShebangs .packaging";
-  buildPhase = ".packaging/build --disable-sandbox --product latchkey";
-  installPhase = ".packaging/install --prefix $out /";
-
-  # The libraries that it loads when a command first needs them.
-  postFixup = ''
-    patchelf $out/bin/latchkey --add-rpath ${
+  # Installing runs the program. Its libraries are the linked ones, and those that it loads when a command first needs them.
+  buildPhase = ''
+    .packaging/build --disable-sandbox --product latchkey
+    patchelf .build/release/latchkey --set-interpreter "$(cat $NIX_CC/nix-support/dynamic-linker)" --set-rpath ${
       lib.makeLibraryPath [
         curl
         glib
         libmicrohttpd
         libpq
         libsecret
+        libsodium
         openssl
+        sqlite
       ]
     }
   '';
+  installPhase = ".packaging/install --prefix $out /";
+  # It would remove the folders of the libraries that aren't linked.
+  dontPatchELF = true;
 
   meta = {
     description = "Store secrets and OAuth sign-ins in a keyring or an encrypted vault";

@@ -28,6 +28,14 @@ import Testing
         #expect(folder.names == ["vault", "vault-journal"])
     }
 
+    @Test func `an empty passphrase makes no vault`() async throws {
+        let folder = try VaultFolder()
+        let error = await refusal { () async throws(StoreError) in
+            try await VaultStore.create(at: folder.vault, unlockedBy: passphrase(""), cost: .cheap)
+        }
+        #expect(error?.code == .wrongKey && folder.names.isEmpty)
+    }
+
     @Test func `a wrong key file has a distinct error and leaves the file unchanged`() async throws {
         let folder = try VaultFolder()
         try await folder.store().save(secret("s3cret"), for: key("ada"))

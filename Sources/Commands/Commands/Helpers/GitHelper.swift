@@ -178,14 +178,8 @@ enum GitHelper {
         if let session = try await session(of: request, view, context) {
             context.output.note("the server refused your session at \(session.provider); \(session.recovery)")
         }
-        // `get` answers from these too.
-        var services = request.services
-        if request.password != nil {
-            var skipped: StoreError?
-            services += try await self.services(beneath: request, view, &skipped, context)
-        }
         try await view.forEach { store in
-            for key in try await store.keys(services, request.account, context.deadline) {
+            for key in try await store.keys(request.services, request.account, context.deadline) {
                 guard let version = try await refused(request, key, in: store, context) else { continue }
                 let conflict = await failure(
                     StoreError.self,
@@ -195,6 +189,23 @@ enum GitHelper {
                 if let conflict, try await refused(request, key, in: store, context) != nil { throw conflict }
             }
             try await eraseForeign(request, service, store, context)
+        }
+        if request.password != nil { try await tellBeneath(request, view, context) }
+    }
+
+    /// Names the refused password for a path, which `get` answers with too. It stays: another path may have refused it.
+    private static func tellBeneath(
+        _ request: borrowing GitExchange, _ view: StoreView, _ context: CommandContext
+    ) async throws {
+        var skipped: StoreError?
+        let services = try await services(beneath: request, view, &skipped, context)
+        try await view.forEach { store in
+            for key in try await store.keys(services, request.account, context.deadline)
+            where try await refused(request, key, in: store, context) != nil {
+                let words: LogMessage = "\(CredentialName.word(key.service)) \(CredentialName.word(key.account))"
+                context.output.note(
+                    "the server refused the password for \(key); to delete it: latchkey delete \(words)")
+            }
         }
     }
 

@@ -173,6 +173,32 @@ import TestServices
         #expect(!FileManager.default.fileExists(atPath: scene.directory / "new"))
     }
 
+    /// `--undo` said that kubectl could not write the first file.
+    @Test func `kubectl's user in a second file is named, and one of a wrapper's own file is left alone`() async throws
+    {
+        var environment = scene.environment
+        environment["PATH"] = (environment["PATH"] ?? "") + ":" + judges
+        let files = ["a", "b"].map { scene.directory / $0 }
+        func run(_ words: String..., file: String) async throws -> ProgramRun {
+            environment["KUBECONFIG"] = file
+            return try await BuiltProducts.latchkey().run(
+                ["setup", "kubectl", "work"] + words, environment: environment)
+        }
+        try await run("--yes", file: files[1]).successful("setup")
+        for words in [["--yes"], ["--undo", "--yes"]] {
+            let both = try await run(words[0], words.count > 1 ? "--yes" : "--json", file: files.joined(separator: ":"))
+            #expect(both.status == 77 && both.errorText.contains("in another file than"), "\(both.errorText)")
+        }
+        try await run("--undo", "--yes", file: files[1]).successful("undo")
+        // As microk8s has one.
+        try scene.directory.makeFolder("wrapper")
+        try scene.directory.write(
+            "wrapper/kubectl", "#!/bin/sh\nexec \(judges)/kubectl --kubeconfig=\(files[0]) \"$@\"\n", mode: 0o700)
+        try scene.directory.write("b", "users: [{name: work, user: {token: mine}}]")
+        environment["PATH"] = scene.directory / "wrapper:" + (environment["PATH"] ?? "")
+        #expect(try await run("--yes", file: files[1]).errorText.contains("with other settings"))
+    }
+
     @Test func `a configuration that kubectl can't read is left alone`() async throws {
         try scene.directory.makeFolder("home/.kube")
         try scene.directory.write("home/.kube/config", "users: [")

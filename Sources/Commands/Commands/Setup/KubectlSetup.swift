@@ -43,8 +43,15 @@ struct KubectlSetup {
         switch try kubectl.map(entry) {
         case .other:
             throw CommandFailure(
-                .refused, "setup.other", "kubectl already has a user named \(shown(provider))",
-                hint: "add the provider under another name")
+                .refused, "setup.other", "kubectl has a user named \(shown(provider)) with other settings",
+                hint: isUndone
+                    ? "remove Latchkey's part: kubectl config unset users.\(shown(provider)).exec"
+                    : "add the provider under another name")
+        case .elsewhere:
+            throw CommandFailure(
+                .refused, "setup.other",
+                "kubectl has a user named \(shown(provider)) in another file than \(file.shown)",
+                hint: "set KUBECONFIG to that file, then run the command again")
         case .missing where isUndone:
             throw CommandFailure(
                 .notFound, "setup.not-done", "kubectl doesn't have a user named \(shown(provider))",
@@ -82,17 +89,28 @@ struct KubectlSetup {
             of: "kubectl", file)
     }
 
-    /// The user of this name in the files that kubectl reads.
+    /// The user of this name.
     private enum Entry {
         case missing
         /// It has something that Latchkey didn't write.
         case other
+        /// It is in another of the files that kubectl reads.
+        case elsewhere
         case ours(isSame: Bool)
     }
 
     private func entry(_ kubectl: String) throws -> Entry {
+        switch try (entry(kubectl, ["--kubeconfig", file.path]), entry(kubectl, [])) {
+        case (.missing, .missing): .missing
+        case (.missing, .ours): .elsewhere
+        case (_, .other): .other
+        case (let here, _): here
+        }
+    }
+
+    private func entry(_ kubectl: String, _ options: [String]) throws -> Entry {
         let limits = JSONLimits(byteCount: Self.maximumByteCount, valueCount: 65_536, memberCount: 4096)
-        guard let view = view(kubectl), let document = try? JSONDocument(view, limits: limits) else {
+        guard let view = view(kubectl, options), let document = try? JSONDocument(view, limits: limits) else {
             throw CommandFailure(
                 .refused, "setup.unusable", "kubectl can't read its configuration, so it wasn't changed",
                 hint: "run kubectl config view to see why")
@@ -114,13 +132,13 @@ struct KubectlSetup {
 
     private static let maximumByteCount = 4 << 20
 
-    /// What kubectl shows of all its files, with their secrets left out; `nil` if it fails.
-    private func view(_ kubectl: String) -> Secret<MessageBody>? {
+    /// What kubectl shows of its files, with their secrets left out; `nil` if it fails.
+    private func view(_ kubectl: String, _ options: [String]) -> Secret<MessageBody>? {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }
         var settings = ChildProcess.Settings.quiet
         settings.descriptors += [.copies(ends[1], to: 1), .closes(from: 3)]
-        let child = try? unsafe ChildProcess(kubectl, [kubectl, "config", "view", "--output=json"], settings)
+        let child = try? unsafe ChildProcess(kubectl, [kubectl, "config", "view", "--output=json"] + options, settings)
         close(ends[1])
         let shown = try? SecretInput.readAll(from: ends[0], as: MessageBody.self, limit: Self.maximumByteCount)
         close(ends[0])

@@ -116,14 +116,19 @@ struct ToolSetup: Sendable {
     } change: { text, place throws(CommandFailure) in
         let name = place.name ?? "default"
         let present = text.headers { header in
-            let words = header.split(whereSeparator: \.isWhitespace).map { $0.filter { !"\"'".contains($0) } }
-            return header.hasPrefix("profile") && words == ["profile", name] || header == "default" && header == name
+            let words = header.split(whereSeparator: \.isWhitespace).map(unquoted)
+            return header.hasPrefix("profile") && words == ["profile", name[...]] || header == "default" && header == name
         }
         // The last one is what counts for some programs, and `[profile default]` for others.
         guard Set(present).count < 2 else { throw notUnderstood("aws", "has several sections for the profile") }
         return try setting(
             "credential_process", to: "\(place.program) helper aws \(name)\(place.options)",
             in: present.first ?? (name == "default" ? name : "profile \(name)"), text, of: "aws")
+    }
+
+    private static func unquoted(_ word: Substring) -> Substring {
+        guard let quote = word.first, "\"'".contains(quote), word.count > 1, word.last == quote else { return word }
+        return word.dropFirst().dropLast()
     }
 
     private static let go = ToolSetup(tool: "go", link: nil) { place in

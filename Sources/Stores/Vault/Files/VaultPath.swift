@@ -144,6 +144,12 @@ struct VaultPath {
         }
         try checkJournal()
         if case .success = FileStatus.ofLink(at: file) { throw exists }
+        // SQLite would write the pages of a vault that was there before into the new one.
+        if hasJournal {
+            throw FileProblem.refuse(
+                "file", journal, "is left of a vault that was there, and would change the new one",
+                hint: "move the file to where that vault is, with that name, or delete it")
+        }
     }
 
     /// The file's status now.

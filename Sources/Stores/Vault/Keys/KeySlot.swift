@@ -164,6 +164,11 @@ final class NewKeySlot: Sendable {
         if let reference = source.reference, reference.vault != vault {
             throw StoreError(.unsupported, "the key belongs to another vault", hint: "choose a slot of this vault")
         }
+        switch source.passphrase {
+        case .some(let passphrase) where passphrase.isEmpty:
+            throw .wrongKey("the passphrase is empty", hint: "choose a longer passphrase")
+        default: break
+        }
         let id = if let reference = source.reference { reference.slot } else { try Sealing.randomOctets(16) }
         let cost = source.kind == .passphrase ? cost ?? .calibrated() : nil
         let salt = try Sealing.randomOctets(Argon2id.saltByteCount)

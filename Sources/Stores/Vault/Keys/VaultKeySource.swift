@@ -17,7 +17,7 @@ public struct VaultKeySource: ~Copyable, Sendable {
     let passphrase: Secret<Passphrase>?
     let keptKey: Secret<VaultSlotKey>?
 
-    /// A passphrase. Its bytes are used verbatim, without normalisation. Its use throws `wrongKey` if it is empty.
+    /// A passphrase. Its bytes are used verbatim, without normalisation. An empty one makes no slot.
     public static func passphrase(_ passphrase: consuming Secret<Passphrase>) -> VaultKeySource {
         VaultKeySource(place: .passphrase, passphrase: passphrase, keptKey: nil)
     }
@@ -219,11 +219,6 @@ extension VaultKeySource {
 
     private borrowing func derived(_ cost: PassphraseCost?, _ salt: [UInt8]) throws(StoreError) -> Secret<SlotSecret> {
         guard let cost else { throw .vaultCorrupted("a passphrase slot lacks its costs") }
-        switch passphrase {
-        case .some(let passphrase) where passphrase.isEmpty:
-            throw .wrongKey("the passphrase is empty", hint: "choose a longer passphrase")
-        default: break
-        }
         var isDerived = false
         let key = Secret<SlotSecret>(byteCount: 32) { out in
             switch passphrase {

@@ -92,7 +92,7 @@ package enum PassphraseFile {
             hint: "use a file of your own with mode 0600")
     }
 
-    private static func shown(_ path: String) -> LoggableText {
+    static func shown(_ path: String) -> LoggableText {
         LoggableText(reviewed: "the path that the configuration names", unredacted: path)
     }
 }

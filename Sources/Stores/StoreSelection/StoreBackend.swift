@@ -182,7 +182,15 @@ extension StoreSettings {
     /// Opens the vault as `openVault()` does.
     package func unlock(_ vault: LockedVault) async throws(StoreError) -> VaultStore {
         if case .search(let search) = vaultKey { return try await search.unlock(vault, self) }
-        return try await unlock(vault, with: try vaultKey.source(deadline: deadline))
+        return try await mapError(
+            { (error: StoreError) in
+                guard error.code == .wrongKey, case .passphraseFile(let path) = vaultKey,
+                    vault.slots.contains(where: { $0.kind == .passphrase })
+                else { return error }
+                // Nobody entered it.
+                return StoreError(
+                    .wrongKey, error.cause, hint: "write the vault's passphrase into \(PassphraseFile.shown(path))")
+            }, awaiting: try await unlock(vault, with: try vaultKey.source(deadline: deadline)))
     }
 
     func unlock(_ vault: LockedVault, with key: borrowing VaultKeySource) async throws(StoreError) -> VaultStore {

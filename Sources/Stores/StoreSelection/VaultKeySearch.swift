@@ -69,7 +69,7 @@ package struct VaultKeySearch: Sendable {
             var this: StoreError?
             let opened = try await tried(vault, settings, .info, "a remembered key file", &this) {
                 () throws(StoreError) -> VaultKeySource in
-                guard unsafe access(path, F_OK) == 0 else { throw .keyFileIsGone(path) }
+                guard unsafe access(path, F_OK) == 0 else { throw .keyFileIsGone(path, vault) }
                 return .keyFile(path)
             }
             if let opened { return opened }
@@ -155,11 +155,12 @@ extension LockedVault {
 
 extension StoreError {
     /// The key file that the vault was made with isn't where it was.
-    fileprivate static func keyFileIsGone(_ path: String) -> StoreError {
+    fileprivate static func keyFileIsGone(_ path: String, _ vault: LockedVault) -> StoreError {
         let shown = LoggableText(reviewed: "the path of a key file, which people name", unredacted: path)
         return StoreError(
             .locked, "the vault's key file \(shown) doesn't exist",
-            hint: "\(Recovery.chooseKeyFile)")
+            hint: vault.has(.passphrase)
+                ? "\(Recovery.chooseKeyFile); the vault's passphrase opens it, too" : "\(Recovery.chooseKeyFile)")
     }
 
     /// The vault's key is in a keyring, and the process that opens the vault may be that keyring.

@@ -104,6 +104,20 @@ import TestServices
         #expect(FileManager.default.fileExists(atPath: folder / "the end"))
     }
 
+    @Test func `a check that the server doesn't answer says so, and fails`() async throws {
+        let scene = try await RefreshScene(
+            configuration: AuthorizationServerConfiguration(accessTokenLifetime: .zero))
+        scene.server.switchOn(.status(503, .token))
+        let run = try await scene.run("accounts", "--check")
+        #expect(run.status == 75 && run.output.isEmpty)
+        #expect(
+            run.errorText == """
+                latchkey: warning: can't check whether the session of work at work has ended
+                latchkey: hint: see why: latchkey token work --account work
+
+                """)
+    }
+
     /// What the packaged unit runs, with the program that was built.
     private func unitCommand() throws -> String {
         let file = TestData.package.appendingPathComponent(".packaging/systemd/user/latchkey-check.service")

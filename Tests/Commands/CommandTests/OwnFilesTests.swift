@@ -101,6 +101,12 @@ internal import TestServices
             default: "chmod go-w "
             }
         #expect(list.errorText.contains(said), "\(list.errorText)")
+        // Nor is one written there, which no command would read.
+        if tampering == .folderOfAnotherOwner {
+            #expect(unsafe unlink(file) == 0)
+            #expect(try await run("config", "set", "store", "vault").status == 78)
+            #expect(!FileManager.default.fileExists(atPath: file))
+        }
         _ = unsafe chown((file as NSString).deletingLastPathComponent, geteuid(), getegid())
     }
 

@@ -172,6 +172,14 @@ struct DoctorTests {
         #expect(texts(findings, "round trip").count == 1)
     }
 
+    @Test func `a provider's file that no command reads is a problem`() async throws {
+        let directory = try TestDirectory()
+        try directory.makeFolder("config/latchkey/providers")
+        try directory.write("config/latchkey/providers/work.json", "{")
+        let findings = try await doctor(directory.environment(), expecting: 78)
+        #expect(texts(findings, "providers") == ["the file of the provider work is malformed [provider.malformed]"])
+    }
+
     @Test func `a missing store is a problem, and the doctor says how to get one`() async throws {
         let directory = try TestDirectory()
         let findings = try await doctor(try directory.environment(), expecting: 69)

@@ -42,7 +42,7 @@ enum DoctorCommand {
 
     private static func findings(_ context: CommandContext, isRepaired: Bool) async throws -> [Finding] {
         let settings = context.settings.askingNobody
-        var findings = ProcessCheck(context: context).findings
+        var findings = ProcessCheck(context: context).findings + providers(context)
         let check = ChoiceCheck(context: context, settings: settings)
         let (choice, reasons) = await check.findings()
         findings += reasons
@@ -66,6 +66,22 @@ enum DoctorCommand {
             findings.append(try await RoundTrip(store: store, deadline: settings.deadline).finding())
         }
         return findings
+    }
+
+    /// The providers whose files no command reads.
+    private static func providers(_ context: CommandContext) -> [Finding] {
+        do {
+            return try context.providers.names().compactMap { name in
+                do {
+                    _ = try context.providers.read(name)?.provider()
+                    return nil
+                } catch let error as CommandFailure {
+                    return .refusal("providers", error, matters: true)
+                }
+            }
+        } catch {
+            return (error as? CommandFailure).map { [.refusal("providers", $0, matters: true)] } ?? []
+        }
     }
 
     /// The findings about the other stores.

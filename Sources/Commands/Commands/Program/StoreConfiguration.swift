@@ -59,7 +59,7 @@ struct StoreConfiguration: Sendable, Equatable {
     }
 
     /// Another user could name a vault of theirs, and every secret would go there.
-    private static func check(_ path: String, owner: UInt32, mode: UInt32) throws {
+    fileprivate static func check(_ path: String, owner: UInt32, mode: UInt32) throws {
         var (folder, disk) = (stat(), statvfs())
         let folderPath = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         guard unsafe stat(folderPath.isEmpty ? "/" : folderPath, &folder) == 0 else { return }
@@ -198,6 +198,7 @@ struct StoreConfigurationFile {
         guard let target = FileSystem.resolving(path) ?? (isLink ? nil : path) else {
             throw cannotWrite(SystemErrorNumber(ENOENT))
         }
+        try StoreConfiguration.check(target, owner: geteuid(), mode: 0o600)
         try mapError(cannotWrite, of: PrivateFile.replace(target, with: lines.map { $0 + "\n" }.joined()))
     }
 

@@ -61,11 +61,13 @@ enum AccountsCommand {
             accounts also shows when the token or the session ends, in local time. A session that its server has ended stays in the list,
             marked as ended, until the next sign-in or sign-out.
 
-            --check refreshes expired tokens, and writes a line with the next command for each session that has ended.
+            --check refreshes expired tokens, and writes a line with the next command for each session that has ended. If none has
+            ended and one couldn't be checked, it exits with the status of that failure.
             """,
         examples: ["latchkey accounts", "latchkey accounts github --json", "latchkey accounts --check"]
     ) { arguments, context in
         let checks = arguments.has(check)
+        var failed: Int32?
         var rows = try await rows(arguments, context)
         if checks {
             var refused: Set<String> = []
@@ -74,7 +76,16 @@ enum AccountsCommand {
                 let account = "\(SignInOptions.account.name.description)=\(row.session.account)"
                 let status = try WorkerProcess.runQuietly(
                     ["token", row.provider.text, account] + context.workerArguments)
-                if status == ExitStatus.refused.rawValue { refused.insert(row.place) }
+                switch status {
+                case ExitStatus.refused.rawValue: refused.insert(row.place)
+                case ExitStatus.success.rawValue, ExitStatus.notFound.rawValue: break
+                default:
+                    failed = failed ?? status
+                    context.output.warn(
+                        "can't check whether the session of \(Account(row.session.account)) at \(row.provider) has ended",
+                        hint:
+                            "see why: latchkey token \(row.provider) --account \(Account(row.session.account).word)")
+                }
             }
             rows = try await Self.rows(arguments, context)
             rows.all.removeAll { row in
@@ -101,7 +112,8 @@ enum AccountsCommand {
         if let damage = rows.damage { throw damage }
         // An unreadable store may contain the session too.
         if let (name, error) = rows.refusals.first { throw CommandFailure(notListed: name, error) }
-        return checks && !rows.all.isEmpty ? .refused : .success
+        if checks && !rows.all.isEmpty { return .refused }
+        return failed.flatMap(ExitStatus.init(rawValue:)) ?? .success
     }
 
     private static func table(_ rows: [Row], namesStore: Bool) -> TextTable {

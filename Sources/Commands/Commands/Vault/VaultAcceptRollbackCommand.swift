@@ -12,7 +12,7 @@ enum VaultAcceptRollbackCommand {
 
             To restore a backup that is a plain copy of the vault's file:
 
-              1.  stop programs that have the vault open, and copy the file to the vault's path, with mode 600
+              1.  stop programs that use the vault, delete its file VAULT-journal, and copy the file to its path, with mode 600
               2.  run `latchkey vault verify` to see how old and whether intact the copy is
               3.  run `latchkey vault accept-rollback`, and start the programs again
 

@@ -117,7 +117,8 @@ struct ToolSetup: Sendable {
         let name = place.name ?? "default"
         let present = text.headers { header in
             let words = header.split(whereSeparator: \.isWhitespace).map(unquoted)
-            return header.hasPrefix("profile") && words == ["profile", name[...]] || header == "default" && header == name
+            return header.hasPrefix("profile") && words == ["profile", name[...]]
+                || header == "default" && header == name
         }
         // The last one is what counts for some programs, and `[profile default]` for others.
         guard Set(present).count < 2 else { throw notUnderstood("aws", "has several sections for the profile") }

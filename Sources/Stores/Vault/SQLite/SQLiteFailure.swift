@@ -46,10 +46,19 @@ extension StoreError {
             return error(
                 .permissionDenied, "the vault can't be opened",
                 hint: "make sure that you own the file and its folder, with modes 600 and 700")
+        // SQLite says so too of a row that claims nearly 4 GiB: it then asks for no bytes (btree.c, accessPayload).
+        case SQLITE_NOMEM where canAllocate: return damaged(platform)
         case SQLITE_NOMEM: return error(.unavailable, "not enough memory for the vault")
         case SQLITE_INTERRUPT: return .cancelled
         default: return error(.unavailable, "SQLite refused the operation on the vault")
         }
+    }
+
+    /// Whether there is memory for the largest row.
+    private static var canAllocate: Bool {
+        guard let memory = unsafe sqlite3_malloc(Int32(SealedSize.maximumRowByteCount)) else { return false }
+        unsafe sqlite3_free(memory)
+        return true
     }
 
     private static func damaged(_ platform: PlatformCode) -> StoreError {

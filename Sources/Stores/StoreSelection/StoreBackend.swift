@@ -187,7 +187,7 @@ extension StoreSettings {
                 guard error.code == .wrongKey, case .passphraseFile(let path) = vaultKey,
                     vault.slots.contains(where: { $0.kind == .passphrase })
                 else { return error }
-                // Nobody entered it.
+                // The passphrase wasn't entered.
                 return StoreError(
                     .wrongKey, error.cause, hint: "write the vault's passphrase into \(PassphraseFile.shown(path))")
             }, awaiting: try await unlock(vault, with: try vaultKey.source(deadline: deadline)))

@@ -160,7 +160,7 @@ extension StoreError {
         return StoreError(
             .locked, "the vault's key file \(shown) doesn't exist",
             hint: vault.has(.passphrase)
-                ? "\(Recovery.chooseKeyFile); the vault's passphrase opens it, too" : "\(Recovery.chooseKeyFile)")
+                ? "\(Recovery.chooseKeyFile), or open the vault with its passphrase" : "\(Recovery.chooseKeyFile)")
     }
 
     /// The vault's key is in a keyring, and the process that opens the vault may be that keyring.

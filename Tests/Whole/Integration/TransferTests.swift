@@ -70,8 +70,10 @@ struct TransferTests {
         }
         let rest = try await latchkey(["move", "--from", "secret-service", "--to", "vault"])
         #expect([0, 1].contains(rest.status), "\(rest.errorText)")
-        #expect(try await latchkey(["list"] + keyring).outputText.isEmpty)
-        #expect(try await latchkey(["list"] + vault).outputText.split(separator: "\n").count == count + 1)
+        let left = try await latchkey(["list"] + keyring)
+        #expect(left.status == 0 && left.outputText.isEmpty, "\(left.outputText)\(left.errorText)")
+        let moved = try await latchkey(["list"] + vault)
+        #expect(moved.outputText.split(separator: "\n").count == count + 1, "\(moved.outputText)\(moved.errorText)")
     }
 
     @Test func `with --all-stores a credential is read, changed and deleted in its own store`() async throws {

@@ -146,15 +146,8 @@ enum CargoHelper {
 
     private static func logout(_ request: borrowing CargoRequest, _ context: CommandContext) async throws {
         let key = try key(request)
-        let shape = shape(of: request)
-        var isErased = false
-        try await context.openView().forEach { store in
-            if try await store.delete(key, condition: .none, deadline: context.deadline) { isErased = true }
-            let isFound = try await store.items?.deleteForeign(having: shape, deadline: context.deadline) { other, _ in
-                other.service.hasSameOctets(as: key.service)
-            }
-            if isFound == true { isErased = true }
-        }
+        let isErased = try await context.openView().erase(
+            services: [key.service], account: account, shape: shape(of: request), deadline: context.deadline)
         if !isErased { throw notFound }
         try context.output.write("{\"Ok\":{\"kind\":\"logout\"}}")
     }

@@ -131,16 +131,7 @@ enum DockerHelper {
     private static func erase(_ context: CommandContext) async throws {
         let registry = try registry()
         let services = registry.spellings.map { servicePrefix + $0 }
-        var isErased = false
-        try await context.openView().forEach { store in
-            for key in try await store.keys(services, nil, context.deadline) {
-                if try await store.delete(key, condition: .none, deadline: context.deadline) { isErased = true }
-            }
-            let isFound = try await store.items?.deleteForeign(having: shape, deadline: context.deadline) { key, _ in
-                services.contains { key.service.hasSameOctets(as: $0) }
-            }
-            if isFound == true { isErased = true }
-        }
+        let isErased = try await context.openView().erase(services: services, shape: shape, deadline: context.deadline)
         if !isErased { throw notFound }
     }
 

@@ -37,6 +37,24 @@ extension StoreView {
         if let error = skipped ?? refusals.first?.error { throw error }
     }
 
+    /// Deletes the passwords of these services in every store, and those in other programs' items of this shape. Returns
+    /// whether there was one.
+    func erase(
+        services: [String], account: String? = nil, shape: ItemAttributes, deadline: Deadline
+    ) async throws -> Bool {
+        var isErased = false
+        try await forEach { store in
+            for key in try await store.keys(services, account, deadline) {
+                if try await store.delete(key, condition: .none, deadline: deadline) { isErased = true }
+            }
+            let isFound = try await store.items?.deleteForeign(having: shape, deadline: deadline) { key, _ in
+                services.contains { key.service.hasSameOctets(as: $0) }
+            }
+            if isFound == true { isErased = true }
+        }
+        return isErased
+    }
+
     /// Returns the first result of a store, passing over one of several that fails.
     func first<Result: ~Copyable>(
         skipped: inout StoreError?, _ body: (any CredentialStore) async throws -> Result?

@@ -92,9 +92,9 @@ struct KubectlSetup {
     /// The user of this name.
     private enum Entry {
         case missing
-        /// It has something that Latchkey didn't write.
+        /// Has something that Latchkey didn't write.
         case other
-        /// It is in another of the files that kubectl reads.
+        /// In another of the files that kubectl reads.
         case elsewhere
         case ours(isSame: Bool)
     }

@@ -72,8 +72,11 @@ struct TransferTests {
         #expect([0, 1].contains(rest.status), "\(rest.errorText)")
         let left = try await latchkey(["list"] + keyring)
         #expect(left.status == 0 && left.outputText.isEmpty, "\(left.outputText)\(left.errorText)")
+        // What was killed may have left its test of a move.
         let moved = try await latchkey(["list"] + vault)
-        #expect(moved.outputText.split(separator: "\n").count == count + 1, "\(moved.outputText)\(moved.errorText)")
+        #expect(
+            moved.outputText.split(separator: "\n").count { $0.hasPrefix("many ") } == count,
+            "\(moved.outputText)\(moved.errorText)")
     }
 
     @Test func `with --all-stores a credential is read, changed and deleted in its own store`() async throws {

@@ -27,7 +27,7 @@ extension StoreError {
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED: return error(.busy, "another process is using the vault")
         case SQLITE_NOTADB: return .noVault("it doesn't start like a vault", platform)
-        // A vault writes no row of SQLITE_TOOBIG.
+        // SQLITE_TOOBIG: saves are checked before, so the file has a row that no vault writes.
         case SQLITE_CORRUPT, SQLITE_FORMAT, SQLITE_SCHEMA, SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_CONSTRAINT,
             SQLITE_TOOBIG:
             return damaged(platform)

@@ -22,27 +22,7 @@ package enum InertText {
         return result
     }
 
-    /// The same for bytes; what is no UTF-8 becomes `\x{…}`, byte by byte.
-    static func escape(_ bytes: [UInt8], limit: Int) -> String {
-        var result = ""
-        var rest = clip(bytes, to: limit)
-        while !rest.isEmpty {
-            var parser = Unicode.UTF8.ForwardParser()
-            var iterator = rest.makeIterator()
-            switch parser.parseScalar(from: &iterator) {
-            case .valid(let encoded):
-                result += escape(String(Unicode.Scalar(Unicode.UTF8.decode(encoded))))
-                rest = rest.dropFirst(encoded.count)
-            case .error(let length):
-                for byte in rest.prefix(length) { result += "\\x{\(String(byte, radix: 16))}" }
-                rest = rest.dropFirst(length)
-            case .emptyInput: rest = []
-            }
-        }
-        return bytes.count > limit ? result + ending(bytes.count) : result
-    }
-
-    /// The bytes that both of these made an inert text of.
+    /// The bytes that this made an inert text of.
     static func unescape(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var (result, rest): ([UInt8], ArraySlice<UInt8>) = ([], text)
         while let byte = rest.popFirst() {
@@ -57,11 +37,7 @@ package enum InertText {
                 continue
             }
             rest = rest[(end + 1)...]
-            if kind == UInt8(ascii: "x") {
-                result.append(UInt8(truncatingIfNeeded: value))
-            } else if let scalar = Unicode.Scalar(value) {
-                result += Array(String(scalar).utf8)
-            }
+            if let scalar = Unicode.Scalar(value) { result += Array(String(scalar).utf8) }
         }
         return result
     }

@@ -81,32 +81,17 @@ public struct LoggableText: Loggable, Sendable, Hashable {
     /// The most that is shown of one text, in bytes of UTF-8.
     package static let maximumByteCount = 16_384
 
-    let text: String
-    /// The escaped text, if it is already known.
-    private let inert: LogMessage?
-
     /// The unchanged text, for output with its own quoting, such as JSON.
-    package var unredacted: String { text }
+    package let unredacted: String
 
     /// - Parameters:
     ///   - reviewed: the reason why this text isn't secret, for readers of the source; never shown.
     ///   - unredacted: the text.
     public init(reviewed: StaticString, unredacted: String) {
-        text = unredacted
-        inert = nil
-    }
-
-    /// Text as C and the file system have it, which may be no UTF-8: other bytes are shown as `\x{ff}`.
-    ///
-    /// - Parameters:
-    ///   - reviewed: the reason why this text isn't secret, for readers of the source; never shown.
-    ///   - unredactedBytes: the text's bytes, without a closing zero.
-    package init(reviewed: StaticString, unredactedBytes: [UInt8]) {
-        text = String(decoding: unredactedBytes, as: UTF8.self)
-        inert = LogMessage(foreign: InertText.escape(unredactedBytes, limit: Self.maximumByteCount))
+        self.unredacted = unredacted
     }
 
     public var logMessage: LogMessage {
-        inert ?? LogMessage(foreign: InertText.escape(InertText.bounded(text, to: Self.maximumByteCount)))
+        LogMessage(foreign: InertText.escape(InertText.bounded(unredacted, to: Self.maximumByteCount)))
     }
 }

@@ -76,7 +76,7 @@ import Testing
         #expect(shown.hasPrefix("x\\u{d}\\u{a}2026-"))
     }
 
-    // MARK: - Size, and bytes that are no text
+    // MARK: - Size
 
     @Test func `text of ten megabytes is cut, and the message gives its length`() {
         let shown = Self.shown(String(repeating: "0123456789", count: 1 << 20))
@@ -92,20 +92,5 @@ import Testing
         let text = String(repeating: "x", count: padding) + String(repeating: "🔑", count: 5000)
         let shown = Self.shown(text)
         #expect(!shown.contains("\u{FFFD}") && shown.hasSuffix("… (\(text.utf8.count) bytes in all)"))
-    }
-
-    @Test func `bytes that aren't UTF-8 are shown as such`() {
-        func shown(_ bytes: [UInt8]) -> String {
-            ("\(LoggableText(reviewed: "made up by a test", unredactedBytes: bytes))" as LogMessage).text
-        }
-        #expect(shown(Array("plain é🔑".utf8)) == "plain é🔑")
-        #expect(shown([0x61, 0xFF, 0x62]) == "a\\x{ff}b")
-        #expect(shown([0xC3]) == "\\x{c3}")
-        #expect(shown([0xF0, 0x9F, 0x94, 0x0A]) == "\\x{f0}\\x{9f}\\x{94}\\u{a}")
-        #expect(shown([0xED, 0xA0, 0x80]) == "\\x{ed}\\x{a0}\\x{80}")
-        #expect(shown([0xC0, 0xAF]) == "\\x{c0}\\x{af}")
-        #expect(shown(Array("\\x{ff}".utf8)) == "\\\\x{ff}")
-        #expect(shown([]) == "")
-        #expect(shown([UInt8](repeating: 0xFF, count: 100_000)).hasSuffix("… (100000 bytes in all)"))
     }
 }

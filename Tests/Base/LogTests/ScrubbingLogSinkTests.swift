@@ -43,9 +43,8 @@ import Testing
         let log = RedactedLogger("test", sink: ScrubbingLogSink(over: memory, secrets: live))
         let watched = live.watch(Secret<Passphrase>(copying: text.utf8.span))
         log.info("said: \(Self.made("a\\b \(text) c"))")
-        log.info("bytes: \(LoggableText(reviewed: "made up", unredactedBytes: [0xFF] + Array(text.utf8) + [0xFE]))")
         log.info("said: \(Self.made(#"a\u{41}b\x{zz}\"#))")
-        #expect(memory.records.map { $0.message.text.contains("withheld") } == [true, true, false])
+        #expect(memory.records.map { $0.message.text.contains("withheld") } == [true, false])
         _ = consume watched
     }
 
@@ -67,10 +66,8 @@ import Testing
         log.info(
             "\(LogMessage.joined([Self.made("correct hor").logMessage, Self.made("se battery").logMessage], separator: ""))"
         )
-        let quoted = LoggableText(reviewed: "made up", unredactedBytes: Array("correct horse battery".utf8))
-        log.info("bytes: \(quoted)")
         #expect(memory.records.dropFirst(3).allSatisfy { $0.message.text.contains("withheld") })
-        #expect(memory.records.count == 7)
+        #expect(memory.records.count == 6)
         _ = consume watched
     }
 

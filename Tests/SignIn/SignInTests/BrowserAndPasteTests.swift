@@ -1,6 +1,7 @@
 import Foundation
 import LatchkeyCredentials
 import LatchkeyOAuth
+import LatchkeySystem
 import Synchronization
 import LatchkeyTestServer
 import Testing
@@ -39,15 +40,15 @@ struct BrowserAndPasteTests {
     }
 
     @Test func `the browser's response ends the prompt at the terminal`() async throws {
-        let asked = FirstValue<Bool>()
+        let asked = Pending<Bool>()
         let terminal = ScriptedTerminal([
             { url in
-                asked.give(true)
+                asked.complete(true)
                 return try await Self.nothing(url)
             }
         ])
         try await signIn(terminal) { link throws(UserAgentError) in
-            _ = await asked.wait()
+            _ = await asked.value()
             try await Self.browse(link)
         }
         #expect(terminal.address.contains("/authorize?"))
@@ -56,45 +57,45 @@ struct BrowserAndPasteTests {
     @Test func `a pasted response ends the listener, and the browser finds it closed`() async throws {
         let terminal = ScriptedTerminal([{ try await Self.end(of: $0) }])
         let links = Mutex<[String]>([])
-        let opened = FirstValue<Bool>()
+        let opened = Pending<Bool>()
         try await signIn(terminal) { link in
             links.withLock { $0.append(link) }
-            opened.give(true)
+            opened.complete(true)
         }
-        _ = await opened.wait()
+        _ = await opened.value()
         let link = try #require(links.withLock { $0.first })
         await #expect(throws: (any Error).self) { try await Fetched.get(link) }
     }
 
     @Test func `a pasted response of another sign-in is reported as such, and the listener continues`() async throws {
-        let wrong = FirstValue<Bool>()
+        let wrong = Pending<Bool>()
         let terminal = ScriptedTerminal([
             { url in
                 let address = try await Self.end(of: url)
                 return try #require(URLComponents(string: address)?.string).replacing("state=", with: "state=x")
             },
             { url in
-                wrong.give(true)
+                wrong.complete(true)
                 return try await Self.nothing(url)
             },
         ])
         try await signIn(terminal) { link throws(UserAgentError) in
-            _ = await wrong.wait()
+            _ = await wrong.value()
             try await Self.browse(link)
         }
         #expect(terminal.lines.contains { $0.contains("belongs to another sign-in") })
     }
 
     @Test func `a missing browser doesn't end the sign-in: paste works`() async throws {
-        let failed = FirstValue<Bool>()
+        let failed = Pending<Bool>()
         let terminal = ScriptedTerminal([
             { url in
-                _ = await failed.wait()
+                _ = await failed.value()
                 return try await Self.end(of: url)
             }
         ])
         try await signIn(terminal) { _ throws(UserAgentError) in
-            failed.give(true)
+            failed.complete(true)
             throw .unavailable(.noBrowser(number: 2))
         }
     }
@@ -128,15 +129,15 @@ struct BrowserAndPasteTests {
     }
 
     @Test func `a cancelled task ends listener and prompt`() async throws {
-        let asked = FirstValue<Bool>()
+        let asked = Pending<Bool>()
         let terminal = ScriptedTerminal([
             { url in
-                asked.give(true)
+                asked.complete(true)
                 return try await Self.nothing(url)
             }
         ])
         let task = Task { try await signIn(terminal) { _ in } }
-        _ = await asked.wait()
+        _ = await asked.value()
         task.cancel()
         await #expect(throws: UserAgentError.cancelled) { try await task.value }
     }

@@ -4,6 +4,7 @@ import LatchkeyHTTP
 import LatchkeyLog
 import LatchkeyLoopback
 import LatchkeyOAuth
+import LatchkeySystem
 import TestServices
 import Testing
 
@@ -36,7 +37,7 @@ struct LoopbackReceiverTests {
 
         let response = try await receiver.response(until: .unhurried)
         async let last = Fetched.get(receiver.redirect.origin + done)
-        _ = await receiver.handler.requestedEnd.wait()
+        _ = await receiver.handler.requestedEnd.value()
         await receiver.finish(.signedIn)
         let shown = try await last
         #expect(shown.status == 200)

@@ -106,17 +106,17 @@ struct SchemeUserAgentTests {
     }
 
     @Test func `of two sign-ins that wait for one scheme each gets its own response`() async throws {
-        let first = FirstValue<String>()
-        let second = FirstValue<String>()
+        let first = Pending<String>()
+        let second = Pending<String>()
         async let one: Void = signIn { [folder] address in
-            first.give(address)
+            first.complete(address)
             // Only when both wait.
-            _ = await second.wait()
+            _ = await second.value()
             #expect(Self.deliver(address, to: folder))
         }
         async let two: Void = signIn { [folder] address in
-            second.give(address)
-            _ = await first.wait()
+            second.complete(address)
+            _ = await first.value()
             #expect(Self.deliver(address, to: folder))
         }
         try await one
@@ -125,12 +125,12 @@ struct SchemeUserAgentTests {
     }
 
     @Test func `a response is accepted once, and then the sign-in no longer waits`() async throws {
-        let address = FirstValue<String>()
+        let address = Pending<String>()
         try await signIn { [folder] response in
             _ = Self.deliver(response, to: folder)
-            address.give(response)
+            address.complete(response)
         }
-        #expect(!Self.deliver(await address.wait(), to: folder))
+        #expect(!Self.deliver(await address.value(), to: folder))
     }
 
     @Test func `leftovers of a killed sign-in are removed`() async throws {

@@ -1,7 +1,6 @@
 internal import CLatchkeyResolver
 internal import Glibc
 public import LatchkeyLog
-internal import LatchkeySignIn
 internal import LatchkeySystem
 
 /// Looks up TXT records in the DNS (RFC 1035 section 3.3.14).
@@ -71,11 +70,11 @@ public struct SystemTextRecordLookup: TextRecordLookup {
 
     public func texts(of name: String) async throws(NameLookupError) -> [String] {
         if Task.isCancelled { throw NameLookupError(.cancelled) }
-        let (response, server) = (FirstValue<Outcome>(), server)
+        let (response, server) = (Pending<Outcome>(), server)
         let refusal = failure(
-            SystemErrorNumber.self, of: try SystemThread.detach { response.give(Self.resolve(name, server)) })
+            SystemErrorNumber.self, of: try SystemThread.detach { response.complete(Self.resolve(name, server)) })
         if refusal != nil { throw NameLookupError(.failed) }
-        guard let outcome = await response.waitUnlessCancelled() else { throw NameLookupError(.cancelled) }
+        guard let outcome = await response.valueUnlessCancelled() else { throw NameLookupError(.cancelled) }
         guard let message = try outcome.get() else { return [] }
         return try TextRecordResponse(message, about: name).texts
     }

@@ -94,7 +94,7 @@ public actor OAuthAuthenticator {
     public func authenticate() async throws(Failure) -> SessionSummary {
         let attempt = runningAttempt()
         attempt.waiting += 1
-        let result = await attempt.outcome.waitUnlessCancelled()
+        let result = await attempt.outcome.valueUnlessCancelled()
         attempt.waiting -= 1
         guard let result else {
             if attempt.waiting == 0 {
@@ -114,7 +114,7 @@ public actor OAuthAuthenticator {
 
     /// A sign-in that any number of tasks wait for.
     private final class Attempt {
-        let outcome = FirstValue<Result<SessionSummary, Failure>>()
+        let outcome = Pending<Result<SessionSummary, Failure>>()
         var task: Task<Void, Never>?
         var waiting = 0
     }
@@ -132,7 +132,7 @@ public actor OAuthAuthenticator {
             }
             if self.attempt === attempt { self.attempt = nil }
             await tell(result)
-            attempt.outcome.give(result)
+            attempt.outcome.complete(result)
         }
         return attempt
     }

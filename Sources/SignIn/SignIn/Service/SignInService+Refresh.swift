@@ -78,21 +78,21 @@ extension SignInService {
         _ account: String, refused: Box<Secret<AccessToken>>?, for token: StoredSession.Token = .access,
         deadline: Deadline
     ) async throws(SignInError) {
-        let refresh: FirstValue<SignInError?>
+        let refresh: Pending<SignInError?>
         if let running = refreshes[Octets(account)] {
             refresh = running
         } else {
-            refresh = FirstValue()
+            refresh = Pending()
             refreshes[Octets(account)] = refresh
             Task {
                 let failure = await failure(
                     SignInError.self,
                     awaiting: try await refreshAlone(account, refused: refused, token, deadline: deadline))
                 refreshes[Octets(account)] = nil
-                refresh.give(failure)
+                refresh.complete(failure)
             }
         }
-        guard let outcome = await refresh.waitUnlessCancelled() else { throw .cancelled }
+        guard let outcome = await refresh.valueUnlessCancelled() else { throw .cancelled }
         if let failure = outcome { throw failure }
     }
 
@@ -101,7 +101,7 @@ extension SignInService {
     /// Call this before the process ends, also when SIGTERM or SIGINT ends it: the server may have spent the refresh token,
     /// and a session whose new token isn't stored is lost.
     public func finishRefreshes() async {
-        for refresh in Array(refreshes.values) { _ = await refresh.wait() }
+        for refresh in Array(refreshes.values) { _ = await refresh.value() }
     }
 
     /// Under the lease, which excludes other processes: reads again, refreshes, stores.

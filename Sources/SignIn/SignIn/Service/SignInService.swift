@@ -29,7 +29,7 @@ public actor SignInService {
     var attempt: Task<Result<SessionSummary, SignInError>, Never>?
     var attemptCount = 0
     /// The refreshes that are going on, by account.
-    var refreshes: [Octets: FirstValue<SignInError?>] = [:]
+    var refreshes: [Octets: Pending<SignInError?>] = [:]
     /// The nonces of servers for proofs, and the loaded keys by thumbprint.
     let proofs = DPoPNonceCache()
     let signingKeys = SigningKeys()

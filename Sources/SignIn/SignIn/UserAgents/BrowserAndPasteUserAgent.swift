@@ -83,7 +83,7 @@ private final class BrowserAndPasteAttempt: UserAgentAttempt {
                 handler.deliver(try await dialog.response(gate: gate, deadline: deadline))
             } catch {
                 // A task that was cancelled has nothing to say: the browser's response was first.
-                if !Task.isCancelled { handler.event.give(.failed(UserAgentError(terminal: error))) }
+                if !Task.isCancelled { handler.event.complete(.failed(UserAgentError(terminal: error))) }
             }
         }
         do throws(UserAgentError) {

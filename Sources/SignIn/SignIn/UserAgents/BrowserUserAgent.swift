@@ -78,7 +78,7 @@ final class BrowserAttempt: UserAgentAttempt {
         let opening = Task { [opener, handler = receiver.handler, link = receiver.startLink] in
             if let error = await failure(UserAgentError.self, awaiting: try await opener(link)) {
                 // After a page about another sign-in, that page is the likely reason to give up.
-                handler.event.give(.failed(handler.hasSeenForeign ? .onlyForeignResponses : error))
+                handler.event.complete(.failed(handler.hasSeenForeign ? .onlyForeignResponses : error))
             }
         }
         do throws(UserAgentError) {
@@ -98,7 +98,7 @@ final class BrowserAttempt: UserAgentAttempt {
 /// Starts browsers in order until one of them requests the page.
 struct BrowserPrograms: Sendable {
     let browsers: BrowserChoice
-    let opened: FirstValue<Bool>
+    let opened: Pending<Bool>
     let log: RedactedLogger
 
     /// Returns once a browser has the link. One that ends without an error has passed it on to another process, so its

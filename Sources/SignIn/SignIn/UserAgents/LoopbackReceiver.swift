@@ -78,7 +78,7 @@ final class LoopbackReceiver: Sendable {
 
     deinit {
         // A page must not wait for the outcome indefinitely.
-        handler.outcome.give(.failed(UserAgentError.cancelled))
+        handler.outcome.complete(.failed(UserAgentError.cancelled))
         for server in servers { server.stop() }
     }
 
@@ -94,13 +94,13 @@ final class LoopbackReceiver: Sendable {
             let alarm = Task { [handler] in
                 try await Task.sleep(until: deadline.instant, clock: .continuous)
                 let isUnopened = needsBrowser && handler.opened.present == nil
-                handler.event.give(
+                handler.event.complete(
                     .failed(handler.hasSeenForeign ? .onlyForeignResponses : isUnopened ? .pageNeverOpened : .timedOut))
             }
             defer { alarm.cancel() }
-            return await handler.event.wait()
+            return await handler.event.value()
         } onCancel: {
-            handler.event.give(.failed(.cancelled))
+            handler.event.complete(.failed(.cancelled))
         }
         switch event {
         case .failed(let error): throw error
@@ -114,10 +114,10 @@ final class LoopbackReceiver: Sendable {
     ///
     /// - Parameter timeout: how long it may take to request the last page.
     func finish(_ outcome: SignInOutcome, timeout: Duration = .seconds(2)) async {
-        let isFirst = handler.outcome.give(outcome)
+        let isFirst = handler.outcome.complete(outcome)
         if isFirst, case .received = handler.event.present {
-            if await handler.requestedEnd.wait(atMost: timeout) != nil {
-                _ = await handler.shown.wait(atMost: Self.fetchingTime)
+            if await handler.requestedEnd.value(within: timeout) != nil {
+                _ = await handler.shown.value(within: Self.fetchingTime)
             }
         }
         for server in servers { server.stop() }

@@ -33,15 +33,15 @@ final class RedirectHandler: Sendable {
     }
 
     /// How the wait ended.
-    let event = FirstValue<Event>()
+    let event = Pending<Event>()
     /// Given when a browser has requested the start.
-    let opened = FirstValue<Bool>()
+    let opened = Pending<Bool>()
     /// The outcome on the last page, which waits for it.
-    let outcome = FirstValue<SignInOutcome>()
+    let outcome = Pending<SignInOutcome>()
     /// Given when a browser requests the last page.
-    let requestedEnd = FirstValue<Bool>()
+    let requestedEnd = Pending<Bool>()
     /// Set once the last page was sent, or can no longer be sent.
-    let shown = FirstValue<Bool>()
+    let shown = Pending<Bool>()
 
     /// - Parameter once: a fresh text that can't be guessed, for the paths that work once.
     init(callbackPath: String, once: (start: String, done: String), log: RedactedLogger) {
@@ -66,7 +66,7 @@ final class RedirectHandler: Sendable {
         state.withLock { state in
             if let response = response.take() { state.response = consume response }
         }
-        event.give(.delivered)
+        event.complete(.delivered)
     }
 
     /// Hands the response out, once.
@@ -94,10 +94,10 @@ final class RedirectHandler: Sendable {
         guard let url = state.withLock({ $0.url.take() }) else { return ResponsePage.usedLink.response() }
         var sink = RedirectLocationSink()
         if failure(SecretBuilder.LimitExceeded.self, of: try url.pour(into: &sink)) != nil {
-            event.give(.failed(.unavailable(.pageFailed)))
+            event.complete(.failed(.unavailable(.pageFailed)))
             return ResponsePage.notFound.response()
         }
-        opened.give(true)
+        opened.complete(true)
         log.debug("the browser requested the sign-in page; redirecting it to \(url.publicPart)")
         return LoopbackResponse(
             status: 302, fields: [LoopbackField("Referrer-Policy", "no-referrer")], location: sink.finish())
@@ -112,7 +112,7 @@ final class RedirectHandler: Sendable {
         switch admission {
         case .admitted:
             log.debug("the response came to the redirect address")
-            event.give(.received)
+            event.complete(.received)
             // Once more elsewhere, so that the code leaves the address bar and the list of visited pages.
             return .redirect(status: 303, publicLocation: donePath)
         case .foreign:
@@ -153,10 +153,10 @@ final class RedirectHandler: Sendable {
     }
 
     private func done() async -> LoopbackResponse {
-        requestedEnd.give(true)
-        let outcome = await outcome.wait()
+        requestedEnd.complete(true)
+        let outcome = await outcome.value()
         var response = ResponsePage.outcome(outcome).response()
-        response.whenEnded = { [shown] in shown.give(true) }
+        response.whenEnded = { [shown] in shown.complete(true) }
         return response
     }
 }

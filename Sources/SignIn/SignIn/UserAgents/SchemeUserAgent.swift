@@ -63,7 +63,7 @@ private final class SchemeAttempt: UserAgentAttempt {
         let (handler, redirect, log) = (browser.handler, redirect, log)
         do throws(SystemErrorNumber) {
             try mailbox.start(failed: { failure in
-                handler.event.give(.failed(.unavailable(.cannotWaitForHandler(number: failure.number))))
+                handler.event.complete(.failed(.unavailable(.cannotWaitForHandler(number: failure.number))))
             }) { message in
                 guard let response = try? AuthorizationResponse(pasted: message, redirect: redirect) else {
                     log.info("ignored an address from the handler that isn't a response")

@@ -2,29 +2,6 @@ package import Glibc
 
 /// Small files of this user alone that are replaced whole: the remembered store, a provider's configuration.
 package enum PrivateFile {
-    /// Makes a folder and those above it (0700, whatever the umask) where they are missing, durably.
-    package static func makeFolder(_ path: String) throws(SystemErrorNumber) {
-        var made = ""
-        for part in path.split(separator: "/") {
-            let above = made.isEmpty ? "/" : made
-            made += "/" + part
-            if unsafe mkdir(made, 0o700) == 0 {
-                unsafe chmod(made, 0o700)
-                try synchronise(above)
-            } else if errno != EEXIST {
-                throw SystemErrorNumber(errno)
-            }
-        }
-    }
-
-    /// Makes the names in a folder last when the power fails: a rename alone can be lost.
-    private static func synchronise(_ folder: String) throws(SystemErrorNumber) {
-        let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SystemErrorNumber(errno) }
-        defer { close(descriptor) }
-        if fdatasync(descriptor) != 0 { throw SystemErrorNumber(errno) }
-    }
-
     /// Reads a file of at most `limit` bytes; a longer file fails with EFBIG, and a pipe or a device with
     /// EINVAL. So the call never waits, and never returns an empty result for these.
     ///
@@ -42,11 +19,9 @@ package enum PrivateFile {
         let descriptor = unsafe open(path, flags)
         guard descriptor >= 0 else { throw SystemErrorNumber(errno) }
         defer { close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw SystemErrorNumber(errno) }
-        guard [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else { throw SystemErrorNumber(EINVAL) }
-        let bytes = try DescriptorBytes.all(of: descriptor, limit: limit)
-        return (bytes, status.st_uid, status.st_mode)
+        let status = try FileStatus.of(descriptor: descriptor)
+        guard status.isRegularFile || status.isDirectory else { throw SystemErrorNumber(EINVAL) }
+        return (try DescriptorBytes.all(of: descriptor, limit: limit), status.owner, status.mode)
     }
 
     /// Writes a file (0600) under a name of its own, then gives it its name, durably: a reader sees the old file or the
@@ -57,8 +32,7 @@ package enum PrivateFile {
 
     /// The same with any bytes and mode.
     package static func replace(_ path: String, with bytes: Span<UInt8>, mode: UInt32) throws(SystemErrorNumber) {
-        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-        if path.hasPrefix("/") { try makeFolder(folder) }
+        if path.hasPrefix("/") { try PrivateDirectory.make(PrivateDirectory.containing(path)) }
         // A random name instead of the process ID: a killed process's file would block a later process with the same
         // ID.
         let temporaryFile = "\(path).new-\(Hexadecimal.encode(UInt64.random(in: 0 ... .max)))"
@@ -77,7 +51,53 @@ package enum PrivateFile {
             unsafe unlink(temporaryFile)
             throw SystemErrorNumber(number)
         }
-        try synchronise(folder.isEmpty ? "/" : folder)
+        let outcome = PrivateDirectory.synchronise(of: path)
+        if outcome != 0 { throw SystemErrorNumber(outcome) }
+    }
+}
+
+/// Directories of this user alone.
+package enum PrivateDirectory {
+    /// Makes a directory and those above it where they are missing, durably, with mode 0700 whatever the umask.
+    package static func make(_ path: String) throws(SystemErrorNumber) {
+        try make(path) { $1 }
+    }
+
+    /// The same, with an error that is made of the directory that it fails at.
+    package static func make<Failure: Error>(
+        _ path: String, orThrow failure: (_ path: String, SystemErrorNumber) -> Failure
+    ) throws(Failure) {
+        var above = path.hasPrefix("/") ? "/" : "."
+        var made = path.hasPrefix("/") ? "" : "."
+        for part in path.split(separator: "/") {
+            made += "/" + part
+            if unsafe mkdir(made, 0o700) == 0 {
+                unsafe chmod(made, 0o700)
+                let number = synchronise(above)
+                guard number == 0 else { throw failure(above, SystemErrorNumber(number)) }
+            } else if errno != EEXIST {
+                throw failure(made, SystemErrorNumber(errno))
+            }
+            above = made
+        }
+    }
+
+    /// Makes the names in a directory durable, because a power failure can undo a rename. Returns 0 or an errno.
+    package static func synchronise(_ path: String) -> Int32 {
+        let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return errno }
+        defer { close(descriptor) }
+        // Names are data of a directory; its times may be lost.
+        return fdatasync(descriptor) == 0 ? 0 : errno
+    }
+
+    /// The same for the directory of a file.
+    package static func synchronise(of file: String) -> Int32 { synchronise(containing(file)) }
+
+    /// The directory of a file.
+    package static func containing(_ file: String) -> String {
+        let end = file.lastIndex(of: "/")
+        return end.map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? "."
     }
 }
 

@@ -147,12 +147,11 @@ public struct LeaseDirectory: Sendable, Hashable {
     package func prepare() throws(StoreError) {
         try mapError(
             { (error: SystemErrorNumber) in unusable("can't be created", number: error.number) },
-            of: PrivateFile.makeFolder(path))
-        var status = stat()
-        guard unsafe lstat(path, &status) == 0 else { throw unusable("can't be read", number: errno) }
-        guard status.st_mode & S_IFMT == S_IFDIR else { throw unusable("isn't a directory", number: ENOTDIR) }
-        guard status.st_uid == geteuid() else { throw unusable("belongs to another user", number: EPERM) }
-        guard status.st_mode & 0o022 == 0 else { throw unusable("can be written by others", number: EPERM) }
+            of: PrivateDirectory.make(path))
+        guard let status = try? FileStatus.ofLink(at: path) else { throw unusable("can't be read", number: errno) }
+        guard status.isDirectory else { throw unusable("isn't a directory", number: ENOTDIR) }
+        guard status.isOwn else { throw unusable("belongs to another user", number: EPERM) }
+        guard !status.isWritableByOthers else { throw unusable("can be written by others", number: EPERM) }
     }
 
     /// `nil` while another has it.
@@ -167,10 +166,9 @@ public struct LeaseDirectory: Sendable, Hashable {
         case let number: throw StoreError(.unavailable, "the lease file can't be locked", platform: .errno(number))
         }
         // A clean-up may have deleted the file, and the next process would lock another one.
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0, status.st_nlink > 0 else { return nil }
+        guard let status = try? FileStatus.of(descriptor: descriptor), status.linkCount > 0 else { return nil }
         // A process with an unusual umask may have created the file; then no other process could open it.
-        if status.st_mode & 0o600 != 0o600 { fchmod(descriptor, 0o600) }
+        if status.mode & 0o600 != 0o600 { fchmod(descriptor, 0o600) }
         return lease
     }
 

@@ -14,14 +14,13 @@ package enum PassphraseFile {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw unusable(path, "can't be read", errno) }
         defer { close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw unusable(path, "can't be read", errno) }
+        let status = try mapError(
+            { (error: SystemErrorNumber) in unusable(path, "can't be read", error.number) },
+            of: FileStatus.of(descriptor: descriptor))
         // A pipe or a terminal has no lasting content; a file that other users can read isn't secret.
-        if status.st_mode & S_IFMT == S_IFREG {
-            guard status.st_uid == geteuid() || status.st_uid == 0 else {
-                throw refused(path, "belongs to another user")
-            }
-            guard status.st_mode & 0o077 == 0 else { throw refused(path, "can be read by others") }
+        if status.isRegularFile {
+            guard status.isOwn || status.owner == 0 else { throw refused(path, "belongs to another user") }
+            guard status.isPrivate else { throw refused(path, "can be read by others") }
         }
         return try content(of: descriptor, "the passphrase file \(shown(path))", deadline) {
             unusable(path, "can't be read", $0)

@@ -1,5 +1,6 @@
 package import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeySystem
 
 /// Where a vault's rows are.
 enum VaultPlace: Sendable {

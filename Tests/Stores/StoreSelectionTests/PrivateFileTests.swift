@@ -24,8 +24,8 @@ import TestServices
     @Test func `a folder and its new parents are private`() throws {
         let directory = try TestDirectory()
         let path = directory / "a/b/c"
-        try PrivateFile.makeFolder(path)
-        try PrivateFile.makeFolder(path)
+        try PrivateDirectory.make(path)
+        try PrivateDirectory.make(path)
         for folder in ["a", "a/b", "a/b/c"] {
             let attributes = try FileManager.default.attributesOfItem(atPath: directory / folder)
             #expect(attributes[.posixPermissions] as? Int == 0o700)

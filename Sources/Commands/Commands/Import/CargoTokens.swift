@@ -21,7 +21,7 @@ package enum CargoTokens {
     package static func read(
         _ path: String, index: @escaping @Sendable (String) -> String?
     ) async throws -> CredentialImport {
-        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        let folder = PrivateDirectory.containing(path)
         return try await CredentialImport.reading(path, of: program) { content in
             let indexes = try indexes(folder)
             var result = try CredentialImport()

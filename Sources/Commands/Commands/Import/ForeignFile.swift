@@ -110,16 +110,14 @@ enum ForeignFile {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw ImportError(problem: .unreadable(errno), program: program) }
         defer { close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else {
-            throw ImportError(problem: .unreadable(errno), program: program)
-        }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw ImportError(problem: .notAFile, program: program) }
-        guard status.st_size <= maximumByteCount else { throw ImportError(problem: .tooLarge, program: program) }
-        return try mappingError({ (error: SystemErrorNumber) in
+        let unreadable = { (error: SystemErrorNumber) in
             ImportError(problem: .unreadable(error.number), program: program)
-        }) { () throws(SystemErrorNumber) in
-            try Secret(capacity: Int(status.st_size)) { (span) throws(SystemErrorNumber) in
+        }
+        let status = try mapError(unreadable, of: FileStatus.of(descriptor: descriptor))
+        guard status.isRegularFile else { throw ImportError(problem: .notAFile, program: program) }
+        guard status.byteCount <= maximumByteCount else { throw ImportError(problem: .tooLarge, program: program) }
+        return try mappingError(unreadable) { () throws(SystemErrorNumber) in
+            try Secret(capacity: status.byteCount) { (span) throws(SystemErrorNumber) in
                 try DescriptorBytes.fill(&span, from: descriptor)
             }
         }

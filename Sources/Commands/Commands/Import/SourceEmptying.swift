@@ -143,20 +143,22 @@ package final class PlainSecretFile: Sendable {
 
     private func check(_ target: String) throws(ImportError) {
         let present = try ForeignFile.read(target, of: program)
-        var status = stat()
-        guard unsafe stat(target, &status) == 0 else { throw failure(.unreadable(errno)) }
-        guard status.st_uid == geteuid() else { throw failure(.othersFile) }
-        guard status.st_nlink == 1 else { throw failure(.hardLinked) }
+        let status = try status(target)
+        guard status.isOwn else { throw failure(.othersFile) }
+        guard status.linkCount == 1 else { throw failure(.hardLinked) }
         guard present.matches(content) else { throw failure(.changed) }
     }
 
+    private func status(_ target: String) throws(ImportError) -> FileStatus {
+        try mapError({ (error: SystemErrorNumber) in failure(.unreadable(error.number)) }, of: FileStatus.of(target))
+    }
+
     private func write(_ rest: borrowing Secret<MessageBody>, to target: String) throws(ImportError) {
-        var status = stat()
-        guard unsafe stat(target, &status) == 0 else { throw failure(.unreadable(errno)) }
+        let status = try status(target)
         try mappingError({ (error: SystemErrorNumber) in failure(.unwritable(error.number)) }) {
             () throws(SystemErrorNumber) in
             try rest.withExposedBytes { (rest) throws(SystemErrorNumber) in
-                try PrivateFile.replace(target, with: rest, mode: status.st_mode & 0o777)
+                try PrivateFile.replace(target, with: rest, mode: status.mode & 0o777)
             }
         }
     }

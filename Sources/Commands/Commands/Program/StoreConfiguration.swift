@@ -60,13 +60,13 @@ struct StoreConfiguration: Sendable, Equatable {
 
     /// Another user could name a vault of theirs, and every secret would go there.
     fileprivate static func check(_ path: String, owner: UInt32, mode: UInt32) throws {
-        var (folder, disk) = (stat(), statvfs())
-        let folderPath = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-        guard unsafe stat(folderPath.isEmpty ? "/" : folderPath, &folder) == 0 else { return }
+        var disk = statvfs()
+        let folderPath = PrivateDirectory.containing(path)
+        guard let folder = try? FileStatus.of(folderPath) else { return }
         let isForeign = { (user: UInt32) in user != geteuid() && user != 0 }
-        let others = isForeign(owner) || isForeign(folder.st_uid)
+        let others = isForeign(owner) || isForeign(folder.owner)
         // In a folder like /tmp nobody can replace another user's file, and on a read-only disk nobody any file.
-        let isShared = folder.st_mode & 0o022 != 0 && folder.st_mode & S_ISVTX == 0
+        let isShared = folder.isWritableByOthers && folder.mode & S_ISVTX == 0
         let isReadOnly = unsafe statvfs(path, &disk) == 0 && disk.f_flag & UInt(ST_RDONLY) != 0
         guard others || !isReadOnly && (isShared || mode & 0o022 != 0) else { return }
         let changed = LoggableText(

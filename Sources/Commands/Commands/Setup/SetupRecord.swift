@@ -105,7 +105,7 @@ struct SetupRecords: Sendable {
 
     /// Does what another set-up of this user's must not do at the same time.
     func exclusively(_ body: () throws -> Void) throws {
-        if let error = failure(SystemErrorNumber.self, of: try PrivateFile.makeFolder(folder)) {
+        if let error = failure(SystemErrorNumber.self, of: try PrivateDirectory.make(folder)) {
             throw notRemembered(error)
         }
         let descriptor = unsafe open(folder + "/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode_t(0o600))

@@ -37,8 +37,8 @@ struct MimeAssociations {
     /// One process at a time, each by the file as the one before left it; a reader sees the old file or the new one.
     private func edit(_ change: (inout [String]) -> Void) throws(SystemErrorNumber) {
         let file = try target()
-        let folder = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? "."
-        try PrivateFile.makeFolder(folder)
+        let folder = PrivateDirectory.containing(file)
+        try PrivateDirectory.make(folder)
         let lock = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard lock >= 0 else { throw SystemErrorNumber(errno) }
         defer { close(lock) }
@@ -61,15 +61,12 @@ struct MimeAssociations {
 
     /// The target of a link, or the path itself. Throws for a link without a target, and for a file of another user.
     private func target() throws(SystemErrorNumber) -> String {
-        var status = stat()
-        guard unsafe lstat(path, &status) == 0 else {
-            guard errno == ENOENT || errno == ENOTDIR else { throw SystemErrorNumber(errno) }
-            return path
-        }
-        guard unsafe stat(path, &status) == 0, let resolved = FileSystem.resolving(path) else {
-            throw SystemErrorNumber(errno)
-        }
-        guard status.st_uid == geteuid(), status.st_mode & S_IFMT == S_IFREG else { throw SystemErrorNumber(EPERM) }
+        let link = try nilIf(
+            { (error: SystemErrorNumber) in [ENOENT, ENOTDIR].contains(error.number) }, of: FileStatus.ofLink(at: path))
+        if link == nil { return path }
+        let status = try FileStatus.of(path)
+        guard let resolved = FileSystem.resolving(path) else { throw SystemErrorNumber(errno) }
+        guard status.isOwn, status.isRegularFile else { throw SystemErrorNumber(EPERM) }
         return resolved
     }
 

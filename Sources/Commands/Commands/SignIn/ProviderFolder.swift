@@ -51,13 +51,13 @@ struct ProviderFolder: Sendable {
             throw errno == ELOOP ? notOwn(name) : unreadable(SystemErrorNumber(errno))
         }
         defer { close(descriptor) }
-        guard Self.isOwn(descriptor, S_IFREG), isOwn else { throw notOwn(name) }
+        guard Self.isOwn(descriptor, \.isRegularFile), isOwn else { throw notOwn(name) }
         return try SecretInput.readAll(from: descriptor, "the provider's file", as: MessageBody.self, limit: 64 << 10)
     }
 
     /// Makes the folder where there is none, and throws when nothing can be written there.
     func prepare() throws {
-        try mapError(unusable, of: PrivateFile.makeFolder(path))
+        try mapError(unusable, of: PrivateDirectory.make(path))
         guard unsafe access(path, W_OK | X_OK) == 0 else { throw unusable(SystemErrorNumber(errno)) }
     }
 
@@ -75,17 +75,16 @@ struct ProviderFolder: Sendable {
     private func file(_ name: ProviderName) -> String { "\(path)/\(name.text).json" }
 
     /// Whether a file belongs to this user and other users can't write it.
-    private static func isOwn(_ descriptor: Int32, _ kind: mode_t) -> Bool {
-        var status = stat()
-        return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == kind && status.st_uid == geteuid()
-            && status.st_mode & 0o022 == 0
+    private static func isOwn(_ descriptor: Int32, _ isWanted: (FileStatus) -> Bool) -> Bool {
+        guard let status = try? FileStatus.of(descriptor: descriptor) else { return false }
+        return isWanted(status) && status.isOwn && !status.isWritableByOthers
     }
 
     private var isOwn: Bool {
         let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        return Self.isOwn(descriptor, S_IFDIR)
+        return Self.isOwn(descriptor, \.isDirectory)
     }
 
     private func notOwn(_ name: ProviderName) -> CommandFailure {

@@ -218,7 +218,7 @@ extension CommandContext {
     ) throws -> NewVaultKey {
         if let file {
             // The usual place of a key file is a folder that nothing else may have made yet.
-            if file.hasPrefix(configurationFolder + "/") { try? PrivateFile.makeFolder(configurationFolder) }
+            if file.hasPrefix(configurationFolder + "/") { try? PrivateDirectory.make(configurationFolder) }
             return try NewVaultKey(keyFile: file)
         }
         switch settings.vaultKey {

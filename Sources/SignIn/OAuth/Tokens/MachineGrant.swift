@@ -35,9 +35,8 @@ public enum MachineGrant: Sendable, Hashable {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw problem }
         defer { close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            status.st_size <= maximumByteCount
+        guard let status = try? FileStatus.of(descriptor: descriptor), status.isRegularFile,
+            status.byteCount <= maximumByteCount
         else { throw problem }
         let content = try mapError(
             { (_: SystemErrorNumber) in problem },

@@ -3,43 +3,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySystem
 
-/// lstat(2) and fstat(2) as values.
-struct FileStatus {
-    let device: UInt
-    let inode: UInt
-    let mode: mode_t
-    let owner: uid_t
-    let linkCount: UInt
-    let byteCount: Int
-
-    /// Returns the status, or the errno.
-    static func ofLink(at path: String) -> Result<FileStatus, SystemErrorNumber> {
-        var status = stat()
-        return unsafe lstat(path, &status) == 0 ? .success(FileStatus(status)) : .failure(SystemErrorNumber(errno))
-    }
-
-    static func of(descriptor: Int32) -> Result<FileStatus, SystemErrorNumber> {
-        var status = stat()
-        return unsafe fstat(descriptor, &status) == 0
-            ? .success(FileStatus(status)) : .failure(SystemErrorNumber(errno))
-    }
-
-    private init(_ status: stat) {
-        device = UInt(status.st_dev)
-        inode = UInt(status.st_ino)
-        mode = status.st_mode
-        owner = status.st_uid
-        linkCount = UInt(status.st_nlink)
-        byteCount = Int(status.st_size)
-    }
-
-    var isRegularFile: Bool { mode & S_IFMT == S_IFREG }
-    var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
-    var isSymbolicLink: Bool { mode & S_IFMT == S_IFLNK }
-    /// Whether the owner alone has any permission.
-    var isPrivate: Bool { mode & 0o077 == 0 }
-    var isWritableByOthers: Bool { mode & 0o022 != 0 }
-
+extension FileStatus {
     /// Throws unless this is a regular file of this user that no other user can write to.
     func requireOwnFile(_ what: StaticString, _ path: String) throws(StoreError) {
         if isSymbolicLink {
@@ -47,7 +11,7 @@ struct FileStatus {
         }
         if isDirectory { throw FileProblem.refuse(what, path, "is a directory", hint: "use the path of a file in it") }
         guard isRegularFile else { throw FileProblem.refuse(what, path, "isn't a regular file") }
-        guard owner == geteuid() else { throw FileProblem.refuse(what, path, "belongs to another user") }
+        guard isOwn else { throw FileProblem.refuse(what, path, "belongs to another user") }
         guard !isWritableByOthers else {
             throw FileProblem.refuse(
                 what, path, "can be changed by other users",
@@ -95,45 +59,12 @@ enum FileProblem {
         }
     }
 
+    /// Makes a directory and those above it where they are missing.
+    static func makeDirectory(_ path: String) throws(StoreError) {
+        try PrivateDirectory.make(path) { system("directory", $0, number: $1.number) }
+    }
+
     static func loggable(_ path: String) -> LoggableText {
         LoggableText(reviewed: "the path of a vault or a key file, which people name", unredacted: path)
-    }
-}
-
-/// Directories of this user alone.
-enum PrivateDirectory {
-    /// Makes a directory and those above it where they are missing, durably, with mode 0700 whatever the umask.
-    static func make(_ path: String) throws(StoreError) {
-        var above = path.hasPrefix("/") ? "/" : "."
-        var made = path.hasPrefix("/") ? "" : "."
-        for part in path.split(separator: "/") {
-            made += "/" + part
-            if unsafe mkdir(made, 0o700) == 0 {
-                unsafe chmod(made, 0o700)
-                let number = synchronise(above)
-                guard number == 0 else { throw FileProblem.system("directory", above, number: number) }
-            } else if errno != EEXIST {
-                throw FileProblem.system("directory", made, number: errno)
-            }
-            above = made
-        }
-    }
-
-    /// Makes the names in a directory durable, because a power failure can undo a rename. Returns 0 or an errno.
-    static func synchronise(_ path: String) -> Int32 {
-        let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return errno }
-        defer { close(descriptor) }
-        // Names are data of a directory; its times may be lost.
-        return fdatasync(descriptor) == 0 ? 0 : errno
-    }
-
-    /// The same for the directory of a file.
-    static func synchronise(of file: String) -> Int32 { synchronise(containing(file)) }
-
-    /// The directory of a file.
-    static func containing(_ file: String) -> String {
-        let end = file.lastIndex(of: "/")
-        return end.map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? "."
     }
 }

@@ -47,7 +47,7 @@ struct TemporaryFile: ~Copyable {
 
     /// A stick with FAT has one mode for all its files, and refuses to change it: what others may do there is read.
     private static func isWritableByOwnerAlone(_ descriptor: Int32) -> Bool {
-        guard case .success(let status) = FileStatus.of(descriptor: descriptor) else { return false }
+        guard let status = try? FileStatus.of(descriptor: descriptor) else { return false }
         return !status.isWritableByOthers
     }
 
@@ -98,8 +98,8 @@ struct TemporaryFile: ~Copyable {
         let descriptor = unsafe Glibc.open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        guard case .success(let status) = FileStatus.of(descriptor: descriptor), status.isRegularFile,
-            status.owner == geteuid(), status.linkCount == 1, isVaultInTheMaking(descriptor),
+        guard let status = try? FileStatus.of(descriptor: descriptor), status.isRegularFile,
+            status.isOwn, status.linkCount == 1, isVaultInTheMaking(descriptor),
             FileLock.take(descriptor) == 0, isNamed(path, descriptor)
         else { return }
         unsafe unlink(path)
@@ -118,8 +118,8 @@ struct TemporaryFile: ~Copyable {
 
     /// Whether the name is still that of the open file.
     private static func isNamed(_ path: String, _ descriptor: Int32) -> Bool {
-        guard case .success(let named) = FileStatus.ofLink(at: path),
-            case .success(let opened) = FileStatus.of(descriptor: descriptor)
+        guard let named = try? FileStatus.ofLink(at: path),
+            let opened = try? FileStatus.of(descriptor: descriptor)
         else { return false }
         return named.device == opened.device && named.inode == opened.inode
     }

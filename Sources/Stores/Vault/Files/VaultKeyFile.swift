@@ -74,11 +74,11 @@ public enum VaultKeyFile {
                     ? "make sure that you own the key file and its mode is 600" : "\(Recovery.chooseKeyFile)")
         }
         defer { close(descriptor) }
-        guard case .success(let status) = FileStatus.of(descriptor: descriptor) else {
+        guard let status = try? FileStatus.of(descriptor: descriptor) else {
             throw FileProblem.system("key file", path, number: errno)
         }
         // Advice on the mode is only for possible key files.
-        if status.isRegularFile, status.owner == geteuid(), status.byteCount != byteCount { throw wrongLength(path) }
+        if status.isRegularFile, status.isOwn, status.byteCount != byteCount { throw wrongLength(path) }
         try status.requirePrivateFile("key file", path)
         guard status.byteCount == byteCount else { throw wrongLength(path) }
         return try Secret(byteCount: byteCount) { (out) throws(StoreError) in

@@ -34,7 +34,7 @@ struct VaultPath {
         }
         let status = try resolved.status()
         // Advice on the mode is only for possible vaults, not for /etc/passwd. The content isn't read: see above.
-        if status.isRegularFile, status.owner == geteuid(), !status.isPrivate, !resolved.hasJournal {
+        if status.isRegularFile, status.isOwn, !status.isPrivate, !resolved.hasJournal {
             try status.requireVaultLength()
         }
         do throws(StoreError) {
@@ -60,7 +60,7 @@ struct VaultPath {
     /// Refuses a journal that isn't a file, and a file that isn't a journal. SQLite opens any file of that name: it would
     /// wait indefinitely at a pipe, and overwrite another file.
     private func checkJournal() throws(StoreError) {
-        guard case .success(let status) = FileStatus.ofLink(at: journal) else { return }
+        guard let status = try? FileStatus.ofLink(at: journal) else { return }
         guard status.isRegularFile else {
             throw FileProblem.refuse(
                 "journal of the vault", journal, "isn't a regular file",
@@ -81,14 +81,14 @@ struct VaultPath {
     }
 
     private var hasJournal: Bool {
-        guard case .success(let status) = FileStatus.ofLink(at: journal) else { return false }
+        guard let status = try? FileStatus.ofLink(at: journal) else { return false }
         return status.byteCount > 0
     }
 
     /// Checks the place for a new vault, making the directory (0700) and those above it when they are missing.
     static func new(_ path: String, for use: VaultUse = .daily) throws(StoreError) -> VaultPath {
         let name = try name(in: path)
-        try PrivateDirectory.make(name.directory)
+        try FileProblem.makeDirectory(name.directory)
         switch canonical(name.directory) {
         case .failure(let error):
             throw FileProblem.system("directory", name.directory, number: error.number)
@@ -143,7 +143,7 @@ struct VaultPath {
                 hint: "choose another name")
         }
         try checkJournal()
-        if case .success = FileStatus.ofLink(at: file) { throw exists }
+        if (try? FileStatus.ofLink(at: file)) != nil { throw exists }
         // SQLite would write the pages of a vault that was there before into the new one.
         if hasJournal {
             throw FileProblem.refuse(
@@ -154,11 +154,10 @@ struct VaultPath {
 
     /// The file's status now.
     func status() throws(StoreError) -> FileStatus {
-        switch FileStatus.ofLink(at: file) {
-        case .success(let status): return status
-        case .failure(let error):
-            throw FileProblem.system("vault", file, number: error.number, hint: Self.openHint(error.number))
-        }
+        try mapError(
+            { (error: SystemErrorNumber) in
+                FileProblem.system("vault", file, number: error.number, hint: Self.openHint(error.number))
+            }, of: FileStatus.ofLink(at: file))
     }
 
     private static func name(in path: String) throws(StoreError) -> (directory: String, file: String) {
@@ -188,12 +187,12 @@ struct VaultPath {
         var path = directory
         var isInnermost = use == .daily
         while true {
-            guard case .success(let status) = FileStatus.ofLink(at: path) else {
+            guard let status = try? FileStatus.ofLink(at: path) else {
                 throw FileProblem.refuse("directory", path, "can't be read")
             }
             guard status.isDirectory else { throw FileProblem.refuse("directory", path, "isn't a directory") }
             if isInnermost {
-                guard status.owner == geteuid() else {
+                guard status.isOwn else {
                     throw FileProblem.refuse("directory", path, "belongs to another user")
                 }
                 guard status.isPrivate else {
@@ -202,7 +201,7 @@ struct VaultPath {
                         hint: "keep the vault in a separate directory with mode 700")
                 }
             } else {
-                guard status.owner == geteuid() || status.owner == 0 else {
+                guard status.isOwn || status.owner == 0 else {
                     throw FileProblem.refuse("directory", path, "belongs to another user, who could replace the vault")
                 }
                 // In a sticky directory, such as /tmp, a user can't replace another user's file.
@@ -214,8 +213,7 @@ struct VaultPath {
             }
             if path == "/" { return }
             // Canonical: one slash before each name.
-            let parent = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
-            path = parent.isEmpty ? "/" : String(parent)
+            path = PrivateDirectory.containing(path)
             isInnermost = false
         }
     }

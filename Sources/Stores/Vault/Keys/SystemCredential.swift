@@ -77,7 +77,7 @@ package struct SystemCredential: Sendable, Hashable {
     }
 
     private func status(_ descriptor: Int32, _ path: String) throws(StoreError) -> FileStatus {
-        guard case .success(let status) = FileStatus.of(descriptor: descriptor) else {
+        guard let status = try? FileStatus.of(descriptor: descriptor) else {
             throw FileProblem.system("credential", path, number: errno)
         }
         return status
@@ -103,7 +103,7 @@ extension FileStatus {
         guard isDirectory || isRegularFile else {
             throw FileProblem.refuse(what, path, "isn't a regular file", hint: hint)
         }
-        guard owner == geteuid() || owner == 0 else {
+        guard isOwn || owner == 0 else {
             throw FileProblem.refuse(what, path, "belongs to another user", hint: hint)
         }
         guard mode & 0o007 == 0 else { throw FileProblem.refuse(what, path, "can be used by other users", hint: hint) }

@@ -72,17 +72,18 @@ struct GenerationFile: Sendable {
     // MARK: - Parts
 
     private func openExisting(_ mode: Int32) throws(StoreError) -> Int32? {
-        switch FileStatus.ofLink(at: directory) {
-        case .success(let status):
-            guard status.isDirectory, status.owner == geteuid(), status.isPrivate else {
-                throw FileProblem.refuse(
-                    "directory", directory, "is not a directory of this user alone",
-                    hint:
-                        "replace it with a directory, where Latchkey records the last seen state of vaults"
-                )
-            }
-        case .failure(let error) where error.number == ENOENT || error.number == ENOTDIR: return nil
-        case .failure(let error): throw FileProblem.system("directory", directory, number: error.number)
+        let folder = try mappingError({ (error: SystemErrorNumber) in
+            FileProblem.system("directory", directory, number: error.number)
+        }) { () throws(SystemErrorNumber) in
+            try nilIf(
+                { (error: SystemErrorNumber) in [ENOENT, ENOTDIR].contains(error.number) },
+                of: FileStatus.ofLink(at: directory))
+        }
+        guard let folder else { return nil }
+        guard folder.isDirectory, folder.isOwn, folder.isPrivate else {
+            throw FileProblem.refuse(
+                "directory", directory, "is not a directory of this user alone",
+                hint: "replace it with a directory, where Latchkey records the last seen state of vaults")
         }
         let descriptor = unsafe open(path, mode | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         if descriptor < 0 {
@@ -91,7 +92,7 @@ struct GenerationFile: Sendable {
             throw FileProblem.system(Self.what, path, number: errno)
         }
         do throws(StoreError) {
-            guard case .success(let status) = FileStatus.of(descriptor: descriptor) else {
+            guard let status = try? FileStatus.of(descriptor: descriptor) else {
                 throw FileProblem.system(Self.what, path, number: errno)
             }
             try status.requirePrivateFile(Self.what, path)
@@ -103,7 +104,7 @@ struct GenerationFile: Sendable {
     }
 
     private func make() throws(StoreError) -> Int32 {
-        try PrivateDirectory.make(directory)
+        try FileProblem.makeDirectory(directory)
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
         if descriptor < 0 {
             let number = errno

@@ -1,4 +1,5 @@
 internal import CLatchkeyLinux
+internal import LatchkeySystem
 internal import Synchronization
 
 /// XXH64 (github.com/Cyan4973/xxHash, doc/xxhash_spec.md), to find damage: it detects any flipped bit, and costs less

@@ -2,6 +2,7 @@ internal import CLatchkeySQLite
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
+internal import LatchkeySystem
 internal import Synchronization
 
 /// The row table in a file of SQLite, with rollback journal: a commit is on the disk when `write` returns, readers
@@ -104,7 +105,6 @@ extension SQLiteRowTable {
     /// The copy is as encrypted as the file, with mode 0600, and loses its name as soon as it is open, so that a killed
     /// process doesn't leave a file. Returns `nil` for a smaller file, and if the copy fails.
     func copy(_ cancellation: Cancellation, from byteCount: Int) throws(StoreError) -> SQLiteRowTable? {
-        let directory = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
         let temporaryFile: TemporaryFile?
         do throws(StoreError) {
             temporaryFile = try snapshot { (view) throws(StoreError) -> TemporaryFile? in
@@ -113,7 +113,7 @@ extension SQLiteRowTable {
                 // A hole behind the pages would fill the disk.
                 let size = try view.connection.fileByteCount()
                 guard size >= byteCount, try view.connection.pagesByteCount() == size else { return nil }
-                let temporaryFile = try TemporaryFile(of: path, in: directory.isEmpty ? "/" : directory)
+                let temporaryFile = try TemporaryFile(of: path, in: PrivateDirectory.containing(path))
                 do throws(StoreError) {
                     try view.connection.copyFile(cancellation) { (bytes) throws(StoreError) in
                         try temporaryFile.append(bytes)

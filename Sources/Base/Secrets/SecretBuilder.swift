@@ -49,11 +49,11 @@ package struct SecretBuilder: ~Copyable, Sendable {
 
     /// Appends the base64url text of bytes, without padding (RFC 4648 section 5).
     package mutating func append(base64URLOf bytes: Span<UInt8>) throws(LimitExceeded) {
-        let count = Base64URLCodec.encodedByteCount(bytes.count)
+        let count = Base64Codec.url.encodedByteCount(bytes.count)
         try reserve(count)
         var target = unsafe MutableSpan<UInt8>(
             _unsafeBytes: UnsafeMutableRawBufferPointer(start: block.base + byteCount, count: count))
-        Base64URLCodec.encode(bytes, into: &target)
+        Base64Codec.url.encode(bytes, into: &target)
         byteCount += count
     }
 

@@ -32,19 +32,10 @@ extension InMemoryStore: CollectionStore {
         _ label: String, ofCollection name: String, deadline: Deadline
     ) async throws(StoreError) -> Bool {
         state.withLock { state in
-            Self.change(name, in: &state) { old in
-                ItemCollection(
-                    name: name, label: label, aliases: old.aliases, created: old.created, modified: .now())
-            }
+            guard let index = state.collections.firstIndex(where: { $0.name == name }) else { return false }
+            (state.collections[index].label, state.collections[index].modified) = (label, .now())
+            return true
         }
-    }
-
-    private static func change(
-        _ name: String, in state: inout InMemoryState, _ body: (ItemCollection) -> ItemCollection
-    ) -> Bool {
-        guard let index = state.collections.firstIndex(where: { $0.name == name }) else { return false }
-        state.collections[index] = body(state.collections[index])
-        return true
     }
 
     package func deleteCollection(_ name: String, deadline: Deadline) async throws(StoreError) -> Bool {
@@ -70,11 +61,9 @@ extension InMemoryStore: CollectionStore {
     }
 
     private static func setAlias(_ alias: String, to name: String?, in state: inout InMemoryState) {
-        state.collections = state.collections.map { old in
-            var aliases = old.aliases.filter { $0 != alias }
-            if old.name == name { aliases.append(alias) }
-            return ItemCollection(
-                name: old.name, label: old.label, aliases: aliases, created: old.created, modified: old.modified)
+        for index in state.collections.indices {
+            state.collections[index].aliases.removeAll { $0 == alias }
+            if state.collections[index].name == name { state.collections[index].aliases.append(alias) }
         }
     }
 

@@ -113,11 +113,11 @@ package struct ItemDraft: Sendable {
 package struct ItemCollection: Sendable, Hashable {
     /// The last element of its object path: 1 to 64 letters, digits and `_`.
     package let name: String
-    package let label: String
+    package var label: String
     /// Other names for it, such as `default`: each names one collection at most.
-    package let aliases: [String]
+    package var aliases: [String]
     package let created: UnixTime
-    package let modified: UnixTime
+    package var modified: UnixTime
 
     /// The name of the one that holds the credentials, in every store but the one of a session.
     package static let first = "login"

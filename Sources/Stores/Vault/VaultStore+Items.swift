@@ -12,7 +12,7 @@ extension VaultStore: CollectionStore {
         _ attributes: ItemAttributes, in collection: String?, deadline: Deadline
     ) async throws(StoreError) -> [Item] {
         guard attributes.areWithinLimits else { return [] }
-        let isElsewhere = collection != nil && collection != CollectionsRecord.first
+        let isElsewhere = collection != nil && collection != ItemCollection.first
         var found: [Item] = []
         if attributes.all.isEmpty && !isElsewhere {
             found = try await all(deadline: deadline) { (heading, keys) throws(StoreError) -> Item? in
@@ -41,7 +41,7 @@ extension VaultStore: CollectionStore {
     }
 
     package func items(in collection: String, deadline: Deadline) async throws(StoreError) -> [ItemID] {
-        if collection == CollectionsRecord.first {
+        if collection == ItemCollection.first {
             // Most of a vault: going through it costs less than the list's rows would.
             return try await all(deadline: deadline) { (heading, keys) throws(StoreError) -> ItemID? in
                 let found = try Self.collection(of: heading, keys)
@@ -111,8 +111,8 @@ extension VaultStore: CollectionStore {
         }
     }
 
-    /// Compares the index with the manifest, where `ItemCheck` would compare the items and it hasn't been done since
-    /// others changed the file: what hides an item is noticed.
+    /// Compares the index with the manifest, so that an index that hides an item is noticed. It does so when `ItemCheck`
+    /// would compare the items, and only once until another process changes the file.
     func compareIndex(in view: any RowView, _ state: KnownState) throws(StoreError) {
         if state.isIndexCompared || itemCheck == .never { return }
         let manifest = state.manifest
@@ -179,7 +179,7 @@ extension VaultStore: CollectionStore {
         return try await changeItems(until: deadline) { (transaction, change) throws(StoreError) -> Item? in
             guard let old = try Self.row(handle, in: transaction, change.keys), let item = old.item else { return nil }
             let (label, attributes) = (label ?? item.label, attributes ?? item.attributes)
-            if label.utf8.elementsEqual(item.label.utf8) && attributes == item.attributes { return item }
+            if label.hasSameOctets(as: item.label) && attributes == item.attributes { return item }
             // A secret is bound to its version.
             let secret = try Self.secret(of: old, in: transaction, change.keys)
             let name =
@@ -231,14 +231,14 @@ extension VaultStore: CollectionStore {
         with attributes: ItemAttributes, in collection: String, of view: any RowTransaction, _ change: borrowing Change
     ) throws(StoreError) -> OpenedRow? {
         let keys = change.keys
-        if collection == CollectionsRecord.first, let key = attributes.exactKey,
+        if collection == ItemCollection.first, let key = attributes.exactKey,
             let credential = try row(.key(key), in: view, keys)
         {
             return credential
         }
         var lists = attributes.all.map { IndexList($0, keys) }
         if lists.isEmpty { lists.append(IndexList(collection: nil, keys)) }
-        if collection != CollectionsRecord.first { lists.append(IndexList(collection: collection, keys)) }
+        if collection != ItemCollection.first { lists.append(IndexList(collection: collection, keys)) }
         for handle in try view.items(of: lists, change.manifest, keys) {
             guard let found = try row(handle, in: view, keys) else { throw .indexDiffers }
             if found.row.attributes == attributes && found.row.collection == collection { return found }
@@ -252,7 +252,7 @@ extension VaultStore: CollectionStore {
         _ attributes: ItemAttributes, in collection: String, replacing old: OpenedRow?, in view: any RowTransaction,
         _ change: borrowing Change
     ) throws(StoreError) -> Row.Name {
-        if collection == CollectionsRecord.first, let key = attributes.exactKey,
+        if collection == ItemCollection.first, let key = attributes.exactKey,
             try view.heading(change.keys.lookup(of: key)) == nil
         {
             return .key(key)

@@ -11,8 +11,6 @@ struct CollectionsRecord: Sendable, Equatable {
     private(set) var all: [ItemCollection]
 
     static let recordName = "collections"
-    /// The name of the collection that is always there.
-    static let first = "login"
     static let defaultAlias = "default"
     static let maximumCount = 64
     static let maximumLabelByteCount = 255
@@ -24,7 +22,8 @@ struct CollectionsRecord: Sendable, Equatable {
     init(created: UnixTime) {
         all = [
             ItemCollection(
-                name: Self.first, label: "Latchkey", aliases: [Self.defaultAlias, Self.first], created: created,
+                name: ItemCollection.first, label: "Latchkey", aliases: [Self.defaultAlias, ItemCollection.first],
+                created: created,
                 modified: created)
         ]
     }
@@ -57,20 +56,18 @@ struct CollectionsRecord: Sendable, Equatable {
     mutating func setLabel(_ label: String, of name: String, now: UnixTime) throws(StoreError) -> Bool {
         try Self.check(label: label)
         guard let index = all.firstIndex(where: { $0.name == name }) else { return false }
-        let old = all[index]
-        all[index] = ItemCollection(
-            name: name, label: label, aliases: old.aliases, created: old.created, modified: max(old.created, now))
+        (all[index].label, all[index].modified) = (label, max(all[index].created, now))
         return true
     }
 
     /// Returns whether there was one; where it was the default one, the first is again.
     mutating func remove(_ name: String) throws(StoreError) -> Bool {
         guard let index = all.firstIndex(where: { $0.name == name }) else { return false }
-        guard name != Self.first else {
+        guard name != ItemCollection.first else {
             throw StoreError(.unsupported, "the collection that holds the credentials can't be deleted")
         }
         let removed = all.remove(at: index)
-        if removed.aliases.contains(Self.defaultAlias) { try setAlias(Self.defaultAlias, to: Self.first) }
+        if removed.aliases.contains(Self.defaultAlias) { try setAlias(Self.defaultAlias, to: ItemCollection.first) }
         return true
     }
 
@@ -83,14 +80,10 @@ struct CollectionsRecord: Sendable, Equatable {
             throw StoreError(
                 .conflict, "the vault's collections already have the maximum of \(Self.maximumAliasCount) aliases")
         }
-        for (index, collection) in all.enumerated() {
-            var aliases = collection.aliases.filter { $0 != alias }
-            if collection.name == name { aliases.append(alias) }
-            aliases.sort()
-            guard aliases != collection.aliases else { continue }
-            all[index] = ItemCollection(
-                name: collection.name, label: collection.label, aliases: aliases, created: collection.created,
-                modified: collection.modified)
+        for index in all.indices {
+            all[index].aliases.removeAll { $0 == alias }
+            if all[index].name == name { all[index].aliases.append(alias) }
+            all[index].aliases.sort()
         }
     }
 
@@ -103,13 +96,10 @@ struct CollectionsRecord: Sendable, Equatable {
             throw StoreError(.conflict, "the vault would have more than \(Self.maximumCount) collections")
         }
         var room = Self.maximumAliasCount - taken.count
-        for other in new {
-            let aliases = Array(other.aliases.filter { !taken.contains($0) }.prefix(room))
-            room -= aliases.count
-            all.append(
-                ItemCollection(
-                    name: other.name, label: other.label, aliases: aliases, created: other.created,
-                    modified: other.modified))
+        for var other in new {
+            other.aliases = Array(other.aliases.filter { !taken.contains($0) }.prefix(room))
+            room -= other.aliases.count
+            all.append(other)
         }
         all.sort { $0.name < $1.name }
         return !new.isEmpty
@@ -171,7 +161,7 @@ struct CollectionsRecord: Sendable, Equatable {
             for alias in collection.aliases where !aliases.insert(alias).inserted { return nil }
             all.append(collection)
         }
-        guard aliases.count <= maximumAliasCount, all.contains(where: { $0.name == first }),
+        guard aliases.count <= maximumAliasCount, all.contains(where: { $0.name == ItemCollection.first }),
             reader.onlyPaddingIsLeft(), SealedSize.bucket(bytes.count - reader.remainingByteCount) == bytes.count
         else { return nil }
         return CollectionsRecord(all: all)

@@ -141,7 +141,7 @@ extension Row {
         guard let attributes else { return [] }
         var lists = attributes.all.map { IndexList($0, keys) }
         if lists.isEmpty { lists.append(IndexList(collection: nil, keys)) }
-        if let collection, collection != CollectionsRecord.first {
+        if let collection, collection != ItemCollection.first {
             lists.append(IndexList(collection: collection, keys))
         }
         return lists

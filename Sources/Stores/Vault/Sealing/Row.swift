@@ -46,7 +46,7 @@ struct Row: Sendable {
     var collection: String? {
         switch name {
         case .attributes(_, let collection, _): collection
-        case .key(let key): key.kind == .password ? CollectionsRecord.first : nil
+        case .key(let key): key.kind == .password ? ItemCollection.first : nil
         }
     }
 
@@ -61,7 +61,7 @@ struct Row: Sendable {
 
     /// The key that an item without a name is read as.
     var impliedKey: CredentialKey? {
-        guard case .attributes(let attributes, CollectionsRecord.first, _) = name else { return nil }
+        guard case .attributes(let attributes, ItemCollection.first, _) = name else { return nil }
         return attributes.key()
     }
 
@@ -176,7 +176,7 @@ struct Row: Sendable {
         }
         if kind != 0 {
             return reader.take(Int(kind)).map { $0.elementsEqual(CredentialKind.password.name.utf8) } == true
-                ? CollectionsRecord.first : nil
+                ? ItemCollection.first : nil
         }
         guard let type: UInt8 = reader.integer(), reader.take(Int(type)) != nil, let label: UInt16 = reader.integer(),
             reader.take(Int(label) + Octets16.byteCount) != nil

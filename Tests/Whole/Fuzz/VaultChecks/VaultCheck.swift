@@ -167,7 +167,7 @@
             guard let collections = CollectionsRecord.decode(input) else { return false }
             guard collections.encode() == input else { throw Violation("collections have two forms") }
             let aliases = collections.all.flatMap(\.aliases)
-            guard Set(aliases).count == aliases.count, collections.contains(CollectionsRecord.first),
+            guard Set(aliases).count == aliases.count, collections.contains(ItemCollection.first),
                 collections.all.count <= CollectionsRecord.maximumCount
             else { throw Violation("collections are ambiguous or too many") }
             return true

@@ -1,5 +1,6 @@
 import Foundation
 import LatchkeyHTTP
+import LatchkeyLog
 import LatchkeyOAuth
 import LatchkeySecrets
 import Testing
@@ -105,8 +106,8 @@ import TestServices
         try await fuzz(samples, words: words) { input in
             let text = String(decoding: input, as: UTF8.self)
             guard let identifier = try? AccountIdentifier(text) else { return false }
-            guard identifier.accountName.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
-                try AccountIdentifier(identifier.accountName) == identifier
+            let name = identifier.logMessage.text
+            guard name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), try AccountIdentifier(name) == identifier
             else { throw Violation() }
             return true
         }

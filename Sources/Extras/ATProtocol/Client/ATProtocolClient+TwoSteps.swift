@@ -24,9 +24,9 @@ extension ATProtocolClient {
         let begun = try await begin(at: destination)
         guard let signer = begun.signer else { preconditionFailure("the provider uses DPoP") }
         let kept = KeptAuthorization(
-            did: destination.did, account: destination.account, resource: destination.resource,
+            did: destination.did.text, account: destination.account, resource: destination.resource,
             issuer: destination.server.issuer?.text ?? "", clientID: destination.clientID,
-            redirect: configuration.redirect, scopes: configuration.scopes, keyThumbprint: signer.thumbprint,
+            redirect: configuration.redirect.text, scopes: configuration.scopes, keyThumbprint: signer.thumbprint,
             expiry: context.now().advanced(bySeconds: configuration.timeout.components.seconds))
         do throws(StoreError) {
             // The key first, as at a sign-in: an attempt without its key would be of no use.
@@ -141,9 +141,7 @@ extension ATProtocolClient {
     }
 
     private func pendingRecord() async throws(ATProtocolError) -> CredentialRecord<PendingSecrets>? {
-        return try await mapError(
-            { (error: StoreError) in ATProtocolError.signIn(.store(error)) },
-            awaiting: await store.read(try KeptAuthorization.key(in: sessions), as: PendingSecrets.self))
+        try await stored(await store.read(try KeptAuthorization.key(in: sessions), as: PendingSecrets.self))
     }
 
     private static func document(
@@ -186,10 +184,9 @@ extension ATProtocolClient {
     }
 
     private func takeKey(of kept: KeptAuthorization) async throws(ATProtocolError) -> ES256Key {
-        let found: ES256Key? = try await mapError(
-            { (error: StoreError) in ATProtocolError.signIn(.store(error)) },
-            awaiting: await sessions.loadKey(kept.keyThumbprint))
-        guard let key = found else { throw ATProtocolError(.keyLost) }
+        guard let key = try await stored(await sessions.loadKey(kept.keyThumbprint)) else {
+            throw ATProtocolError(.keyLost)
+        }
         return key
     }
 
@@ -237,22 +234,9 @@ struct KeptAuthorization: Sendable {
         try pending.write(to: &json)
         return try json.finish(as: PendingSecrets.self)
     }
+}
 
-    init(
-        did: DID, account: String, resource: String, issuer: String, clientID: String, redirect: RedirectURI,
-        scopes: ScopeList, keyThumbprint: String, expiry: UnixTime
-    ) {
-        self.did = did.text
-        self.account = account
-        self.resource = resource
-        self.issuer = issuer
-        self.clientID = clientID
-        self.redirect = redirect.text
-        self.scopes = scopes
-        self.keyThumbprint = keyThumbprint
-        self.expiry = expiry
-    }
-
+extension KeptAuthorization {
     /// Reads what `encoded` wrote; the secrets stay in the document.
     init(reading document: borrowing JSONDocument) throws(JSONError) {
         func text(_ name: StaticString, _ document: borrowing JSONDocument) throws(JSONError) -> String {

@@ -63,14 +63,14 @@ public actor ATProtocolClient {
     ///
     /// Throws `.signIn` when the store can't be read.
     public func currentSession() async throws(ATProtocolError) -> SessionSummary? {
-        try await stored { () throws(StoreError) in try await sessions.currentSummary() }
+        try await stored(await sessions.currentSummary())
     }
 
     /// Returns what can be shown of each account's session.
     ///
     /// Throws `.signIn` when the store can't be read. No account is an empty list.
     public func accounts() async throws(ATProtocolError) -> [SessionSummary] {
-        try await stored { () throws(StoreError) in try await sessions.summaries() }
+        try await stored(await sessions.summaries())
     }
 
     /// Sends a request with an account's token and a proof of its key, to the account's own server alone; see
@@ -155,9 +155,9 @@ public actor ATProtocolClient {
     /// - Parameter account: by default the current account.
     package func service(of account: String?) async throws(ATProtocolError) -> (SignInService, account: String) {
         let name = try await resolve(account)
-        let loaded: StoredSession? = try await mapError(
-            { (error: StoreError) in ATProtocolError.signIn(.store(error)) }, awaiting: await sessions.load(name))
-        guard let session = loaded else { throw ATProtocolError(.signIn(SignInError(.notSignedIn))) }
+        guard let session = try await stored(await sessions.load(name)) else {
+            throw ATProtocolError(.signIn(SignInError(.notSignedIn)))
+        }
         if let known = services[Octets(name)], let subject = session.subject,
             known.provider.authority.hasSameOctets(as: session.authority),
             known.provider.clientID.hasSameOctets(as: session.clientID),
@@ -184,7 +184,7 @@ public actor ATProtocolClient {
 
     private func resolve(_ account: String?) async throws(ATProtocolError) -> String {
         if let account { return account }
-        let found = try await stored { () throws(StoreError) in try await sessions.accountsInUse() }
+        let found = try await stored(await sessions.accountsInUse())
         guard let name = found.first else { throw ATProtocolError(.signIn(SignInError(.notSignedIn))) }
         guard found.count == 1 else { throw ATProtocolError(.signIn(SignInError(.noCurrentAccount))) }
         return name
@@ -203,11 +203,10 @@ public actor ATProtocolClient {
         return provider
     }
 
-    func stored<Result>(
-        _ body: () async throws(StoreError) -> Result
+    func stored<Result: ~Copyable>(
+        _ value: @autoclosure () async throws(StoreError) -> Result
     ) async throws(ATProtocolError) -> Result {
-        return try await mapError(
-            { (error: StoreError) in ATProtocolError.signIn(.store(error)) }, awaiting: await body())
+        try await mapError({ (error: StoreError) in ATProtocolError.signIn(.store(error)) }, awaiting: await value())
     }
 }
 

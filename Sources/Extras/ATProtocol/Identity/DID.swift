@@ -64,14 +64,6 @@ package enum AccountIdentifier: Sendable, Hashable, Loggable {
         self = text.hasPrefix("did:") ? .did(try DID(text)) : .handle(try ATProtocolHandle(text))
     }
 
-    /// The name of the account's session.
-    package var accountName: String {
-        switch self {
-        case .handle(let handle): handle.text
-        case .did(let did): did.text
-        }
-    }
-
     // Safe: both are public.
     package var logMessage: LogMessage {
         switch self {

@@ -265,16 +265,6 @@ public struct ValidatedCallback: ~Copyable, Sendable {
     let verifier: Secret<CodeVerifier>
     let nonce: Secret<OpenIDNonce>?
 
-    init(
-        request: AuthorizationRequest, code: consuming Secret<AuthorizationCode>,
-        verifier: consuming Secret<CodeVerifier>, nonce: consuming Secret<OpenIDNonce>?
-    ) {
-        self.request = request
-        self.code = code
-        self.verifier = verifier
-        self.nonce = nonce
-    }
-
     /// Returns the form that exchanges the code, without the client's authentication, for a caller's own server that
     /// adds it: `grant_type`, `code`, `redirect_uri` and `code_verifier`. The form is a secret, and valid once.
     ///

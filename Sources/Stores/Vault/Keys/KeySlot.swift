@@ -200,11 +200,6 @@ package struct KeySlotReference: Sendable, Hashable, Loggable {
     /// The vault's id and the slot's, each 32 hexadecimal digits, with a slash in between. No secret.
     package var text: String { Hexadecimal.encode(vault.bytes) + "/" + Hexadecimal.encode(slot) }
 
-    init(vault: VaultID, slot: [UInt8]) {
-        self.vault = vault
-        self.slot = slot
-    }
-
     /// Names the first slot of a vault that will be made with it. Throws `unavailable` without random octets.
     package static func ofNewVault() throws(StoreError) -> KeySlotReference {
         KeySlotReference(vault: try .random(), slot: try Sealing.randomOctets(16))

@@ -6,17 +6,15 @@ internal import LatchkeySystem
 
 /// The ciphers of other programs' files that libsodium lacks: from OpenSSL's libcrypto, which only this module loads.
 package enum FileCipher {
-    /// PBKDF2 (RFC 8018, 5.2) with HMAC-SHA-256. Returns `nil` when libcrypto refuses.
+    /// PBKDF2 (RFC 8018, 5.2) with HMAC-SHA-256: a key of 16 bytes. Returns `nil` when libcrypto refuses.
     ///
-    /// - Parameters:
-    ///   - iterations: from 1; the caller bounds it.
-    ///   - byteCount: of the key.
+    /// - Parameter iterations: from 1; the caller bounds it.
     package static func passphraseKey(
-        _ passphrase: borrowing Secret<Passphrase>, salt: [UInt8], iterations: Int32, byteCount: Int
+        _ passphrase: borrowing Secret<Passphrase>, salt: [UInt8], iterations: Int32
     ) throws(LibraryFailure) -> Secret<PrivateKey>? {
         try LibraryFailure.check(latchkey_crypto_load())
         var status: Int32 = 0
-        let key = Secret<PrivateKey>(byteCount: byteCount) { key in
+        let key = Secret<PrivateKey>(byteCount: 16) { key in
             passphrase.withExposedBytes { passphrase in
                 status = unsafe key.withUnsafeMutableBytes { key in
                     unsafe passphrase.withUnsafeBytes { passphrase in

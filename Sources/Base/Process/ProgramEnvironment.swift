@@ -6,8 +6,8 @@ public struct ProgramEnvironment: Sendable {
     /// `NAME=value` of each variable; of two with one name the later counts. A command reads a few of them, so a start makes
     /// no dictionary.
     private let entries: [String]
-    /// The names of those whose values are not UTF-8. Leaving one out that says where a secret goes would lead it
-    /// elsewhere.
+    /// The names of the variables whose values are not UTF-8. Such a variable may say where a secret goes. Without it the
+    /// secret would go elsewhere.
     package let illegibleNames: Set<String>
     /// The person's home directory: `HOME`, or else what the user database says.
     package let home: String
@@ -136,9 +136,6 @@ package struct SessionEnvironment: Sendable, Hashable {
     package var sandbox: Sandbox?
     /// Whether the process can ask a person at a terminal.
     package var hasTerminal = false
-
-    /// Nothing at all.
-    package init() {}
 
     /// - Parameters:
     ///   - environment: of the process.

@@ -36,8 +36,8 @@ package struct ChildProcess: Sendable {
         /// For an independent program, which may outlive this process: it has a separate session, none of our
         /// descriptors, and the default effect of each signal.
         ///
-        /// - Parameter input: its standard input, none of the standard descriptors; `/dev/null` by default.
-        package static func detached(input: Int32? = nil) -> Settings {
+        /// - Parameter input: its standard input, none of the standard descriptors; `/dev/null` for `nil`.
+        package static func detached(input: Int32?) -> Settings {
             var settings = Settings()
             settings.descriptors =
                 [input.map { .copies($0, to: 0) } ?? .opens(0, path: "/dev/null", flags: O_RDONLY)]

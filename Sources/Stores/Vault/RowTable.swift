@@ -81,8 +81,7 @@ protocol RowView {
     /// be requested after the first lookup of the view.
     func changeMark() throws(StoreError) -> UInt32
 
-    /// As `items`, but only those that a lookup finds by the place where a walk comes to them: all, unless the table
-    /// was forged.
+    /// As `items`, but without items in a place where a lookup wouldn't find them. Only a forged table has such items.
     func foundItems(after place: Int64?, limit: Int) throws(StoreError) -> [ItemHeading]
 
     func link(_ token: [UInt8]) throws(StoreError) -> [UInt8]?
@@ -142,14 +141,6 @@ extension RowTable {
 
 extension RowTransaction {
     func endLeases() throws(StoreError) {}
-}
-
-extension RowTable {
-    func read<Result: ~Copyable & Sendable>(
-        _ body: (any RowView) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
-        try read(Cancellation(.standard), body)
-    }
 }
 
 /// An item without its secret.

@@ -43,7 +43,7 @@ private func use(_ word: String) async throws {
     case "exchange": _ = try SecretServiceKeyExchange()
     case "derive":
         _ = try FileCipher.passphraseKey(
-            Secret(copying: Array("passphrase".utf8).span), salt: [1], iterations: 1, byteCount: 16)
+            Secret(copying: Array("passphrase".utf8).span), salt: [1], iterations: 1)
     case "tag": _ = try FileCipher.authenticationTag(of: [1], key: key())
     case "seal": _ = try FileCipher.sealCBC(key(), key: key(), initializationVector: [])
     case "open": _ = try FileCipher.openCBC([], key: key(), initializationVector: [])

@@ -118,3 +118,11 @@ extension RowView {
         return session.connection
     }
 }
+
+extension RowTable {
+    func read<Result: ~Copyable & Sendable>(
+        _ body: (any RowView) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try read(Cancellation(.standard), body)
+    }
+}

@@ -25,8 +25,7 @@ package enum LibsecretFile {
         let content = try ForeignFile.read(path, of: program)
         let outline = try content.withExposedBytes { (bytes) throws(ImportError) in try Outline(bytes) }
         guard
-            let key = try FileCipher.passphraseKey(
-                passphrase(), salt: outline.salt, iterations: outline.iterations, byteCount: 16)
+            let key = try FileCipher.passphraseKey(passphrase(), salt: outline.salt, iterations: outline.iterations)
         else { throw notThatFormat }
         var result = try CredentialImport()
         var items: [Item] = []

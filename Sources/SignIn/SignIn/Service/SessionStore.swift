@@ -153,22 +153,18 @@ package struct SessionStore: Sendable {
     // MARK: - Keys
 
     /// Saves the key that a session will be bound to: before the session, which names it.
-    package func saveKey(
-        _ key: borrowing ES256Key, account: String, deadline: Deadline = .standard
-    ) async throws(StoreError) {
+    package func saveKey(_ key: borrowing ES256Key, account: String) async throws(StoreError) {
         let secret = try mapError(
             { (_: JSONError) in StoreError(.tooLarge, "the key is too large for a store") }, of: key.encoded())
         let options = SaveOptions(label: "\(account) at \(provider) (key of the sign-in)", contentType: .text)
         try await store.save(
-            secret, for: try self.key(key.thumbprint, kind: .privateKey), options: options, deadline: deadline)
+            secret, for: try self.key(key.thumbprint, kind: .privateKey), options: options, deadline: .standard)
     }
 
-    /// Returns the key with a thumbprint, or `nil` when there is none, or what is there is another or none at all.
-    package func loadKey(
-        _ thumbprint: String, deadline: Deadline = .standard
-    ) async throws(StoreError) -> ES256Key? {
+    /// Returns the key with a thumbprint, or `nil` if its item is missing, or isn't that key.
+    package func loadKey(_ thumbprint: String) async throws(StoreError) -> ES256Key? {
         let name = try key(thumbprint, kind: .privateKey)
-        guard let record = try await store.read(name, as: PrivateKey.self, deadline: deadline),
+        guard let record = try await store.read(name, as: PrivateKey.self, deadline: .standard),
             let key = try mapError(StoreError.init, of: ES256Key(decoding: record.secret)),
             key.thumbprint.hasSameOctets(as: thumbprint)
         else { return nil }
@@ -188,9 +184,7 @@ package struct SessionStore: Sendable {
             return nil
         }
         return record.secret.withExposedBytes { bytes in
-            var text: [UInt8] = []
-            for index in bytes.indices { text.append(bytes[index]) }
-            return String(decoding: text, as: UTF8.self)
+            String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
         }
     }
 
@@ -228,10 +222,10 @@ extension SessionStore {
     private enum EndMark: SecretPurpose { static var name: StaticString { "mark of an ended session" } }
 
     /// Remembers that an account's session was ended.
-    func rememberEnd(of account: String, deadline: Deadline = .standard) async throws(StoreError) {
+    func rememberEnd(of account: String) async throws(StoreError) {
         let options = SaveOptions(label: "\(account) at \(provider) (ended by the server)", contentType: .text)
         let mark = Secret<EndMark>(copying: Array("ended".utf8).span)
-        try await store.save(mark, for: try key(account, kind: .ended), options: options, deadline: deadline)
+        try await store.save(mark, for: try key(account, kind: .ended), options: options, deadline: .standard)
     }
 
     func forgetEnd(of account: String, deadline: Deadline = .standard) async throws(StoreError) {

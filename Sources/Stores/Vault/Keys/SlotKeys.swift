@@ -49,8 +49,6 @@ struct SlotBox: Sendable {
     let ephemeral: [UInt8]
     let sealedRoot: [UInt8]
 
-    static let byteCount = X25519.keyByteCount + 32 + Sealing.overheadByteCount
-
     init?(_ reader: inout ByteReader) {
         guard let ephemeral = reader.take(X25519.keyByteCount),
             let sealedRoot = reader.take(32 + Sealing.overheadByteCount)

@@ -68,7 +68,7 @@
             let place = try VaultPath.existing(path)
             let opened = Result { () throws(StoreError) in
                 let table = try SQLiteRowTable(path: place.file)
-                try table.read { (view) throws(StoreError) in
+                try table.read(Cancellation(.standard)) { (view) throws(StoreError) in
                     _ = try IdentityRecord.decode(view.record(IdentityRecord.recordName))
                     _ = try KeySlot.all(in: view.records())
                 }

@@ -54,6 +54,14 @@ extension Span<UInt8> {
         String(validating: indices.map { self[$0] }, as: UTF8.self)
     }
 
+    /// The range without such bytes at its start and its end.
+    package func trimmed(_ range: Range<Int>, where isSpace: (UInt8) -> Bool) -> Range<Int> {
+        var (start, end) = (range.lowerBound, range.upperBound)
+        while start < end, isSpace(self[start]) { start += 1 }
+        while end > start, isSpace(self[end - 1]) { end -= 1 }
+        return start..<end
+    }
+
     /// Whether there is nothing but spaces and tabs.
     package var isBlank: Bool { indices.allSatisfy { self[$0] == 0x20 || self[$0] == 0x09 } }
 }

@@ -1,3 +1,5 @@
+internal import LatchkeySystem
+
 /// Reads the header of a response line by line as libcurl hands it over, within limits.
 struct ResponseHeader {
     static let maximumFieldCount = 128
@@ -30,12 +32,8 @@ struct ResponseHeader {
 
     private mutating func takeField(_ line: Span<UInt8>) -> Bool {
         guard let colon = line.indices.first(where: { line[$0] == UInt8(ascii: ":") }) else { return false }
-        var start = colon + 1
-        var end = line.count
-        while start < end, Self.isBlank(line[start]) { start += 1 }
-        while end > start, Self.isBlank(line[end - 1]) { end -= 1 }
         let name = Self.text(line.extracting(0..<colon))
-        let value = line.extracting(start..<end)
+        let value = line.extracting(line.trimmed(colon + 1..<line.count, where: Self.isBlank))
         // Bytes beyond ASCII are permitted and opaque (RFC 9110 section 5.5). Nothing here needs such a field: left
         // out.
         guard value.indices.allSatisfy({ value[$0] < 0x80 }) else { return HeaderField(name, "") != nil }
@@ -63,8 +61,6 @@ struct ResponseHeader {
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     private static func text(_ bytes: Span<UInt8>) -> String {
-        var copy: [UInt8] = []
-        for index in bytes.indices { copy.append(bytes[index]) }
-        return String(decoding: copy, as: UTF8.self)
+        String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
     }
 }

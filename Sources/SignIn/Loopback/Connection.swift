@@ -51,10 +51,7 @@ final class RequestHeader {
         switch name.lowercased() {
         case "authorization": authorization = Secret(copying: value)
         case let other where Self.unread.contains(other): break
-        default:
-            var bytes: [UInt8] = []
-            for index in value.indices { bytes.append(value[index]) }
-            fields.append(LoopbackField(name, String(decoding: bytes, as: UTF8.self)))
+        default: fields.append(LoopbackField(name, String(decoding: value.indices.map { value[$0] }, as: UTF8.self)))
         }
     }
 }

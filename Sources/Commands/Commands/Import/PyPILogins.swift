@@ -75,9 +75,9 @@ package enum PyPILogins {
             let separator = line.indices.first(where: {
                 line[$0] == UInt8(ascii: "=") || line[$0] == UInt8(ascii: ":")
             }),
-            let option = line.extracting(trimmed(0..<separator, of: line)).publicText()?.lowercased()
+            let option = line.extracting(line.trimmed(0..<separator, where: isBlank)).publicText()?.lowercased()
         else { return false }
-        let value = trimmed((separator + 1)..<line.count, of: line)
+        let value = line.trimmed((separator + 1)..<line.count, where: isBlank)
         sections[index].last = option
         sections[index].indentation = indentation
         switch option {
@@ -102,12 +102,7 @@ package enum PyPILogins {
         return true
     }
 
-    private static func trimmed(_ range: Range<Int>, of line: Span<UInt8>) -> Range<Int> {
-        var (start, end) = (range.lowerBound, range.upperBound)
-        while start < end, line[start] == 0x20 || line[start] == 0x09 { start += 1 }
-        while end > start, line[end - 1] == 0x20 || line[end - 1] == 0x09 { end -= 1 }
-        return start..<end
-    }
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     private static func offset(of line: Span<UInt8>, in bytes: Span<UInt8>) -> Int {
         bytes.indices(of: line)?.lowerBound ?? 0

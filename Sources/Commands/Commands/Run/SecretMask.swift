@@ -1,4 +1,5 @@
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// The texts to replace in a program's output: each line of a secret, and the whole secret, in the encodings of
 /// `SecretEncoding`.
@@ -32,12 +33,12 @@ package struct SecretMask: ~Copyable {
         secret.withExposedBytes { bytes in
             var start = 0
             for end in 0...bytes.count where end == bytes.count || bytes[end] == 0x0A {
-                let line = Self.trimmed(start..<end, bytes)
+                let line = bytes.trimmed(start..<end, where: Self.isBlank)
                 if line.count >= Self.minimumByteCount { lines.insert(line) }
                 if end - start >= Self.minimumByteCount { wideLines.insert(start..<end) }
                 start = end + 1
             }
-            whole = lines.isEmpty ? 0..<bytes.count : Self.trimmed(0..<bytes.count, bytes)
+            whole = lines.isEmpty ? 0..<bytes.count : bytes.trimmed(0..<bytes.count, where: Self.isBlank)
         }
         if lines.isEmpty { lines = wideLines }
         guard !lines.isEmpty else { return false }
@@ -62,13 +63,7 @@ package struct SecretMask: ~Copyable {
         return true
     }
 
-    private static func trimmed(_ range: Range<Int>, _ bytes: Span<UInt8>) -> Range<Int> {
-        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
-        var (start, end) = (range.lowerBound, range.upperBound)
-        while start < end, isBlank(bytes[start]) { start += 1 }
-        while start < end, isBlank(bytes[end - 1]) { end -= 1 }
-        return start..<end
-    }
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
     /// Which orders an encoding is compared with.
     private static func numbers(of encoding: SecretEncoding) -> Range<Int> { encoding == .base64 ? 1..<4 : 0..<1 }

@@ -16,22 +16,21 @@ struct ConfigurationFile: Sendable {
 
     /// The content; empty where there isn't a file. Throws for one that another user may write, or that isn't a file.
     func read() throws(CommandFailure) -> Secret<MessageBody> {
-        var status = stat()
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         if descriptor < 0 {
             if errno == ENOENT {
                 // Written as a file, it would be a link no more.
-                let isThere = unsafe lstat(path, &status) == 0
-                if isThere, status.st_mode & S_IFMT == S_IFLNK { throw unusable("is a link that leads nowhere") }
+                let isLink = (try? FileStatus.ofLink(at: path))?.isSymbolicLink == true
+                if isLink { throw unusable("is a link that leads nowhere") }
                 return Secret(copying: [UInt8]().span)
             }
             throw unusable("can't be read: \(SystemErrorNumber(errno))")
         }
         defer { close(descriptor) }
-        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard let status = try? FileStatus.of(descriptor: descriptor), status.isRegularFile else {
             throw unusable("isn't a file")
         }
-        guard status.st_uid == geteuid() else { throw unusable("belongs to another user") }
+        guard status.isOwn else { throw unusable("belongs to another user") }
         return try mapError(
             { (_: CommandFailure) in unusable("is too large, or can't be read") },
             of: SecretInput.readAll(from: descriptor, as: MessageBody.self, limit: Self.maximumByteCount))
@@ -40,8 +39,7 @@ struct ConfigurationFile: Sendable {
     /// Writes the content; the old one is whole until then.
     func write(_ content: borrowing Secret<MessageBody>) throws(CommandFailure) {
         let target = resolved
-        var status = stat()
-        let mode = unsafe stat(target, &status) == 0 ? status.st_mode & 0o777 : 0o600
+        let mode = (try? FileStatus.of(target)).map { $0.mode & 0o777 } ?? 0o600
         try mappingError({ (error: SystemErrorNumber) in
             CommandFailure(
                 .cannotWrite, "setup.cannot-write",
@@ -118,7 +116,7 @@ extension Span<UInt8> {
         return lines.contains { line in
             let text = extracting(trimmed(line))
             return ASCII.equal(text, wanted)
-                || text.publicText()?.filter { $0 != " " && $0 != "\t" }.utf8.elementsEqual(wanted.utf8) == true
+                || text.publicText()?.filter { $0 != " " && $0 != "\t" }.hasSameOctets(as: wanted) == true
         }
     }
 
@@ -165,10 +163,8 @@ extension Span<UInt8> {
     }
 
     private func trimmed(_ range: Range<Int>) -> Range<Int> {
-        var (start, end) = (range.lowerBound == 0 ? markCount : range.lowerBound, range.upperBound)
-        while start < end, Self.isSpace(self[start]) { start += 1 }
-        while end > start, Self.isSpace(self[end - 1]) { end -= 1 }
-        return start..<end
+        let start = range.lowerBound == 0 ? markCount : range.lowerBound
+        return trimmed(start..<range.upperBound, where: Self.isSpace)
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }

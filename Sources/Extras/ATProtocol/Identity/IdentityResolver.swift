@@ -124,9 +124,7 @@ public struct NetworkIdentityResolver: IdentityResolver {
         }
         guard response.status == 200 else { throw ATProtocolError(.handleNotFound) }
         let text = response.body.withExposedBytes { bytes in
-            var text: [UInt8] = []
-            for index in bytes.indices { text.append(bytes[index]) }
-            return String(decoding: text, as: UTF8.self)
+            String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
         }
         let isSpace = { (character: Character) in character == " " || character == "\n" || character == "\r\n" }
         let trimmed = text.drop(while: isSpace).reversed().drop(while: isSpace).reversed()

@@ -59,16 +59,16 @@ package struct TerminalOutput: Sendable {
     }
 
     /// Writes a result as a line, or as JSON with `--json`.
-    package func write(_ line: LogMessage, json: @autoclosure () -> JSONValue) throws(CommandFailure) {
+    package func write(_ line: LogMessage, json: @autoclosure () -> JSONOutput) throws(CommandFailure) {
         if isJSON { try write(json()) } else { try write(line) }
     }
 
     /// Prints the outcome on standard error, or as the result with `--json`.
-    package func tell(_ what: LogMessage, json: @autoclosure () -> JSONValue) throws(CommandFailure) {
+    package func tell(_ what: LogMessage, json: @autoclosure () -> JSONOutput) throws(CommandFailure) {
         if isJSON { try write(json()) } else { note(what) }
     }
 
-    package func write(_ value: JSONValue) throws(CommandFailure) { try write(text: value.text + "\n") }
+    package func write(_ value: JSONOutput) throws(CommandFailure) { try write(text: value.text + "\n") }
 
     package func write(_ help: HelpText) throws(CommandFailure) { try write(text: help.text(width: helpWidth)) }
 

@@ -28,10 +28,10 @@ enum CredentialFields {
     }
 
     /// Whether a name, as of a field or a key of metadata, says that its value is a credential.
-    static func isCredential(_ name: Span<UInt8>) -> Bool { CredentialName.isCredential(name, 0..<name.count) }
+    static func isCredential(_ name: Span<UInt8>) -> Bool { SecretFieldName.isCredential(name, 0..<name.count) }
 
     /// Whether a number under this name is a count and not a credential, as with `tokens`.
-    static func isCountable(_ name: Span<UInt8>) -> Bool { CredentialName.isPlural(name, 0..<name.count) }
+    static func isCountable(_ name: Span<UInt8>) -> Bool { SecretFieldName.isPlural(name, 0..<name.count) }
 
     // MARK: - By the sign
 
@@ -40,7 +40,7 @@ enum CredentialFields {
         // redis://:password@host
         if starts(text, with: "://:", at: sign) { return endOfUser(in: text, from: sign + 4).map { sign + 4..<$0 } }
         let name = nameRange(in: text, before: sign)
-        guard CredentialName.isCredential(text, name) || CredentialName.isParameter(text, name) else { return nil }
+        guard SecretFieldName.isCredential(text, name) || SecretFieldName.isParameter(text, name) else { return nil }
         return fieldValue(in: text, of: name, from: end)
     }
 
@@ -54,7 +54,7 @@ enum CredentialFields {
     private static func elementValue(in text: Span<UInt8>, at sign: Int) -> Range<Int>? {
         let name = nameRange(in: text, before: sign)
         guard name.lowerBound > 0, text[name.lowerBound - 1] == UInt8(ascii: "<"),
-            CredentialName.isCredential(text, name)
+            SecretFieldName.isCredential(text, name)
         else { return nil }
         var end = sign + 1
         while end < text.count, text[end] != UInt8(ascii: "<") { end += 1 }
@@ -70,7 +70,7 @@ enum CredentialFields {
         let isPair = word < text.count && text[word] | 0x20 == UInt8(ascii: "v")
         guard isPair || isQuote(text[next]) && (text[sign] == 0x20 || isQuote(text[sign - 1])) else { return nil }
         let name = nameRange(in: text, before: sign)
-        guard CredentialName.isCredential(text, name) else { return nil }
+        guard SecretFieldName.isCredential(text, name) else { return nil }
         if isPair, starts(text, with: "value", at: word) || starts(text, with: "Value", at: word) {
             var end = word + 5
             if end < text.count, isQuote(text[end]) { end += 1 }
@@ -113,7 +113,7 @@ enum CredentialFields {
         if end > 0, isQuote(text[end - 1]) { end -= 1 }
         while end > 0, sign - end < 16, text[end - 1] == 0x5C { end -= 1 }
         var start = end
-        while start > 0, end - start < 64, CredentialName.hasPart(text[start - 1]) { start -= 1 }
+        while start > 0, end - start < 64, SecretFieldName.hasPart(text[start - 1]) { start -= 1 }
         return start..<end
     }
 
@@ -137,15 +137,15 @@ enum CredentialFields {
         }
         guard start < text.count, !starts(text, with: "//", at: start) else { return nil }
         let isList = !isQuote(text[start]) || (sign..<start).contains { isOpening(text[$0]) }
-        if isList, CredentialName.isPlural(text, name), !CredentialName.isField(text, name) {
+        if isList, SecretFieldName.isPlural(text, name), !SecretFieldName.isField(text, name) {
             return several(in: text, from: sign)
         }
-        if isQuote(text[start]), !isList || !CredentialName.isPlural(text, name) {
+        if isQuote(text[start]), !isList || !SecretFieldName.isPlural(text, name) {
             let end = endOfQuoted(in: text, from: start + 1, text[start], after: backslashCount)
             return end > start + 1 ? start + 1..<end : nil
         }
         let end =
-            CredentialName.isField(text, name) ? endOfLine(in: text, from: start) : endOfWord(in: text, from: start)
+            SecretFieldName.isField(text, name) ? endOfLine(in: text, from: start) : endOfWord(in: text, from: start)
         return end > start && !isNothing(text, start..<end) ? start..<end : nil
     }
 
@@ -225,7 +225,7 @@ enum CredentialFields {
         guard offset + word.utf8CodeUnitCount <= text.count else { return false }
         return word.withUTF8Buffer { word in
             for index in word.indices {
-                let byte = lowering ? CredentialName.lower(text[offset + index]) : text[offset + index]
+                let byte = lowering ? SecretFieldName.lower(text[offset + index]) : text[offset + index]
                 if unsafe byte != word[index] { return false }
             }
             return true
@@ -254,7 +254,7 @@ enum CredentialFields {
 
     /// token68 (RFC 9110 section 11.2).
     private static func isOfToken(_ byte: UInt8) -> Bool {
-        CredentialName.hasPart(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "~")
+        SecretFieldName.hasPart(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "~")
             || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "=")
     }
 }
@@ -262,7 +262,7 @@ enum CredentialFields {
 /// Names that say that a value is a credential: `Authorization`, `X-Api-Key`, `refreshToken`, `db_pwd`.
 ///
 /// Only letters and digits of a name count, without regard to case.
-enum CredentialName {
+enum SecretFieldName {
     /// A name with one of these endings is a credential's.
     private static let endings: [[UInt8]] = [
         "authorization", "cookie", "token", "secret", "password", "passwd", "passphrase", "credential", "apikey",

@@ -205,7 +205,7 @@ extension Transfer {
         guard takesItems, let source = source.collections else { return [] }
         func has(_ value: String?, _ wanted: String?) -> Bool {
             guard let wanted else { return true }
-            return value?.utf8.elementsEqual(wanted.utf8) ?? false
+            return value?.hasSameOctets(as: wanted) ?? false
         }
         return try await source.unnamedItems(deadline: deadline).filter { item in
             has(item.attributes[ItemAttributes.service], service)

@@ -218,7 +218,7 @@ public final class VaultStore: CredentialStore {
                 var found = opened.row.key.map(opened.row.metadata)
                 if found == nil { found = try Self.impliedMetadata(of: opened, in: view, state, &firsts) }
                 guard let entry = found else { continue }
-                if let service, !entry.key.service.utf8.elementsEqual(service.utf8) { continue }
+                if let service, !entry.key.service.hasSameOctets(as: service) { continue }
                 entries.append(entry)
                 if entries.count == Self.pageSize { break }
             }

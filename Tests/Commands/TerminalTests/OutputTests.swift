@@ -340,7 +340,7 @@ internal import TestServices
 
     @Test func `an array that is written in parts is the one that is written at once`() throws {
         for parts in [[], [[]], [[1]], [[1, 2], [], [3]]] as [[[Int64]]] {
-            let elements = { (numbers: [Int64]) in numbers.map { JSONValue.object([("n", .number($0))]) } }
+            let elements = { (numbers: [Int64]) in numbers.map { JSONOutput.object([("n", .number($0))]) } }
             let inParts = try written {
                 var array = JSONArrayOutput($0)
                 for part in parts { try array.write(elements(part)) }

@@ -50,7 +50,7 @@ struct Finding {
         }
     }
 
-    var json: JSONValue {
+    var json: JSONOutput {
         .object([
             ("topic", .message("\(topic)")), ("state", .message("\(stateName)")), ("text", .message(text)),
             ("remedy", remedy.map { .message($0) } ?? .null),

@@ -167,7 +167,7 @@ struct CargoRequest: ~Copyable {
             .badData, "cargo.malformed", "standard input isn't a request from cargo",
             hint: "let cargo start the helper: run `latchkey setup cargo`")
         guard let document = try? JSONDocument(line) else { throw malformed }
-        func text(_ member: LatchkeyJSON.JSONValue?) -> String? {
+        func text(_ member: JSONValue?) -> String? {
             member.flatMap { try? document.publicText($0, limit: 8192) }
         }
         guard let version = document.member("v"), (try? document.integer(version)) == 1,

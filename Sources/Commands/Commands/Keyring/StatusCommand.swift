@@ -25,7 +25,7 @@ enum StatusCommand {
         return found.owner == nil ? .notFound : .success
     }
 
-    private static func json(_ found: KeyringInquiry) -> JSONValue {
+    private static func json(_ found: KeyringInquiry) -> JSONOutput {
         .object([
             ("owner", found.owner?.executable.map { .text(path($0)) } ?? .null),
             ("process", found.owner?.processID.map { .number(Int64($0)) } ?? .null),

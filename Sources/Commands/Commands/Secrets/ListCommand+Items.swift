@@ -68,7 +68,7 @@ extension ListCommand {
     }
 
     /// - Parameter saysKind: where there are credentials beside it.
-    static func json(_ item: Item, saysKind: Bool) -> JSONValue {
+    static func json(_ item: Item, saysKind: Bool) -> JSONOutput {
         .object(
             (saysKind ? [("kind", .message("item"))] : []) + [
                 ("label", .text(shown(item.label))),
@@ -100,9 +100,9 @@ extension ItemAttributes {
     package var listed: String { all.map { "\($0.name)=\($0.value)" }.joined(separator: " ") }
 }
 
-extension JSONValue {
+extension JSONOutput {
     /// Attributes as a listing shows them to programs.
-    package static func attributes(_ attributes: ItemAttributes) -> JSONValue {
+    package static func attributes(_ attributes: ItemAttributes) -> JSONOutput {
         func shown(_ text: String) -> LoggableText {
             LoggableText(reviewed: "attributes are what a listing shows", unredacted: text)
         }

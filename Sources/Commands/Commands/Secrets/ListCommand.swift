@@ -1,5 +1,6 @@
 package import LatchkeyCredentials
 package import LatchkeyLog
+internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
 package import LatchkeyCommandLine
 
@@ -203,7 +204,7 @@ enum ListCommand {
             "\(row.store)", "\(name(row.entry.label))")
     }
 
-    private static func json(_ row: Row, namesStore: Bool) -> JSONValue {
+    private static func json(_ row: Row, namesStore: Bool) -> JSONOutput {
         let entry = row.entry
         return .object(
             [
@@ -231,7 +232,7 @@ extension CredentialKey {
     package func isListed(before other: CredentialKey) -> Bool {
         for (left, right) in [
             (service, other.service), (account, other.account), (kind.name, other.kind.name),
-        ] where !left.utf8.elementsEqual(right.utf8) {
+        ] where !left.hasSameOctets(as: right) {
             return left.utf8.lexicographicallyPrecedes(right.utf8)
         }
         return false

@@ -1,6 +1,7 @@
 package import LatchkeyCommandLine
 package import LatchkeyCredentials
 package import LatchkeyLog
+internal import LatchkeySecrets
 package import LatchkeyStoreSelection
 internal import LatchkeySystem
 
@@ -102,7 +103,7 @@ extension CommandContext {
         in stores: [any CredentialStore], ofHostIn name: CredentialName
     ) async throws(StoreError) -> [CredentialKey] {
         try await keys(in: stores, of: nil) { key in
-            name.isHost(of: key.service) && (name.account ?? key.account).utf8.elementsEqual(key.account.utf8)
+            name.isHost(of: key.service) && (name.account ?? key.account).hasSameOctets(as: key.account)
         }
     }
 
@@ -263,7 +264,7 @@ extension CommandFailure {
     }
 
     fileprivate init(several keys: [CredentialKey], of name: CredentialName, isReference: Bool = false) {
-        let isOneService = keys.allSatisfy { $0.service.utf8.elementsEqual(name.service.utf8) }
+        let isOneService = keys.allSatisfy { $0.service.hasSameOctets(as: name.service) }
         let names = keys.map {
             (isOneService ? "\(CredentialName.word($0.account))" : CredentialName.words($0)) as LogMessage
         }

@@ -2,6 +2,7 @@ package import LatchkeyCommandLine
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeyProcess
+internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
 internal import LatchkeySystem
 internal import LatchkeyVault
@@ -155,7 +156,7 @@ package enum TransferCommand {
         var keys: [CredentialKey] = []
         for entry in try await source.list(
             service: arguments.optionalOperand("SERVICE"), deadline: context.deadline
-        ).all() where account.map({ $0.utf8.elementsEqual(entry.key.account.utf8) }) ?? true {
+        ).all() where account.map({ $0.hasSameOctets(as: entry.key.account) }) ?? true {
             if let version = entry.version, versions.contains(version) { continue }
             // In the vault that it opens it would open nothing.
             if source.collections == nil, VaultKeyring.isVaultKey(entry.key) { continue }

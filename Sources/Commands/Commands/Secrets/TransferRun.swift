@@ -30,7 +30,8 @@ package struct TransferRun {
         let outcome: Transfer.Outcome
     }
 
-    /// Throws when the target holds other secrets that were left alone, after everything else was done and shown.
+    /// Copies the secrets and shows the result. Then it throws if the target already had other secrets under some of the
+    /// names: these stay as they are.
     ///
     /// - Parameter items: that go along, where the stores take them.
     package func run(
@@ -106,7 +107,7 @@ package struct TransferRun {
         return table
     }
 
-    private func json(_ row: Row) -> JSONValue {
+    private func json(_ row: Row) -> JSONOutput {
         .object([
             ("service", .text(name(row.key.service))), ("account", .text(name(row.key.account))),
             ("kind", .message("\(row.key.kind)")), ("result", .message(result(row.outcome))),
@@ -123,7 +124,7 @@ package struct TransferRun {
         return table
     }
 
-    private func json(_ row: ItemRow) -> JSONValue {
+    private func json(_ row: ItemRow) -> JSONOutput {
         .object([
             ("kind", .message("item")), ("label", .text(name(row.item.label))),
             ("attributes", .attributes(row.item.attributes)), ("collection", .text(name(row.item.collection))),

@@ -115,7 +115,7 @@ struct KubectlSetup {
                 .refused, "setup.unusable", "kubectl can't read its configuration, so it wasn't changed",
                 hint: "run kubectl config view to see why")
         }
-        func text(_ value: LatchkeyJSON.JSONValue?) -> String? {
+        func text(_ value: JSONValue?) -> String? {
             value.flatMap { try? document.publicText($0, limit: 8192) }
         }
         let users = document.member("users").map { document.elements(of: $0) } ?? []

@@ -85,17 +85,17 @@ struct SetupRecords: Sendable {
     }
 
     func write(_ name: String, _ record: SetupRecord) throws(CommandFailure) {
-        func shown(_ text: String) -> LatchkeyCommandLine.JSONValue {
+        func shown(_ text: String) -> JSONOutput {
             .text(LoggableText(reviewed: "lines that setup writes hold no secret", unredacted: text))
         }
-        var members: [(name: StaticString, value: LatchkeyCommandLine.JSONValue)] = [
+        var members: [(name: StaticString, value: JSONOutput)] = [
             ("file", shown(record.file)), ("removed", shown(record.removed)), ("inserted", shown(record.inserted)),
             ("place", .number(Int64(record.place))), ("is_new", .bool(record.isNew)),
         ]
         if let link = record.link { members.append(("link", shown(link))) }
         try mapError(
             notRemembered,
-            of: PrivateFile.replace(path(name), with: LatchkeyCommandLine.JSONValue.object(members).text + "\n"))
+            of: PrivateFile.replace(path(name), with: JSONOutput.object(members).text + "\n"))
         // A record that is too long to be read again couldn't be reverted.
         guard read(name) == record else {
             remove(name)

@@ -8,6 +8,20 @@ internal import LatchkeyCommandLine
 
 /// `latchkey accounts [PROVIDER]`.
 enum AccountsCommand {
+    private enum State {
+        case active, expired, ended, unreadable
+
+        /// For programs.
+        var word: StaticString {
+            switch self {
+            case .active: "active"
+            case .expired: "expired"
+            case .ended: "ended"
+            case .unreadable: "unreadable"
+            }
+        }
+    }
+
     private struct Row {
         let provider: ProviderName
         let session: SessionSummary
@@ -34,12 +48,11 @@ enum AccountsCommand {
 
         var place: String { "\(provider.text) \(session.account)" }
 
-        /// One word for programs.
-        var state: StaticString {
-            if ended != nil { return "ended" }
-            if !session.isReadable { return "unreadable" }
-            guard let end = session.expiry, end <= UnixTime.now() else { return "active" }
-            return renews ? "expired" : "ended"
+        var state: State {
+            if ended != nil { return .ended }
+            if !session.isReadable { return .unreadable }
+            guard let end = session.expiry, end <= UnixTime.now() else { return .active }
+            return renews ? .expired : .ended
         }
     }
 
@@ -71,7 +84,7 @@ enum AccountsCommand {
         var rows = try await rows(arguments, context)
         if checks {
             var refused: Set<String> = []
-            for row in rows.all where row.state.description == "expired" {
+            for row in rows.all where row.state == .expired {
                 // The worker stores what it finds, unless the server leaves open whether the session has ended.
                 let account = "\(SignInOptions.account.name.description)=\(row.session.account)"
                 let status = try WorkerProcess.runQuietly(
@@ -89,10 +102,10 @@ enum AccountsCommand {
             }
             rows = try await Self.rows(arguments, context)
             rows.all.removeAll { row in
-                switch row.state.description {
-                case "ended", "unreadable": false
-                case "expired": !refused.contains(row.place)
-                default: true
+                switch row.state {
+                case .ended, .unreadable: false
+                case .expired: !refused.contains(row.place)
+                case .active: true
                 }
             }
         }
@@ -102,7 +115,7 @@ enum AccountsCommand {
             for row in rows.all {
                 let account = Account(row.session.account)
                 let command: LogMessage = "latchkey sign-in \(row.provider) --account \(account.word)"
-                try context.output.write("\(row.provider) \(account) \(row.state): \(command)")
+                try context.output.write("\(row.provider) \(account) \(row.state.word): \(command)")
             }
         } else {
             try context.output.write(
@@ -185,7 +198,7 @@ enum AccountsCommand {
     /// A session's members in JSON, here and after a sign-in.
     static func members(
         _ provider: ProviderName, _ session: SessionSummary, refreshes: Bool
-    ) -> [(name: StaticString, value: LatchkeyCommandLine.JSONValue)] {
+    ) -> [(name: StaticString, value: JSONOutput)] {
         [
             ("provider", .message("\(provider)")), ("account", .text(text(session.account))),
             ("expires", session.expiry.map { .message("\(Moment($0))") } ?? .null),
@@ -194,10 +207,10 @@ enum AccountsCommand {
         ]
     }
 
-    private static func json(_ row: Row, namesStore: Bool) -> LatchkeyCommandLine.JSONValue {
-        let fields: [(name: StaticString, value: LatchkeyCommandLine.JSONValue)] = [
+    private static func json(_ row: Row, namesStore: Bool) -> JSONOutput {
+        let fields: [(name: StaticString, value: JSONOutput)] = [
             ("current", .bool(row.isCurrent)), ("readable", .bool(row.session.isReadable)),
-            ("state", .message("\(row.state)")),
+            ("state", .message("\(row.state.word)")),
         ]
         return .object(
             members(row.provider, row.session, refreshes: row.renews) + fields

@@ -54,7 +54,7 @@ extension CommandContext {
                 hint: Self.registrationAdvice(
                     for: ProviderConfiguration(
                         name: name, server: .builtIn(name.text, host: nil),
-                        clientID: ProviderAddCommand.unregisteredClientID), then: "sign-in \(name)"))
+                        clientID: BuiltInProvider.unregisteredClientID), then: "sign-in \(name)"))
         }
         let hint: LogMessage =
             switch builtIn?.host {
@@ -144,7 +144,7 @@ extension ProviderConfiguration {
     }
 
     /// - Parameter redirect: in place of the configured one.
-    fileprivate func atProtocol(redirect other: RedirectURI? = nil) throws -> ATProtocolConfiguration {
+    fileprivate func atProtocol(redirect other: RedirectURI?) throws -> ATProtocolConfiguration {
         let provider = try self.provider()
         let isLoopback = clientID == BuiltInProvider.named("bluesky")?.standardClientID
         return ATProtocolConfiguration(

@@ -53,7 +53,7 @@ extension ProviderAddCommand {
         let wanted = try ScopeList(configuration.scopes)
         let what: LogMessage = wanted.isEmpty ? "" : ", with the scopes \(wanted)"
         context.output.note("the resource has its sign-ins at \(issuer)\(what)")
-        if configuration.clientID != unregisteredClientID {
+        if configuration.clientID != BuiltInProvider.unregisteredClientID {
             if arguments.has(SignInOptions.clientSecret), configuration.secretMethod == nil {
                 configuration.secretMethod = try ClientAuthentication.methodWithSecret(
                     offered: metadata.clientAuthenticationMethods)

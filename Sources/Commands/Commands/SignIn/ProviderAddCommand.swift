@@ -107,7 +107,7 @@ enum ProviderAddCommand {
             try await registerAtHost(&configuration, context)
         }
         if arguments.has(SignInOptions.clientSecret) { try await keepSecret(configuration, context) }
-        var publicKey: JSONValue?
+        var publicKey: JSONOutput?
         if let key {
             publicKey = .object(key.publicJWK.map { ($0.name, .text(shown($0.value))) })
             let secret = try mapError(OAuthError.unwritable, of: key.encoded())
@@ -132,7 +132,7 @@ enum ProviderAddCommand {
             await tellOfSessions(of: former, replacedBy: configuration, context)
         }
         let verb: StaticString = former == nil ? "added" : "replaced"
-        var result: [(name: StaticString, value: JSONValue)] = [
+        var result: [(name: StaticString, value: JSONOutput)] = [
             ("provider", .message("\(configuration.name)")), ("change", .message("\(verb)")),
         ]
         if let publicKey { result.append(("client_key", publicKey)) }
@@ -174,7 +174,7 @@ enum ProviderAddCommand {
         guard let former = try context.providers.read(name) else { return nil }
         var wanted = configuration
         var keepsClient = true
-        if wanted.clientID == unregisteredClientID {
+        if wanted.clientID == BuiltInProvider.unregisteredClientID {
             (wanted.clientID, wanted.redirect, wanted.secretMethod) =
                 (former.clientID, former.redirect, former.secretMethod)
             // A server registers another client each time, which can't use the former one's sessions.
@@ -193,13 +193,11 @@ enum ProviderAddCommand {
     }
 
     private static func advice(_ name: ProviderName, _ server: ProviderConfiguration.Server) -> LogMessage {
-        let configuration = ProviderConfiguration(name: name, server: server, clientID: unregisteredClientID)
+        let configuration = ProviderConfiguration(
+            name: name, server: server, clientID: BuiltInProvider.unregisteredClientID)
         let advice = CommandContext.registrationAdvice(for: configuration, then: "provider add \(name) …")
         return registersPrograms(server) ? "\(advice); or add --register" : advice
     }
-
-    /// Stands for a client id until the server has given one.
-    static let unregisteredClientID = "to-be-registered"
 
     private static func configuration(_ arguments: ParsedArguments) throws -> ProviderConfiguration {
         let name = try ProviderName(checking: arguments.operand("NAME"))
@@ -229,7 +227,7 @@ enum ProviderAddCommand {
                     hint: "remove --client-id and --client-secret-stdin")
             }
         }
-        let placeholder = registers || resource != nil ? unregisteredClientID : nil
+        let placeholder = registers || resource != nil ? BuiltInProvider.unregisteredClientID : nil
         var standard: String?
         if case .builtIn(let service, _) = server { standard = BuiltInProvider.named(service)?.standardClientID }
         guard let clientID = arguments.value(SignInOptions.clientID) ?? placeholder ?? standard else {

@@ -189,8 +189,8 @@ struct ProviderConfiguration: Sendable {
 
     // MARK: - As JSON
 
-    var json: LatchkeyCommandLine.JSONValue {
-        var members: [(name: StaticString, value: LatchkeyCommandLine.JSONValue)] = []
+    var json: JSONOutput {
+        var members: [(name: StaticString, value: JSONOutput)] = []
         switch server {
         case .issuer(let issuer): members.append(("issuer", .text(Self.shown(issuer))))
         case .builtIn(let service, let host):
@@ -214,7 +214,7 @@ struct ProviderConfiguration: Sendable {
         if isDevelopment { members.append(("development", .bool(true))) }
         // For the helpers: the authority of the sessions, and the origins for their tokens.
         if let provider = try? provider() {
-            let origins = provider.origins.sorted().map { LatchkeyCommandLine.JSONValue.text(Self.shown($0)) }
+            let origins = provider.origins.sorted().map { JSONOutput.text(Self.shown($0)) }
             members.append(("authority", .text(Self.shown(provider.authority))))
             members.append(("token_origins", .array(origins)))
         }

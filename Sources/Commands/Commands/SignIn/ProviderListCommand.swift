@@ -37,7 +37,7 @@ enum ProviderListCommand {
     /// The built-in services, each with the command that signs in there.
     private static func listAvailable(_ output: TerminalOutput) throws {
         var table = TextTable("SERVICE", "SIGN IN WITH", "CLIENT ID FROM", wrapping: true, dropping: ["CLIENT ID FROM"])
-        var list: [LatchkeyCommandLine.JSONValue] = []
+        var list: [JSONOutput] = []
         for service in BuiltInProvider.all {
             let page = service.registrationPage().map(shown)
             let needsClientID = service.standardClientID == nil && !service.registersPrograms
@@ -57,7 +57,7 @@ enum ProviderListCommand {
         if output.isJSON { try output.write(.array(list)) } else { try output.write(table) }
     }
 
-    private static func json(_ one: ProviderConfiguration) -> LatchkeyCommandLine.JSONValue {
+    private static func json(_ one: ProviderConfiguration) -> JSONOutput {
         let name: LogMessage = "\(one.name)"
         return .object([("name", .message(name)), ("configuration" as StaticString, one.json)])
     }

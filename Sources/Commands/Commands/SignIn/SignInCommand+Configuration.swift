@@ -87,7 +87,7 @@ extension SignInCommand {
         _ name: ProviderName, atIssuer issuer: String, _ resource: String?, _ arguments: ParsedArguments
     ) throws -> ProviderConfiguration {
         var configuration = ProviderConfiguration(
-            name: name, server: .issuer(issuer), clientID: ProviderAddCommand.unregisteredClientID)
+            name: name, server: .issuer(issuer), clientID: BuiltInProvider.unregisteredClientID)
         configuration.resource = resource
         configuration.scopes = arguments.all(SignInOptions.scope)
         configuration.redirect = arguments.value(SignInOptions.redirect)
@@ -135,7 +135,7 @@ extension SignInCommand {
                 .usage, "provider.no-client-id", "the provider \(builtIn.name) needs a client ID",
                 hint: CommandContext.registrationAdvice(
                     for: ProviderConfiguration(
-                        name: builtIn.name, server: server, clientID: ProviderAddCommand.unregisteredClientID),
+                        name: builtIn.name, server: server, clientID: BuiltInProvider.unregisteredClientID),
                     then:
                         "sign-in \(builtIn.name) --host \(LoggableText(reviewed: "a host's name from the command line", unredacted: host))"
                 ))
@@ -143,7 +143,7 @@ extension SignInCommand {
         let registers = clientID.isEmpty
         var configuration = ProviderConfiguration(
             name: builtIn.name, server: server,
-            clientID: registers ? ProviderAddCommand.unregisteredClientID : clientID)
+            clientID: registers ? BuiltInProvider.unregisteredClientID : clientID)
         // Each refresh needs the certificate of the host.
         configuration.certificateFile = arguments.value(SignInOptions.certificateAuthority).map(AbsolutePath.of)
         configuration.isRegisteredByUs = registers

@@ -48,7 +48,7 @@ enum SignOutCommand {
         /// That the server still accepts the tokens, as far as is known: it must not go unnoticed.
         var failure: CommandFailure?
 
-        func json(_ provider: ProviderName) -> LatchkeyCommandLine.JSONValue {
+        func json(_ provider: ProviderName) -> JSONOutput {
             .object([
                 ("provider", .message("\(provider)")), ("account", .text(Account(account).text)),
                 ("session", .message("deleted")), ("tokens", .message("\(tokens)")),
@@ -121,7 +121,7 @@ enum SignOutCommand {
                 try context.providers.names()
             }
         var failure: (any Error)?
-        var done: [LatchkeyCommandLine.JSONValue] = []
+        var done: [JSONOutput] = []
         var count = 0
         func report(_ error: any Error, of place: LogMessage) {
             if let error = error as? any RedactedError { context.output.note("\(place): \(error.cause)") }

@@ -32,7 +32,7 @@ enum VaultSlotsCommand {
         return table
     }
 
-    private static func json(_ slot: KeySlotDescription) -> JSONValue {
+    private static func json(_ slot: KeySlotDescription) -> JSONOutput {
         .object([
             ("name", .message("\(slot.name)")), ("kind", .message("\(slot.kind)")),
             ("made", .message("\(Moment(slot.created))")),

@@ -91,16 +91,16 @@ private struct VaultStatus {
         return table
     }
 
-    var json: JSONValue {
-        func number(_ number: Int64?) -> JSONValue { number.map { .number($0) } ?? .null }
+    var json: JSONOutput {
+        func number(_ number: Int64?) -> JSONOutput { number.map { .number($0) } ?? .null }
         var seconds: Int64?
         if case .unlocked(let time?) = unlocking { seconds = time.components.seconds }
-        let names = contents.map { JSONValue.array($0.slots.map { .message("\($0.name)") }) }
+        let names = contents.map { JSONOutput.array($0.slots.map { .message("\($0.name)") }) }
         let state: LogMessage = unlocking != .locked ? "unlocked" : contents == nil ? "locked" : "open"
         let byteCount = vault.byteCount.map { Int64($0) }
         let itemCount = contents.map { Int64($0.itemCount) }
         let generation = contents.map { Int64($0.generation) }
-        let members: [(name: StaticString, value: JSONValue)] = [
+        let members: [(name: StaticString, value: JSONOutput)] = [
             ("vault", .text(shown(path))),
             ("state", .message(state)),
             ("seconds", number(seconds)),

@@ -64,8 +64,8 @@ enum VaultVerifyCommand {
     private static let hintOfTheFile: LogMessage =
         "restore a backup, or save what can be read with `latchkey vault export --leave-out-damaged FILE`"
 
-    private static func json(_ found: VaultVerification, _ done: VaultAcceptance?) -> JSONValue {
-        var members: [(name: StaticString, value: JSONValue)] = [
+    private static func json(_ found: VaultVerification, _ done: VaultAcceptance?) -> JSONOutput {
+        var members: [(name: StaticString, value: JSONOutput)] = [
             ("sound", .bool(found.isSound)), ("credentials", .number(Int64(found.itemCount))),
             ("problems", .array(found.problems.map { .message("\($0)") })),
         ]

@@ -34,6 +34,9 @@ package struct BuiltInProvider: Sendable {
         }
     }
 
+    /// Stands for a client ID until the server has given one.
+    package static let unregisteredClientID = "to-be-registered"
+
     /// The name, as the command line's options have it.
     package let word: StaticString
     package let name: ProviderName
@@ -267,7 +270,7 @@ extension BuiltInProvider {
     ) async throws(SignInError) -> OAuthProvider {
         guard let registration else { throw .oauth(OAuthError(.invalidMetadata(.withoutRegistration))) }
         var choices = choices
-        choices.clientID = "to-be-registered"
+        choices.clientID = Self.unregisteredClientID
         let wanted = try made(choices)
         let endpoint = try endpoint(registration, choices.host ?? "")
         let clients = StoredClients(store: store, provider: choices.name, host: endpoint.origin, deadline: deadline)

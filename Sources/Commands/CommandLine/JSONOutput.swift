@@ -1,22 +1,22 @@
 package import LatchkeyLog
 
 /// JSON for `--json` (RFC 8259), out of parts that can be logged.
-package indirect enum JSONValue: Sendable {
+package indirect enum JSONOutput: Sendable {
     case null
     case bool(Bool)
     case number(Int64)
     /// Verbatim text: control characters are escaped by JSON's rules, not by the log's.
     case text(LoggableText)
     case message(LogMessage)
-    case array([JSONValue])
+    case array([JSONOutput])
     /// Members stay in this order.
-    case object([(name: StaticString, value: JSONValue)])
+    case object([(name: StaticString, value: JSONOutput)])
 
     /// Text that may be missing.
-    package static func optional(_ text: LoggableText?) -> JSONValue { text.map { .text($0) } ?? .null }
+    package static func optional(_ text: LoggableText?) -> JSONOutput { text.map { .text($0) } ?? .null }
 
     /// A message that may be missing.
-    package static func optional(_ message: LogMessage?) -> JSONValue { message.map { .message($0) } ?? .null }
+    package static func optional(_ message: LogMessage?) -> JSONOutput { message.map { .message($0) } ?? .null }
 
     /// The document, indented by two spaces, without a line break at its end.
     package var text: String { render(indent: "") }
@@ -51,7 +51,7 @@ extension TerminalOutput {
     }
 }
 
-/// A JSON array that is written a few elements at a time, as `JSONValue.array` is written at once.
+/// A JSON array that is written a few elements at a time, as `JSONOutput.array` is written at once.
 package struct JSONArrayOutput {
     private let output: TerminalOutput
     private var isEmpty = true
@@ -60,7 +60,7 @@ package struct JSONArrayOutput {
         self.output = output
     }
 
-    package mutating func write(_ elements: [JSONValue]) throws(CommandFailure) {
+    package mutating func write(_ elements: [JSONOutput]) throws(CommandFailure) {
         if elements.isEmpty { return }
         try output.write(
             text: (isEmpty ? "[\n" : ",\n") + elements.map { "  " + $0.render(indent: "  ") }.joined(separator: ",\n"))

@@ -55,7 +55,7 @@ extension CredentialStore {
     /// The same store, where it keeps items.
     package var items: (any ItemStore)? { self as? any ItemStore }
 
-    /// The same store, where its items are its own to give: in collections that can be changed, with their times.
+    /// The same store, if its collections can be changed, and its items can be saved with their times.
     package var collections: (any CollectionStore)? { self as? any CollectionStore }
 }
 

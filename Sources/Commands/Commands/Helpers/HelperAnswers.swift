@@ -116,8 +116,7 @@ extension CredentialStore {
         return nil
     }
 
-    /// The keys of the services' credentials that there may be: by the order of the services, then the one first that
-    /// was changed last.
+    /// The keys to try, in the order of the services. Of one service, the key that was changed last comes first.
     func keys(_ services: [String], _ account: String?, _ deadline: Deadline) async throws -> [CredentialKey] {
         let services = services.filter(CredentialKey.isName)
         if let account {

@@ -22,7 +22,7 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
     /// All records, as they are in this transaction.
     private var content: [String: [UInt8]] = [:]
     private var mark: UInt32?
-    /// Where items are that were looked at in this transaction; `nil`: there is none.
+    /// The places of the items looked up in this transaction; `nil` for an item that doesn't exist.
     private var places: [[UInt8]: Int64?] = [:]
     private(set) var hasWritten = false
     private(set) var trace = Trace()

@@ -47,6 +47,6 @@ struct ComparisonPageTests {
         #expect(
             try Repository.text("Sources/Stores/SecretService/SecretServiceStore.swift")
                 .contains("maximumSecretByteCount = 8 << 20"))
-        #expect(text.ranges(of: "| licence | Apache 2.0 (t) |").count == Self.headings.count)
+        #expect(text.ranges(of: "| license | Apache 2.0 (t) |").count == Self.headings.count)
     }
 }

@@ -78,7 +78,7 @@ import TestServices
         environment["LATCHKEY_VAULT"] = directory / "sealed"
         environment["LATCHKEY_PASSPHRASE_FILE"] = try directory.write("passphrase", "correct horse battery")
         let latchkey = try BuiltProducts.latchkey()
-        try await latchkey.run(["vault", "init"], environment: environment).successful("vault init")
+        try await PassphraseVault.make("correct horse battery".utf8, at: directory / "sealed", in: environment)
         try await latchkey.run(["set", "a", "b"], environment: environment, input: [0x78]).successful("set")
         let before = try directory.read("sealed")
         // A passphrase costs most of a second, and is a person's to give.

@@ -189,8 +189,7 @@ internal import TestServices
 
     @Test func `a passphrase may be mistyped twice, and the first prompt says how to be asked less often`() async throws
     {
-        try directory.write("pass", Self.good)
-        try await answer("LATCHKEY_PASSPHRASE_FILE=pass latchkey vault init").run.successful("vault init")
+        try await PassphraseVault.make(Self.good.utf8, in: environment)
         let (run, shown) = try await answer(
             "cd data/latchkey && latchkey list --vault vault", ("Passphrase of the vault", "a\r"),
             ("Try again (2 of 3).\r\nPassphrase of the vault", "b\r"),
@@ -214,8 +213,8 @@ internal import TestServices
         try directory.write("one", "one")
         try directory.write("two", "two")
         for name in ["one", "two"] {
-            try await answer("latchkey vault add-slot \(name) --new-passphrase-fd 3 3< \(name)").run.successful(
-                "add-slot")
+            try await PassphraseVault.addSlot(
+                name, name.utf8, to: directory / "data/latchkey/vault", keyFile: directory / "key")
         }
         let before = try await latchkey("vault", "slots").outputText
         // The key file would open it; the old passphrase is wanted all the same.

@@ -23,10 +23,8 @@ import TestServices
     @Test func `Latchkey waits for a passphrase file that is a silent pipe until the deadline`() async throws {
         var environment = environment
         environment["LATCHKEY_PASSPHRASE_FILE"] = directory / "pipe"
-        let setUp = try await shell(
-            "latchkey vault init --passphrase-fd 3 3< <(printf 'correct horse'); mkfifo -m 600 '\(directory / "pipe")'",
-            environment)
-        #expect(setUp.status == 0, "\(setUp.errorText)")
+        try await PassphraseVault.make("correct horse".utf8, in: environment)
+        try await Program("mkfifo").run(["-m", "600", directory / "pipe"]).successful("mkfifo")
         let late = try await shell("latchkey list --store vault --timeout 1", environment)
         #expect(
             late.status == 75 && late.errorText.contains("delivered no passphrase in time"),
@@ -39,9 +37,9 @@ import TestServices
     }
 
     @Test func `Latchkey waits for a silent descriptor until the deadline`() async throws {
+        try await PassphraseVault.make("correct horse".utf8, in: environment)
         let run = try await shell(
-            "latchkey vault init --passphrase-fd 3 3< <(printf 'correct horse') && mkfifo pipe && exec 3<>pipe && latchkey list --store vault --passphrase-fd 3 --timeout 1",
-            environment)
+            "mkfifo pipe && exec 3<>pipe && latchkey list --store vault --passphrase-fd 3 --timeout 1", environment)
         #expect(
             run.status == 75 && run.errorText.contains("delivered no passphrase in time"),
             "\(run.status) \(run.errorText)")

@@ -28,24 +28,23 @@ internal import TestServices
         return try await running.finish()
     }
 
-    private func makeVault() async throws {
-        let terminal = try PseudoTerminal()
-        let running = try start("vault", "init", terminal: terminal)
-        let run = try await answer(
-            running, terminal, ("New passphrase of the vault", "orbit lantern cactus velvet\r"),
-            ("Repeat it", "orbit lantern cactus velvet\r")
-        )
-        #expect(run.status == 0, "\(run.errorText)")
-        #expect(!terminal.shown.contains("orbit"))
-    }
-
     @Test func `latchkey asks twice for a new vault's passphrase, and the passphrase opens the vault`() async throws {
-        try await makeVault()
         let terminal = try PseudoTerminal()
+        let made = try await answer(
+            try start("vault", "init", terminal: terminal), terminal,
+            ("New passphrase of the vault", "orbit lantern cactus velvet\r"),
+            ("Repeat it", "orbit lantern cactus velvet\r"))
+        #expect(made.status == 0, "\(made.errorText)")
+        #expect(!terminal.shown.contains("orbit"))
+        let opening = try PseudoTerminal()
         let run = try await answer(
-            try start("list", terminal: terminal), terminal,
+            try start("list", terminal: opening), opening,
             ("Passphrase of the vault", "orbit lantern cactus velvet\r"))
         #expect(run.status == 0, "\(run.errorText)")
+    }
+
+    @Test func `three wrong passphrases open no vault, and the terminal is restored`() async throws {
+        try await PassphraseVault.make("orbit lantern cactus velvet".utf8, in: environment)
         let wrong = try PseudoTerminal()
         let refused = try await answer(
             try start("list", terminal: wrong), wrong, ("Passphrase of the vault", "battery staple\r"),

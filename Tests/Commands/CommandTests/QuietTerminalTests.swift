@@ -10,16 +10,19 @@ internal import TestServices
     private let directory: TestDirectory
     private let environment: [String: String]
 
-    init() async throws {
+    init() throws {
         directory = try TestDirectory()
         environment = try directory.environment()
         try Data(Self.passphrase.utf8).write(to: URL(fileURLWithPath: directory / "words"))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: directory / "words")
-        try await BuiltProducts.latchkey().run(
-            ["vault", "init"],
-            environment: environment.merging(["LATCHKEY_PASSPHRASE_FILE": directory / "words"]) { $1 }
-        ).successful("vault init")
     }
+
+    private func makeVault(mebibytes: Int = 8) async throws {
+        try await PassphraseVault.make(Self.passphrase.utf8, in: environment, mebibytes: mebibytes)
+    }
+
+    /// What takes long enough to open that much can happen meanwhile.
+    private func makeSlowVault() async throws { try await makeVault(mebibytes: 128) }
 
     /// Starts `latchkey set a b` at a terminal, and gives it a passphrase.
     private func startSet(_ terminal: PseudoTerminal, _ passphrase: String) async throws -> RunningProgram {
@@ -36,6 +39,7 @@ internal import TestServices
         (Self.passphrase, "Secret for a/b"), ("wrong", "Try again (2 of 3).\r\nPassphrase of the vault:"),
     ])
     func `a secret that is typed before its prompt isn't shown`(_ first: String, _ question: String) async throws {
+        try await makeSlowVault()
         let terminal = try PseudoTerminal()
         let running = try await startSet(terminal, first)
         var echoed = false
@@ -56,6 +60,7 @@ internal import TestServices
     }
 
     @Test func `control-C while a vault opens prints a line, and restores the terminal`() async throws {
+        try await makeSlowVault()
         let terminal = try PseudoTerminal()
         let running = try await startSet(terminal, Self.passphrase)
         try await running.wait(for: "Ctrl-C to be a signal") {
@@ -71,6 +76,7 @@ internal import TestServices
     }
 
     @Test func `a stopped program releases the terminal until it continues`() async throws {
+        try await makeVault()
         let terminal = try PseudoTerminal()
         let running = try await startSet(terminal, Self.passphrase)
         try await terminal.waitForQuestion("Secret for a/b", from: running)
@@ -92,6 +98,7 @@ internal import TestServices
     }
 
     @Test func `a program that starts after a question has the original terminal settings`() async throws {
+        try await makeVault()
         var environment = environment
         environment["EDITOR"] = "sh -c 'stty -a < /dev/tty > \(directory / "modes")'"
         environment["XDG_RUNTIME_DIR"] = nil
@@ -118,6 +125,7 @@ internal import TestServices
     func `what was typed in an editor can be saved once the obstacle is gone`(
         _ obstacle: String, _ question: String, _ answer: String, _ status: Int32, _ kept: String
     ) async throws {
+        try await makeVault()
         var environment = environment
         environment["PATH"] = try BuiltProducts.searchPath()
         environment["LATCHKEY_PASSPHRASE_FILE"] = directory / "words"
@@ -139,6 +147,7 @@ internal import TestServices
     }
 
     @Test func `an edited file that is too long is named, and the secret stays`() async throws {
+        try await makeVault()
         var environment = environment
         environment["EDITOR"] = "truncate -s 20M"
         environment["LATCHKEY_PASSPHRASE_FILE"] = directory / "words"

@@ -35,32 +35,34 @@ internal import TestServices
         return isAllowed
     }
 
-    /// Makes a vault with a secret in it, which opens with a passphrase from a file, or with a credential.
-    private func makeVault(_ arguments: [String], _ key: [String: String]) async throws {
-        let environment = environment.merging(key) { $1 }
-        let program = try BuiltProducts.latchkey()
-        try await program.run(["vault", "init"] + arguments, environment: environment).successful("vault init")
-        try await program.run(
-            ["set", "example.org", "alice"], environment: environment, input: Array("hunter2".utf8)
-        ).successful("set")
+    /// Makes a vault with a secret in it, which opens with a passphrase from a file; returns what names the file.
+    private func vaultWithPassphrase() async throws -> [String: String] {
+        try await PassphraseVault.make("correct horse".utf8, in: environment)
+        let key = ["LATCHKEY_PASSPHRASE_FILE": try directory.write("pass", "correct horse")]
+        try await save(with: key)
+        return key
     }
 
-    private func passphrase() throws -> [String: String] {
-        ["LATCHKEY_PASSPHRASE_FILE": try directory.write("pass", "correct horse")]
-    }
-
-    private func credential() throws -> [String: String] {
+    /// Makes one which opens with a credential.
+    private func vaultWithCredential() async throws -> [String: String] {
         let unit = try directory.makeFolder("unit")
-        let key = (0..<32).map { _ in UInt8.random(in: 0...255) }
-        try directory.write("unit/latchkey", key, mode: 0o400)
-        return ["CREDENTIALS_DIRECTORY": unit]
+        try directory.write("unit/latchkey", (0..<32).map { _ in UInt8.random(in: 0...255) }, mode: 0o400)
+        let key = ["CREDENTIALS_DIRECTORY": unit]
+        try await latchkey("vault", "init", "--credential", "latchkey", with: key).successful("vault init")
+        try await save(with: key)
+        return key
+    }
+
+    private func save(with key: [String: String]) async throws {
+        try await BuiltProducts.latchkey().run(
+            ["set", "example.org", "alice"], environment: environment.merging(key) { $1 }, input: Array("hunter2".utf8)
+        ).successful("set")
     }
 }
 
 extension UnlockTests {
     @Test func `other processes open an unlocked vault without a key, until it is locked`() async throws {
-        let key = try passphrase()
-        try await makeVault([], key)
+        let key = try await vaultWithPassphrase()
         guard try await isAllowed() else {
             #expect(try await latchkey("vault", "unlock", with: key).status == 69)
             return
@@ -93,8 +95,7 @@ extension UnlockTests {
     }
 
     @Test func `prolonging the time needs the key again`() async throws {
-        let key = try credential()
-        try await makeVault(["--credential", "latchkey"], key)
+        let key = try await vaultWithCredential()
         guard try await isAllowed() else { return #expect(try await latchkey("vault", "lock").status == 69) }
         try await latchkey("vault", "unlock", "--for", "1m", with: key).successful("unlock")
         let prolonged = try await latchkey("vault", "unlock", "--for", "7d")
@@ -105,9 +106,8 @@ extension UnlockTests {
 
     @Test(arguments: ["EPERM", "ENOSYS", "EACCES", "EDQUOT"])
     func `if the kernel refuses, unlock reports that and everything else continues`(_ error: String) async throws {
-        let key = try credential()
+        let key = try await vaultWithCredential()
         let refusal = ["refuse", error]
-        try await makeVault(["--credential", "latchkey"], key)
         let unlocked = try await latchkey("vault", "unlock", with: key, wrapper: refusal)
         #expect(unlocked.status == 69)
         #expect(unlocked.errorText.contains("latchkey: error: the kernel's keyring"), "\(unlocked.errorText)")

@@ -185,7 +185,7 @@ import TestServices
                 words.split(separator: " ").map(String.init), environment: environment, input: Array(input.utf8))
         }
         environment["LATCHKEY_PASSPHRASE_FILE"] = try scene.directory.write("passphrase", "words of a passphrase")
-        try await run("vault init").successful("vault init")
+        try await PassphraseVault.make("words of a passphrase".utf8, in: environment)
         try await run("set --store vault docker:quay.io ada", "s3cret").successful("set")
         try await run("set --store secret-service docker:ghcr.io ada", "s3cret").successful("set")
         #expect(try await run("helper docker get", "quay.io").outputText == login("quay.io"))
@@ -222,7 +222,6 @@ import TestServices
         mkdir -p config/latchkey; printf 'store = secret-service\nall-stores = yes\n' > config/latchkey/config
         printf 'words of a passphrase' > passphrase; chmod 600 passphrase
         export LATCHKEY_PASSPHRASE_FILE=$PWD/passphrase
-        latchkey vault init 2> errors
         store() { printf s3cret | latchkey set --store $1 $2 $3 2> errors; }
         for store in vault secret-service; do
             store $store docker:quay.io ada
@@ -253,6 +252,7 @@ import TestServices
         _ open: String, _ closing: String, _ status: Int
     ) async throws {
         let scene = try await HelperScene(.secretService)
+        try await PassphraseVault.make("words of a passphrase".utf8, in: scene.environment)
         let run = try await scene.shell(Self.erasures, closing)
         func left(_ store: String) -> String {
             store == open

@@ -281,10 +281,8 @@ import TestServices
         var environment = scene.environment
         environment["LATCHKEY_KEY_FILE"] = nil
         environment["LATCHKEY_VAULT"] = scene.directory / "other"
-        let passphrase = try scene.directory.write("passphrase", "words of a passphrase")
-        try await BuiltProducts.latchkey().run(
-            ["vault", "init"], environment: environment.merging(["LATCHKEY_PASSPHRASE_FILE": passphrase]) { $1 }
-        ).successful("vault init")
+        try await PassphraseVault.make(
+            "words of a passphrase".utf8, at: scene.directory / "other", in: environment)
         let terminal = try PseudoTerminal()
         let running = try Program(scene.directory / "bin/git-credential-latchkey").start(
             ["get"], environment: environment, terminal: terminal)

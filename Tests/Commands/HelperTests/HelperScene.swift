@@ -48,8 +48,7 @@ final class HelperScene: Sendable {
         environment["LATCHKEY_STORE"] = store.rawValue
         self.environment = environment
         guard store == .vault else { return }
-        environment["LATCHKEY_PASSPHRASE_FILE"] = try directory.write("passphrase", "words of a passphrase")
-        try await BuiltProducts.latchkey().run(["vault", "init"], environment: environment).successful("vault init")
+        try await PassphraseVault.make("words of a passphrase".utf8, in: environment)
     }
 
     /// Puts links with the helpers' names on the path.

@@ -14,6 +14,7 @@ import LatchkeyVault
 //     vault-writer rekey VAULT KEYFILE - COUNT         rekeys it, says "rekeyed N" after each time, and pauses
 //     vault-writer export VAULT KEYFILE PREFIX COUNT   exports to VAULT-PREFIX-0, VAULT-PREFIX-1 …
 //     vault-writer slots VAULT KEYFILE NAME COUNT      adds a slot, and then puts others in its place; says "slot N"
+//     vault-writer words VAULT KEYFILE NAME MIB        adds a slot for a passphrase, at a low cost; see Words.swift
 //     vault-writer open  VAULT KEYFILE - COUNT         opens it COUNT times
 //     vault-writer beside VAULT KEYFILE ACCOUNT COUNT  COUNT tasks open it, read once there is a file VAULT-go, and say
 //                                                      what they do; "beside" says another one when it has its turn
@@ -48,6 +49,7 @@ func work() async throws {
         _ = try await VaultStore.create(at: arguments[2], unlockedBy: .keyFile(arguments[3]))
         return
     }
+    if arguments[1] == "words" { return try await addWords(count) }
     let memory = unsafe getenv("VAULT_MEMORY").map { unsafe RollbackMemory(directory: String(cString: $0)) }
     @Sendable func open() async throws(StoreError) -> VaultStore {
         try await VaultStore.open(

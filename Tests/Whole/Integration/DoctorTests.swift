@@ -224,13 +224,8 @@ struct DoctorTests {
         environment["LATCHKEY_STORE"] = "vault"
         let key = directory / "home/key"
         try await latchkey(["vault", "init", "--key-file", key], environment).successful("init")
-        let phrase = try directory.write("phrase", "correct horse battery staple\n")
-        try await Program("/bin/sh").run(
-            [
-                "-c", "exec \"$1\" vault add-slot second --new-passphrase-fd 3 3<\"$2\"", "sh",
-                BuiltProducts.latchkey().path, phrase,
-            ], environment: environment
-        ).successful("add-slot")
+        let phrase = "correct horse battery staple"
+        try await PassphraseVault.addSlot("second", phrase.utf8, to: directory / "data/latchkey/vault", keyFile: key)
         #expect(try await doctor(environment).allSatisfy { $0.state != "PROBLEM" })
         try FileManager.default.removeItem(atPath: key)
         let integrity = try #require(
@@ -250,9 +245,8 @@ struct DoctorTests {
         ).finish()
         #expect(unasked.status == 77 && unasked.outputText.contains("PROBLEM  integrity"), "\(unasked.outputText)")
         // What it says to do is about the vault that it was asked about.
-        environment["LATCHKEY_PASSPHRASE_FILE"] = phrase
-        try await latchkey(["vault", "init", "--vault", directory / "home/my other"], environment).successful("init")
         environment["LATCHKEY_PASSPHRASE_FILE"] = nil
+        try await PassphraseVault.make(phrase.utf8, at: directory / "home/my other", in: environment)
         let other = try await doctor(environment, ["--vault", directory / "home/my other"])
         #expect(other.contains { $0.remedy == "run `latchkey vault verify --vault ~/'my other'`" }, "\(other)")
     }

@@ -142,10 +142,11 @@ extension RedactionSweepTests {
         ]
     }
 
-    /// Vaults made, opened wrongly, damaged and missing.
+    /// Vaults made, opened wrongly, damaged and missing. The one that is opened most is made by the sweep.
     static func vaultRuns(_ canaries: Canaries, _ directory: TestDirectory) throws -> [Run] {
         let right = ["LATCHKEY_PASSPHRASE_FILE": try directory.write("passphrase", canaries.passphrase)]
         let wrong = ["LATCHKEY_PASSPHRASE_FILE": try directory.write("wrong", canaries.wrongPassphrase)]
+        let new = ["--vault", try directory.makeFolder("first") + "/vault"]
         let vault = ["--vault", try directory.makeFolder("second") + "/vault"]
         let damaged = try directory.makeFolder("damaged") + "/vault"
         try Data("SQLite format 3\0 no more".utf8).write(to: URL(fileURLWithPath: damaged))
@@ -155,8 +156,8 @@ extension RedactionSweepTests {
         let foreign = try directory.write(
             "git-credentials", Array("https://ada:".utf8) + canaries.other + Array("@example.org\n".utf8))
         return [
-            Run(command: "vault init", arguments: vault, environment: right, statuses: [0]),
-            Run(command: "vault init", arguments: vault, environment: right, statuses: [64, 73, 77, 78]),
+            Run(command: "vault init", arguments: new, environment: right, statuses: [0]),
+            Run(command: "vault init", arguments: new, environment: right, statuses: [64, 73, 77, 78]),
             Run(
                 command: "set", arguments: vault + ["sweep", "ada"], input: canaries.password, environment: right,
                 statuses: [0]),

@@ -126,6 +126,9 @@ import TestServices
         }
 
         let runs = try Self.runs(sweep.store, canaries, directory)
+        if sweep.store == .vault {
+            try await PassphraseVault.make(canaries.passphrase, at: directory / "second/vault", in: environment)
+        }
         for run in runs.withPassphrases { try await perform(run) }
         if sweep.store == .vault {
             let keyFile = directory / "vault.key"
@@ -139,7 +142,9 @@ import TestServices
         for folder in ["home", "data", "config", "state", "cache", "tmp"] {
             try canaries.audit.capture(folder: directory / folder)
         }
-        if sweep.store == .vault { try canaries.audit.capture(folder: directory / "second") }
+        if sweep.store == .vault {
+            for folder in ["first", "second"] { try canaries.audit.capture(folder: directory / folder) }
+        }
         let report = canaries.audit.report()
         #expect(report.isClean, "\(report)")
         #expect(report.streamCount > 50 && report.byteCount > 10_000)

@@ -1,0 +1,31 @@
+/// Vaults that a passphrase opens, at a cost that many tests can pay: each try of one that `latchkey` makes is to take
+/// most of a second, and `latchkey` makes none that is cheaper.
+public enum PassphraseVault {
+    /// Makes a vault as `latchkey vault init` does.
+    ///
+    /// - Parameters:
+    ///   - passphrase: without a line's end.
+    ///   - path: where it is to be; `nil` for the usual place in the environment.
+    ///   - mebibytes: how much memory a try of the passphrase passes over, once.
+    public static func make(
+        _ passphrase: some Sequence<UInt8>, at path: String? = nil, in environment: [String: String], mebibytes: Int = 8
+    ) async throws {
+        let usual = "\(environment["XDG_DATA_HOME"] ?? "")/latchkey/vault"
+        try await run(path ?? usual, "-", "passphrase", mebibytes, passphrase)
+    }
+
+    /// Adds a slot as `latchkey vault add-slot` does.
+    public static func addSlot(
+        _ name: String, _ passphrase: some Sequence<UInt8>, to path: String, keyFile: String
+    ) async throws {
+        try await run(path, keyFile, name, 8, passphrase)
+    }
+
+    private static func run(
+        _ path: String, _ keyFile: String, _ name: String, _ mebibytes: Int, _ passphrase: some Sequence<UInt8>
+    ) async throws {
+        try await BuiltProducts.program("vault-writer").run(
+            ["words", path, keyFile, name, "\(mebibytes)"], input: Array(passphrase)
+        ).successful("vault-writer words")
+    }
+}

@@ -28,6 +28,8 @@ public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
     case printSchema
     /// Check the vault, item by item.
     case verifyVault
+    /// Open the vault again: what is open isn't what is there now.
+    case reopenVault
     /// Unlock the vault with one of its keys.
     case unlockVault
     /// Remove an unlocked vault's key from the kernel.
@@ -90,6 +92,7 @@ public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
         case .printSchema: "print the tables that a vault needs"
         case .createVault: "create a vault"
         case .verifyVault: "verify the vault"
+        case .reopenVault: "open the vault again"
         case .unlockVault: "unlock the vault"
         case .lockVault: "lock the vault"
         case .listKeySlots: "list the key slots"

@@ -41,6 +41,7 @@ extension Recovery {
         case .printSchema: "print the tables that a vault needs with `latchkey vault schema`"
         case .createVault: "create a vault with `latchkey vault init`"
         case .verifyVault: "run `latchkey vault verify`"
+        case .reopenVault: "run the command again"
         case .unlockVault: "unlock the vault with `latchkey vault unlock`"
         case .lockVault: "remove the unlocked key with `latchkey vault lock`"
         case .listKeySlots: "run `latchkey vault slots` to see the slots"

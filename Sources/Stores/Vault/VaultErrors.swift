@@ -44,7 +44,7 @@ extension StoreError {
     static var vaultRekeyed: StoreError {
         StoreError(
             .wrongKey, "the key no longer opens the vault: the vault was rekeyed, or its manifest is damaged",
-            hint: "open the vault again; if that fails too, \(Recovery.verifyVault)")
+            hint: "\(Recovery.reopenVault); if that fails too, \(Recovery.verifyVault)")
     }
 
     /// The open vault is under a key that doesn't follow from the earlier key.
@@ -52,13 +52,13 @@ extension StoreError {
         StoreError(
             .rolledBack,
             "while open, the vault was replaced with another vault or with a copy from before a rekey",
-            hint: "open the vault again, and \(Recovery.verifyVault)")
+            hint: "\(Recovery.reopenVault), and \(Recovery.verifyVault)")
     }
 
     static func vaultWentBack(_ rollback: VaultRollback) -> StoreError {
         StoreError(
             .rolledBack, "while open, the vault was replaced with another copy: \(rollback)",
-            hint: "if you restored a backup on purpose, open the vault again")
+            hint: "if you restored a backup on purpose, \(Recovery.reopenVault)")
     }
 
     /// The change was made, but the disk didn't confirm it.

@@ -17,7 +17,7 @@ extension StoreError {
         case SQLite.readOnlyMoved:
             return error(
                 .cannotWrite, "the vault was moved or replaced while it was open; nothing was changed",
-                hint: "open the vault again")
+                hint: "\(Recovery.reopenVault)")
         case SQLite.readOnlyDirectory:
             return error(
                 .cannotWrite, "the vault's folder can't be written to",

@@ -26,14 +26,13 @@ package struct BusFault: Error, Sendable, Hashable {
         library = failure
     }
 
-    /// Whether it is an error of GLib's own, for an address that is invalid or has no bus, or for a time limit. Errors that
-    /// programs send have other names.
+    /// Whether it is an error of GLib's own, for an address that is invalid or has no bus, or for a time limit.
     package var isOfGLib: Bool { name.hasPrefix("org.gtk.GDBus.UnmappedGError") }
 
     /// An error that a call of GLib reported, without its text.
     init(adopting error: UnsafeMutablePointer<GError>) {
         defer { unsafe g_error_free(error) }
-        let name = unsafe g_dbus_error_encode_gerror(error)
+        let name = unsafe g_dbus_error_get_remote_error(error) ?? g_dbus_error_encode_gerror(error)
         defer { unsafe g_free(name) }
         self.name = unsafe name.map { unsafe String(cString: $0) } ?? ""
         text = ""

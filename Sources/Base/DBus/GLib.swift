@@ -152,15 +152,9 @@ package final class Trigger: Sendable {
 
 /// The result of an asynchronous call (GAsyncResult), for the call's own `finish`.
 package final class AsyncResult: Sendable {
-    private let source: ObjectReference?
     private let result: ObjectReference
 
-    fileprivate init(source: OpaquePointer?, result: OpaquePointer) {
-        if let source = unsafe source {
-            unsafe self.source = ObjectReference(retaining: UnsafeMutableRawPointer(source))
-        } else {
-            self.source = nil
-        }
+    fileprivate init(_ result: OpaquePointer) {
         unsafe self.result = ObjectReference(retaining: UnsafeMutableRawPointer(result))
     }
 
@@ -178,9 +172,9 @@ package final class AsyncResult: Sendable {
 }
 
 /// Completes the pending result that was passed as user data.
-private let completePending: GAsyncReadyCallback = { source, result, data in
+private let completePending: GAsyncReadyCallback = { _, result, data in
     let pending = unsafe Unmanaged<Pending<AsyncResult>>.fromOpaque(data!).takeRetainedValue()
-    unsafe pending.complete(AsyncResult(source: source, result: result!))
+    unsafe pending.complete(AsyncResult(result!))
 }
 
 /// Begins an asynchronous call, on the GLib thread, whose result completes the returned value.

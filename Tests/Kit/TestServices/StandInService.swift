@@ -17,6 +17,8 @@ public final class StandInService: Sendable {
         case empty
         /// Replies once that the arguments are bad, then as it should.
         case firstRefused
+        /// Replies once that there is no such session, then as it should.
+        case firstForgotten
         /// Replies once with the path of no item, then as it should (for `SearchItems`).
         case firstAstray
         /// Never replies.
@@ -207,6 +209,9 @@ public final class StandInService: Sendable {
             elif fault == "firstRefused":
                 del faults[method]
                 bus.send(new_error(message, "org.freedesktop.DBus.Error.InvalidArgs"))
+            elif fault == "firstForgotten":
+                del faults[method]
+                bus.send(new_error(message, "org.freedesktop.Secret.Error.NoSession"))
             elif fault == "gone":
                 bus.send(new_error(message, "org.freedesktop.Secret.Error.NoSuchObject"))
             elif fault == "error":

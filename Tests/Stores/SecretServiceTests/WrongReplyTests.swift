@@ -137,11 +137,14 @@ struct WrongReplyTests {
         #expect(service.calls("OpenSession") == 2 && service.calls("GetSecrets") == 2)
     }
 
-    @Test(arguments: ["OpenSession", "SetSecret"])
+    /// GLib has a name of its own for errors that it doesn't know, such as NoSession.
+    @Test(arguments: [
+        ("OpenSession", Fault.firstRefused), ("SetSecret", .firstRefused), ("SetSecret", .firstForgotten),
+    ])
     func `a key or a secret that the service refuses is sent once more with another key`(
-        _ method: String
+        _ method: String, _ fault: Fault
     ) async throws {
-        let service = try await StandInService(on: session, [method: .firstRefused])
+        let service = try await StandInService(on: session, [method: fault])
         #expect(try await probe.save("s", "u", "new")[0] == "saved")
         #expect(service.calls("OpenSession") == 2)
         #expect(try await probe.read("s", "u") == "new")

@@ -118,6 +118,7 @@ FUNCTION(guint, g_dbus_connection_signal_subscribe,
     (connection, sender, interface, signal, path, first, flags, callback, data, destroy))
 FUNCTION(void, g_dbus_connection_signal_unsubscribe, (GDBusConnection *connection, guint id), (connection, id))
 FUNCTION(gchar *, g_dbus_error_encode_gerror, (const GError *error), (error))
+FUNCTION(gchar *, g_dbus_error_get_remote_error, (const GError *error), (error))
 FUNCTION(GVariant *, g_dbus_message_get_body, (GDBusMessage *message), (message))
 FUNCTION(GDBusMessageFlags, g_dbus_message_get_flags, (GDBusMessage *message), (message))
 FUNCTION(const gchar *, g_dbus_message_get_interface, (GDBusMessage *message), (message))

@@ -105,6 +105,12 @@ struct KeyringEnableTests {
         let disabled = try await scene.latchkey("keyring", "disable")
         #expect(disabled.status == 1 && disabled.errorText.contains("[keyring.not-enabled]"))
         #expect(try text(scene, activation) == mine)
+        // What can't be read isn't ours, and the others go.
+        try await scene.shell("rm \(activation); latchkey keyring enable; rm \(activation); mkdir \(activation)")
+            .successful("mkdir")
+        let rest = try await scene.latchkey("keyring", "disable")
+        #expect(rest.status == 77 && rest.errorText.contains("[keyring.other-file]"), "\(rest.errorText)")
+        for name in [unit, portal] { #expect(!FileManager.default.fileExists(atPath: scene.directory / name)) }
     }
 
     /// The first file stayed when the second couldn't be written.

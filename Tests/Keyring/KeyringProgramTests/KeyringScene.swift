@@ -8,7 +8,7 @@ final class KeyringScene: Sendable {
     /// Ends with the scene.
     let bus: PrivateSession?
 
-    /// - Parameter passphrase: opens the vault instead of a key file.
+    /// - Parameter passphrase: opens the vault instead of a key file, and is in the file `words`.
     init(passphrase: String? = nil) async throws {
         bus = nil
         directory = try TestDirectory()
@@ -17,10 +17,8 @@ final class KeyringScene: Sendable {
         environment["PATH"] = "\(folder):\(Program.searchPath)"
         environment["LATCHKEY_STORE"] = "vault"
         if let passphrase {
-            let making = environment.merging(["LATCHKEY_PASSPHRASE_FILE": try directory.write("words", passphrase)]) {
-                $1
-            }
-            try await BuiltProducts.latchkey().run(["vault", "init"], environment: making).successful("vault init")
+            try directory.write("words", passphrase)
+            try await PassphraseVault.make(passphrase.utf8, in: environment)
         } else {
             try await BuiltProducts.latchkey().run(
                 ["vault", "init", "--key-file", directory / "key"], environment: environment

@@ -45,8 +45,9 @@ struct KeyringServeTests {
         async throws
     {
         let scene = try await KeyringScene(on: PrivateSession(.none))
-        try await scene.shell("latchkey vault add-slot words --new-passphrase-fd 3 3<<< 'words of a passphrase'")
-            .successful("add-slot")
+        try await PassphraseVault.addSlot(
+            "words", "words of a passphrase".utf8, to: scene.directory / "data/latchkey/vault",
+            keyFile: scene.directory / "key")
         try await scene.set("example.org", "ada", "hello")
         // Nothing opens it but the passphrase.
         try await scene.shell("rm key; printf 'words of a passphrase' > words; chmod 600 words").successful("rm")
@@ -158,13 +159,8 @@ struct KeyringServeTests {
     }
 
     @Test func `a locked vault tells programs that it is locked, and a registered terminal opens it`() async throws {
-        let session = try await PrivateSession(.none)
-        let scene = try await KeyringScene(on: session)
+        let scene = try await lockedScene()
         let passphrase = "words of a passphrase"
-        let words = try scene.directory.write("words", passphrase)
-        _ = try await scene.shell(
-            "LATCHKEY_PASSPHRASE_FILE=\(words) latchkey vault init --vault locked/vault", [:]
-        ).successful("vault init")
         let service = try await serve(scene, "--vault", scene.directory / "locked/vault", "--no-prompt")
         let refused = try await scene.shell("secret-tool lookup service a")
         #expect(refused.status == 1 && refused.errorText.contains("latchkey vault unlock"), "\(refused.errorText)")
@@ -197,10 +193,8 @@ struct KeyringServeTests {
     /// A vault that a passphrase alone opens, in `locked/vault`.
     private func lockedScene() async throws -> KeyringScene {
         let scene = try await KeyringScene(on: PrivateSession(.none))
-        let words = try scene.directory.write("words", "words of a passphrase")
-        _ = try await scene.shell(
-            "LATCHKEY_PASSPHRASE_FILE=\(words) latchkey vault init --vault locked/vault"
-        ).successful("vault init")
+        try await PassphraseVault.make(
+            "words of a passphrase".utf8, at: scene.directory / "locked/vault", in: scene.environment)
         return scene
     }
 
@@ -311,12 +305,7 @@ struct KeyringServeTests {
     }
 
     @Test func `the service asks for the passphrase at the terminal where it was started`() async throws {
-        let session = try await PrivateSession(.none)
-        let scene = try await KeyringScene(on: session)
-        let words = try scene.directory.write("words", "words of a passphrase")
-        _ = try await scene.shell(
-            "LATCHKEY_PASSPHRASE_FILE=\(words) latchkey vault init --vault locked/vault"
-        ).successful("vault init")
+        let scene = try await lockedScene()
         let terminal = try PseudoTerminal()
         let running = try BuiltProducts.latchkey().start(
             ["keyring", "serve", "--vault", scene.directory / "locked/vault"], environment: scene.environment,
@@ -343,11 +332,10 @@ struct KeyringServeTests {
     func `after a rekey the keyring is locked, and vault unlock opens it again`(
         _ meanwhile: String, _ output: String
     ) async throws {
-        let scene = try await KeyringScene(on: PrivateSession(.none))
+        let scene = try await lockedScene()
         try scene.directory.write("words", "words of a passphrase")
         let lines = """
             export LATCHKEY_VAULT=$PWD/locked/vault LATCHKEY_PASSPHRASE_FILE=$PWD/words
-            latchkey vault init
             latchkey vault unlock
             printf one | latchkey set service.example ada
             unset LATCHKEY_PASSPHRASE_FILE
@@ -399,6 +387,61 @@ struct KeyringServeTests {
         try await scene.latchkey("delete", "example.org", "ada")
         try await monitor.wait(for: "ItemDeleted") { monitor.outputSoFar.contains("ItemDeleted") }
         #expect(!monitor.outputSoFar.contains("two"))
+        kill(service.pid, SIGTERM)
+        _ = try await service.finish()
+    }
+
+    /// It was `login` until the vault was open: an application got two keys, a collection's items went to another one.
+    @Test(arguments: ["starts", "is locked and unlocked"])
+    func `the vault's default collection is the default from the first call on after the keyring`(
+        _ event: String
+    ) async throws {
+        let scene = try await KeyringScene(on: PrivateSession(.none))
+        var service = try await serve(scene)
+        let calls = "/usr/bin/python3 \(TestData.folder().path)/../KeyringServiceTests/call.py"
+        let work = "/org/freedesktop/secrets/collection/Work"
+        try await scene.shell("\(calls) create-collection Work set-alias default \(work)").successful("set-alias")
+        let alias = "\(calls) alias default"
+        let ask = "/usr/bin/python3 \(TestData.folder().path)/portal.py org.example.App"
+        if event == "starts" {
+            // The application's call is the first.
+            for script in [alias, ask] {
+                kill(service.pid, SIGTERM)
+                _ = try await service.finish()
+                service = try await serve(scene)
+                let first = try await scene.shell(script).successful("first").outputText
+                _ = try await scene.shell("secret-tool lookup service none")
+                #expect(try await scene.shell(script).outputText == first)
+                if script == alias { #expect(first == work + "\n") }
+            }
+            // It keeps its key.
+            let key = try await scene.shell(ask).outputText
+            try await scene.shell("\(calls) set-alias default \(work.dropLast(4))login").successful("set-alias")
+            #expect(try await scene.shell(ask).outputText == key)
+        } else {
+            try await scene.shell("latchkey vault add-slot words --new-passphrase-fd 3 3<<< words; rm key")
+                .successful("add-slot")
+            try await scene.shell("\(calls) lock \(work.dropLast(4))login lock \(work)").successful("lock")
+            let other = ["LATCHKEY_PASSPHRASE_FILE": try scene.directory.write("words", "words")]
+            try await scene.shell("latchkey vault unlock", other).successful("unlock")
+            #expect(try await scene.shell(alias).outputText == work + "\n")
+        }
+        kill(service.pid, SIGTERM)
+        _ = try await service.finish()
+    }
+
+    /// It went on with the vault of before until it was started again.
+    @Test func `a restored vault is served once the person has accepted it`() async throws {
+        let scene = try await KeyringScene(on: PrivateSession(.none))
+        let service = try await serve(scene)
+        let vault = "data/latchkey/vault"
+        try await scene.set("example.org", "ada", "one")
+        try await scene.shell("secret-tool lookup service example.org; cp \(vault) copy").successful("cp")
+        try await scene.set("example.org", "ada", "two")
+        let lookup = "cp copy \(vault) && secret-tool lookup service example.org 2>&1"
+        #expect(try await scene.shell(lookup).outputText.contains("replaced"))
+        try await scene.shell("latchkey vault accept-rollback").successful("accept-rollback")
+        #expect(try await scene.shell("secret-tool lookup service example.org").outputText == "one")
         kill(service.pid, SIGTERM)
         _ = try await service.finish()
     }

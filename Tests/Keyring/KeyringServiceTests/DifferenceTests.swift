@@ -15,7 +15,7 @@ struct DifferenceTests {
             a new collection: is there at once
             an alias of one's own: is made
             a public value of 0: InvalidArgs
-            what isn't there: UnknownObject
+            what isn't there: NoSuchObject
             locked: True
             locked, and searched: 1
             locked, and read: IsLocked

@@ -23,9 +23,9 @@ struct HostileClientTests {
             InvalidArgs
             UnknownMethod
             UnknownInterface
-            UnknownObject
-            UnknownObject
-            UnknownObject
+            NoSuchObject
+            NoSuchObject
+            NoSuchObject
             UnknownObject
             UnknownObject
             UnknownObject

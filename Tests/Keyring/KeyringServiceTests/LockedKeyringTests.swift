@@ -106,10 +106,12 @@ struct LockedKeyringTests {
         #expect(agent.outputSoFar == "ready\nasked\nasked\n")
     }
 
-    /// It was refused until a client unlocked it, which libsecret does only with what a search has found.
+    /// It was refused until a client unlocked it, which libsecret does only with what a search has found; also after a
+    /// second lock.
     @Test func `what a client locked is found again once a person unlocks the vault`() async throws {
         let agent = try await agent("open sesame")
-        let made = try await calls("unlock", Self.login, "create", Self.login, "x", "lock", Self.login, "search")
+        let made = try await calls(
+            "unlock", Self.login, "create", Self.login, "x", "lock", Self.login, "lock", Self.login, "search")
         #expect(made.last == "IsLocked the vault is locked: unlock the vault")
         try await keyring.tell("slot")
         let item = Self.login + "/i1"

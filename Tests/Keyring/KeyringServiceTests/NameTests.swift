@@ -107,9 +107,9 @@ struct NameTests {
         #expect(
             run.outputText == """
                 IsLocked
-                UnknownObject
-                UnknownObject unknown object
-                UnknownObject unknown object
+                NoSuchObject
+                NoSuchObject unknown object
+                NoSuchObject unknown object
                 {}
                 ('s', 'Item')
 

@@ -34,8 +34,8 @@ struct SecretResidueTests {
             environment: keyring.session.environment, input: secret)
         #expect(
             run.outputText.split(separator: "\n") == [
-                "NoSession", "UnknownObject", "InvalidArgs", "InvalidArgs", "InvalidArgs", "InvalidArgs",
-                "UnknownObject", "InvalidArgs", "UnknownMethod",
+                "NoSession", "NoSuchObject", "InvalidArgs", "InvalidArgs", "InvalidArgs", "InvalidArgs",
+                "NoSuchObject", "InvalidArgs", "UnknownMethod", "LimitsExceeded",
             ], "\(run.outputText) \(run.errorText)")
         let places = try ProcessMemory.places(ofPiecesOf: [secret], in: service.pid)
         #expect(places == [[]], "\(places)")

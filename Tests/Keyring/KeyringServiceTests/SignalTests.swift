@@ -82,10 +82,15 @@ struct SignalTests {
             _ = try await keyring.python("call.py", ["create-collection", "Work"]).successful("CreateCollection")
         }
         try await expect([
+            "ItemCreated \(work) \(work)/i1", "PropertiesChanged \(work) Collection {'Items': ['\(root)\(work)/i1']}",
+        ]) { _ = try await keyring.python("call.py", ["create", root + work, "x"]).successful("CreateItem") }
+        try await expect([
             "PropertiesChanged \(work) Collection {'Locked': True}", "CollectionChanged / \(work)",
+            "PropertiesChanged \(work)/i1 Item {'Locked': True}",
         ]) { try await call("Service.Lock", root, ["array:objpath:\(root)\(work)"]) }
         try await expect([
             "PropertiesChanged \(work) Collection {'Locked': False}", "CollectionChanged / \(work)",
+            "PropertiesChanged \(work)/i1 Item {'Locked': False}",
         ]) { try await call("Service.Unlock", root, ["array:objpath:\(root)\(work)"]) }
         try await expect([
             "CollectionDeleted / \(work)",

@@ -200,6 +200,7 @@ def refused():
         client.call(LOGIN + "/none", "Secret.Item", "SetSecret", "(oayays)", (whole,)),
         client.call(item, "Secret.Item", "SetSecret", "((oayays)b)", ((whole, True),)),
         client.call(ROOT, "Secret.Service", "SetSecret", "(oayays)", (whole,)),
+        client.create(session, {"a": "2"}, secret * ((10 << 20) // len(secret))),
     ]:
         print(reply if isinstance(reply, str) else "done")
     for _ in range(20):
@@ -338,7 +339,7 @@ MEMBERS = {
     "org.freedesktop.Secret.Session": {"Close": None},
     "org.freedesktop.Secret.Prompt": {"Prompt": "s", "Dismiss": None},
     "org.freedesktop.impl.portal.Secret": {"RetrieveSecret": "osha{sv}"},
-    "org.latchkey.Keyring1": {"RegisterAgent": None, "UnregisterAgent": None, "Describe": None},
+    "org.latchkey.Keyring1": {"RegisterAgent": None, "Describe": None},
     "org.freedesktop.DBus.Properties": {"Get": "ss", "GetAll": "s", "Set": "ssv"},
     "org.freedesktop.DBus.Introspectable": {"Introspect": None},
     "org.freedesktop.DBus.Peer": {"Ping": None, "GetMachineId": None},

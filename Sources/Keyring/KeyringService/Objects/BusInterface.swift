@@ -170,7 +170,7 @@ extension BusInterface {
     static let agents = BusInterface(
         name: "org.latchkey.Keyring1",
         methods: [
-            Method("RegisterAgent", Keyring.registerAgent), Method("UnregisterAgent", Keyring.unregisterAgent),
+            Method("RegisterAgent", Keyring.registerAgent),
             Method("Describe", gives: "(sba(suss)) description", Keyring.describe),
         ])
 

@@ -24,9 +24,8 @@ extension Keyring {
     // MARK: - Collections
 
     func readAlias(_ call: BusCall) async throws(BusFault) -> BusValue {
-        let alias = call[0].text
-        if vault == nil, collection(alias: alias) == nil { _ = try await openVault() }
-        return .tuple([.path(collection(alias: alias).map { KeyringPath.collection(.name($0)).text } ?? "/")])
+        let name = try await collection(.alias(call[0].text))
+        return .tuple([.path(name.map { KeyringPath.collection(.name($0)).text } ?? "/")])
     }
 
     func setAlias(_ call: BusCall) async throws(BusFault) -> BusValue {
@@ -107,7 +106,7 @@ extension Keyring {
         let isDeleted = try await use(try await openStore(of: name)) { (store, deadline) async throws(StoreError) in
             try await store.deleteCollection(name, deadline: deadline)
         }
-        guard isDeleted else { throw .unknownObject }
+        guard isDeleted else { throw .noSuchObject }
         try await look()
         itemCounts[name] = nil
         emit("CollectionDeleted", KeyringPath.collection(.name(name)).text)
@@ -153,7 +152,7 @@ extension Keyring {
             try await store.read(id, deadline: deadline)
         }
         guard let record, record.item.collection == name else { return nil }
-        if let observer = configuration.observer { observer.didRead(record.item, by: await reader()) }
+        if let observer = configuration.observer { observer.didRead(record.item, by: await client(sender)) }
         return record
     }
 
@@ -162,7 +161,7 @@ extension Keyring {
     ) async throws(BusFault) -> BusValue {
         let session = try session(call[0])
         let store = try await openStore(of: item.collection)
-        guard let secret = try await secret(of: item.id, in: item.collection, store) else { throw .unknownObject }
+        guard let secret = try await secret(of: item.id, in: item.collection, store) else { throw .noSuchObject }
         return .tuple([try session.sealed(secret)])
     }
 
@@ -171,20 +170,20 @@ extension Keyring {
     ) async throws(BusFault) -> BusValue {
         let session = try session(call[0][0])
         let store = try await openStore(of: item.collection)
-        guard try await self.item(item.id, in: item.collection, store) != nil else { throw .unknownObject }
+        guard try await self.item(item.id, in: item.collection, store) != nil else { throw .noSuchObject }
         let secret = try session.opened(call[0])
         let contentType = try ClientSession.contentType(of: call[0])
         let changed = try await use(store) { (store, deadline) async throws(StoreError) in
             try await store.setSecret(secret, contentType: contentType, of: item.id, deadline: deadline)
         }
-        guard let changed else { throw .unknownObject }
+        guard let changed else { throw .noSuchObject }
         announceChange(changed)
         return .none
     }
 
     func delete(item: (collection: String, id: ItemID), _: BusCall) async throws(BusFault) -> BusValue {
         let store = try await openStore(of: item.collection)
-        guard try await self.item(item.id, in: item.collection, store) != nil else { throw .unknownObject }
+        guard try await self.item(item.id, in: item.collection, store) != nil else { throw .noSuchObject }
         if configuration.isConfirmed(.deleteItem(item.id)) {
             return .tuple([.path(try addPrompt(.deleteItem(item.id, collection: item.collection)))])
         }
@@ -196,13 +195,11 @@ extension Keyring {
         let deleted = try await use(try await openStore(of: name)) { (store, deadline) async throws(StoreError) in
             try await store.delete(id, deadline: deadline)
         }
-        guard let deleted else { throw .unknownObject }
+        guard let deleted else { throw .noSuchObject }
         await announceDeletion(deleted.id, in: deleted.collection)
     }
 
     // MARK: - Who reads
-
-    private func reader() async -> KeyringClient { await client(sender) }
 
     func client(_ sender: String) async -> KeyringClient {
         if let known = readers[sender] { return known }
@@ -302,7 +299,7 @@ extension Keyring {
 /// org.freedesktop.impl.portal.Secret: a key for each sandboxed application, with which libsecret seals a file of its
 /// own (XDG Desktop Portal, "Secret portal backend").
 ///
-/// The key is an item of the default collection, as in gnome-keyring, so that a copy of the items includes the keys. As
+/// The key is made in the default collection, as in gnome-keyring, and found in any, so that a copy of the items includes the keys. As
 /// with other items, every program on the bus can read it.
 extension Keyring {
     static let portalPath = "/org/freedesktop/portal/desktop"
@@ -333,20 +330,19 @@ extension Keyring {
     }
 
     private func portalKey(of application: String) async throws(BusFault) -> Secret<ItemContent> {
-        let name = collection(alias: "default") ?? Self.firstCollection.name
         // A sandboxed application can't unlock a collection that another client locked.
-        let store = try await store(of: name)
+        let vault = try await openVault()
         guard
             let attributes = ItemAttributes([
                 .init(name: "app_id", value: application),
                 .init(name: "xdg:schema", value: "org.freedesktop.portal.Secret"),
             ])
         else { throw .invalid("can't store the application's ID") }
-        let found = try await use(store) { (store, deadline) async throws(StoreError) in
-            try await store.search(attributes, in: name, deadline: deadline)
+        let found = try await use(vault) { (store, deadline) async throws(StoreError) in
+            try await store.search(attributes, in: nil, deadline: deadline)
         }
         if let item = found.first {
-            let present = try await use(store) { (store, deadline) async throws(StoreError) in
+            let present = try await use(vault) { (store, deadline) async throws(StoreError) in
                 try await store.read(item.id, deadline: deadline)
             }
             if let present { return present.takeSecret() }
@@ -354,7 +350,8 @@ extension Keyring {
         let secret: Secret<ItemContent> = try mapError(
             { (_: RandomSourceError) in BusFault(.failed, "the kernel returned no random bytes") },
             of: .random(byteCount: Self.keyByteCount))
-        let creation = try await use(store) { (store, deadline) async throws(StoreError) in
+        let name = collection(alias: "default") ?? Self.firstCollection.name
+        let creation = try await use(vault) { (store, deadline) async throws(StoreError) in
             try await store.create(
                 secret, contentType: "application/octet-stream", attributes,
                 label: "Application key for \(application)", in: name, replacing: false, deadline: deadline)

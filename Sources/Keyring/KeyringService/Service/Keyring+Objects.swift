@@ -1,5 +1,6 @@
 package import LatchkeyCredentials
 package import LatchkeyDBus
+internal import LatchkeySystem
 
 /// Which object a path is, and which method a call is for.
 extension Keyring {
@@ -54,10 +55,11 @@ extension Keyring {
     /// The collection of a name or alias, or `nil` when there is none. A vault that was never open may have more
     /// than it shows: then it throws IsLocked.
     func collection(_ name: KeyringPath.CollectionName) async throws(BusFault) -> String? {
+        // Another process may have made, renamed or deleted some since.
+        let refusal = await failure(BusFault.self, awaiting: try await openVault())
         if let found = knownCollection(name) { return found }
-        // Only an open vault has all collections.
-        if vault == nil { _ = try await openVault() }
-        return knownCollection(name)
+        if let refusal { throw refusal }
+        return nil
     }
 
     func knownCollection(_ name: KeyringPath.CollectionName) -> String? {
@@ -73,9 +75,11 @@ extension Keyring {
         case .portal: return .portal
         case .folder(let path): return .folder(path)
         case .collection(let name):
-            if let name = try await collection(name) { return .collection(name) }
+            guard let name = try await collection(name) else { throw .noSuchObject }
+            return .collection(name)
         case .item(let name, let id):
-            if let name = try await collection(name) { return .item(name, id) }
+            guard let name = try await collection(name) else { throw .noSuchObject }
+            return .item(name, id)
         case .session(let id):
             if let session = sessions[KeyringPath.session(id).text], session.client == sender {
                 return .session(session)
@@ -244,7 +248,7 @@ extension Keyring {
                 ("Modified", Self.moment(collection.modified)),
             ]
         case .item(let name, let id):
-            guard let item = try await item(id, in: name, try await store(of: name)) else { throw .unknownObject }
+            guard let item = try await item(id, in: name, try await store(of: name)) else { throw .noSuchObject }
             return [
                 ("Locked", .boolean(isLocked(name))), ("Attributes", .dictionary(item.attributes)),
                 ("Label", .string(item.label)), ("Created", Self.moment(item.created)),
@@ -265,7 +269,7 @@ extension Keyring {
             try await look()
             if let collection = vaultCollections.first(where: { $0.name == name }) { return collection }
         }
-        throw .unknownObject
+        throw .noSuchObject
     }
 
     private func set(_ name: String, to value: BusValue, of object: Object) async throws(BusFault) {
@@ -276,7 +280,7 @@ extension Keyring {
             let isDone = try await use(store) { (store, deadline) async throws(StoreError) in
                 try await store.setLabel(label, ofCollection: collection, deadline: deadline)
             }
-            guard isDone else { throw .unknownObject }
+            guard isDone else { throw .noSuchObject }
             let path = KeyringPath.collection(.name(collection)).text
             afterReply.append {
                 self.announceProperties([("Label", value)], of: .collection, path)
@@ -296,11 +300,11 @@ extension Keyring {
         _ id: ItemID, in name: String, label: String?, attributes: ItemAttributes?
     ) async throws(BusFault) {
         let store = try await openStore(of: name)
-        guard try await item(id, in: name, store) != nil else { throw .unknownObject }
+        guard try await item(id, in: name, store) != nil else { throw .noSuchObject }
         let changed = try await use(store) { (store, deadline) async throws(StoreError) in
             try await store.update(id, label: label, attributes: attributes, deadline: deadline)
         }
-        guard let changed else { throw .unknownObject }
+        guard let changed else { throw .noSuchObject }
         guard changed.id == id else {
             // The item became a credential, or ceased to be one. For a client it is another item.
             await announceDeletion(id, in: name)

@@ -8,9 +8,9 @@ internal import LatchkeySystem
 /// Lock and Unlock.
 extension Keyring {
     /// The collection of an object that can be locked. `nil` for one that isn't there, which clients may ask for.
-    private func lockable(_ path: String) async throws(BusFault) -> String? {
+    private func lockable(_ path: String) -> String? {
         switch KeyringPath(path) {
-        case .collection(let name), .item(let name, _): try await collection(name)
+        case .collection(let name), .item(let name, _): knownCollection(name)
         default: nil
         }
     }
@@ -38,7 +38,7 @@ extension Keyring {
                 case .collection(let name), .item(let name, _):
                     let known = knownCollection(name)
                     if let known, isInMemory(known) {
-                        setUnlocked(known)
+                        await setUnlocked(known)
                         done.append(path)
                     } else {
                         waiting.append(path)
@@ -48,12 +48,12 @@ extension Keyring {
                 }
                 continue
             }
-            guard let name = try await lockable(path) else { continue }
+            guard let name = lockable(path) else { continue }
             if isLocked(name), configuration.isConfirmed(.unlock(collection: name)) {
                 waiting.append(path)
                 names.insert(name)
             } else {
-                setUnlocked(name)
+                await setUnlocked(name)
                 done.append(path)
             }
         }
@@ -61,17 +61,18 @@ extension Keyring {
         return .tuple([.paths(done), .path(prompt)])
     }
 
-    func setUnlocked(_ name: String) {
+    func setUnlocked(_ name: String) async {
         guard lockedNames.remove(name) != nil, !isLocked(name) else { return }
-        announceLock(name)
+        announceLock(name, await shortList(of: name))
     }
 
     func lock(_ call: BusCall) async throws(BusFault) -> BusValue {
         var done: [String] = []
         var waiting: [String] = []
         var names: Set<String> = []
+        _ = try? await openVault()
         for path in try paths(call[0]) {
-            guard let name = try? await lockable(path) else { continue }
+            guard let name = lockable(path) else { continue }
             if !isLocked(name), configuration.isConfirmed(.lock(collection: name)) {
                 waiting.append(path)
                 names.insert(name)
@@ -85,9 +86,11 @@ extension Keyring {
     }
 
     func setLocked(_ name: String) async {
-        let wasLocked = isLocked(name)
+        // Without its keys, a vault's collections stay closed until a person unlocks it for all clients.
+        guard !isLocked(name) else { return }
+        let items = await shortList(of: name)
         lockedNames.insert(name)
-        if !wasLocked { announceLock(name) }
+        announceLock(name, items)
         guard vault != nil, vaultCollections.allSatisfy({ lockedNames.contains($0.name) }) else { return }
         guard await configuration.source.close() else { return }
         // The keys are forgotten, so a person has to unlock the vault, and then it is open to all clients.
@@ -203,7 +206,7 @@ extension Keyring {
     /// Does what the prompt was for.
     func agree(to prompt: KeyringPrompt) async {
         switch prompt.matter {
-        case .unlock(_, let names): for name in names { setUnlocked(name) }
+        case .unlock(_, let names): for name in names { await setUnlocked(name) }
         case .lock(_, let names): for name in names { await setLocked(name) }
         case .deleteCollection(let name):
             guard (try? await deleteCollection(name)) != nil else {
@@ -254,11 +257,6 @@ extension Keyring {
             throw BusFault(.limitsExceeded, "too many agents")
         }
         agents.append(sender)
-        return .none
-    }
-
-    func unregisterAgent(_ call: BusCall) -> BusValue {
-        agents.removeAll { $0 == sender }
         return .none
     }
 

@@ -1,5 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyDBus
+internal import LatchkeyLog
 internal import LatchkeySystem
 
 /// The state of the service, and the actions of each call. Only the service's worker uses it.
@@ -103,7 +104,7 @@ final class Keyring {
         switch work {
         case .call(let call):
             sender = call.sender
-            noteSecret(of: call)
+            secretByteCount = Self.secretByteCount(of: call)
             guard await reads(call.sender) else {
                 await reply(to: call, .failure(.unreadResponses))
                 break
@@ -133,11 +134,10 @@ final class Keyring {
         secretByteCount = 0
     }
 
-    /// A secret that a call brings may cross the bus in the clear: nothing of it stays in GDBus's buffer, also if the call
-    /// is refused.
-    private func noteSecret(of call: BusCall) {
-        guard ["CreateItem", "SetSecret"].contains(call.member) else { return }
-        secretByteCount = call.arguments.byteCount + 4096
+    /// How much of GDBus's buffer to overwrite after a call that brings a secret, also if the call is refused: the secret
+    /// may have crossed the bus in the clear.
+    static func secretByteCount(of call: BusCall) -> Int {
+        ["CreateItem", "SetSecret"].contains(call.member) ? min(call.arguments.byteCount, 32 << 20) + 4096 : 0
     }
 
     /// - Parameter result: `nil` in it: not yet.
@@ -218,8 +218,8 @@ final class Keyring {
             wasShownLocked = false
             if collectionNames() != before { announceCollections() }
             for collection in collections where !isLocked(collection.name) {
-                announceLock(collection.name)
                 await announceItems(of: collection.name)
+                announceLock(collection.name, await shortList(of: collection.name))
             }
         }
         // A person may have opened it in another way than was asked for.
@@ -236,7 +236,7 @@ final class Keyring {
         for collection in vaultCollections { announceLock(collection.name) }
     }
 
-    /// Runs `body` with a store. Forgets a store that was locked in the meantime.
+    /// Runs `body` with a store. Forgets a store that was locked, rekeyed or replaced in the meantime.
     func use<Value: ~Copyable>(
         _ store: ServedItems, _ body: (ServedItems, Deadline) async throws(StoreError) -> Value
     ) async throws(BusFault) -> Value {
@@ -245,9 +245,9 @@ final class Keyring {
         switch consume result {
         case .success(let value): return value
         case .failure(let error):
-            if error.code == .locked || error.code == .wrongKey, store !== sessionItems {
-                // After a rekey the keys of before are of no use.
-                if error.code == .wrongKey { _ = await configuration.source.close() }
+            let isStale = error.recoveries.contains(.reopenVault)
+            if error.code == .locked || isStale, store !== sessionItems {
+                if isStale { _ = await configuration.source.close() }
                 leaveVault()
             }
             throw BusFault(error, words: words)
@@ -317,10 +317,13 @@ extension Keyring {
         announceProperties([("Collections", collectionPaths())], of: .service, KeyringPath.root)
     }
 
-    func announceLock(_ name: String) {
+    /// - Parameter items: those of a short list. libsecret goes by what each says of itself.
+    func announceLock(_ name: String, _ items: [ItemID] = []) {
         let path = KeyringPath.collection(.name(name)).text
-        announceProperties([("Locked", .boolean(isLocked(name)))], of: .collection, path)
+        let state = [("Locked", BusValue.boolean(isLocked(name)))]
+        announceProperties(state, of: .collection, path)
         emit("CollectionChanged", path)
+        for item in items { announceProperties(state, of: .item, KeyringPath.item(.name(name), item).text) }
     }
 
     // MARK: - Items
@@ -349,15 +352,22 @@ extension Keyring {
             itemCounts[name] = known + count
             return
         }
-        guard let store = try? await store(of: name) else { return }
+        let items = await shortList(of: name)
+        guard itemCounts[name] == items.count else { return }
+        announceProperties(
+            [("Items", itemPaths(items, in: name))], of: .collection, KeyringPath.collection(.name(name)).text)
+    }
+
+    /// The items of a collection with few of them; else, and where they can't be read, none.
+    func shortList(of name: String) async -> [ItemID] {
+        if let known = itemCounts[name], known > Self.longestAnnouncedList { return [] }
+        guard let store = try? await store(of: name) else { return [] }
         let items = try? await use(store) { (store, deadline) async throws(StoreError) in
             try await store.items(in: name, deadline: deadline)
         }
-        guard let items else { return }
-        itemCounts[name] = items.count
-        guard items.count <= Self.longestAnnouncedList else { return }
-        announceProperties(
-            [("Items", itemPaths(items, in: name))], of: .collection, KeyringPath.collection(.name(name)).text)
+        itemCounts[name] = items?.count
+        guard let items, items.count <= Self.longestAnnouncedList else { return [] }
+        return items
     }
 
     // MARK: - Changes by others

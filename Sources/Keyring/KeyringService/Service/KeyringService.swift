@@ -170,6 +170,7 @@ final class Intake: BusReceiver {
         let byteCount = call.arguments.byteCount
         guard byteCount <= Self.maximumMessageByteCount else {
             connection.reply(to: call, .failure(BusFault(.limitsExceeded, "the message is too large")))
+            connection.overwriteReadBuffer(Keyring.secretByteCount(of: call))
             return true
         }
         // Waiting calls would keep their descriptors open, and only one method accepts a descriptor.

@@ -93,23 +93,25 @@ struct KeyringUnits {
         }
     }
 
-    /// Removes what `write` wrote, and returns the paths; none where nothing is ours.
+    /// Removes what `write` wrote, and returns the paths; none where nothing is ours. Throws the first failure after trying
+    /// all.
     func remove() throws(CommandFailure) -> [String] {
-        var removed: [String] = []
-        for file in files.reversed() where try isOurs(file.path) {
-            guard unsafe unlink(file.path) == 0 else {
-                throw CommandFailure(
-                    .cannotWrite, "keyring.cannot-write",
-                    "can't delete \"\(shown(file.path))\": \(SystemErrorNumber(errno))",
-                    hint: "delete the file yourself")
-            }
-            removed.append(file.path)
+        let results = files.reversed().map { file in
+            Result { () throws(CommandFailure) in try remove(file.path) ? file.path : nil }
         }
+        var removed: [String] = []
+        for result in results { if let path = try result.get() { removed.append(path) } }
         return removed
     }
 
-    private func isOurs(_ path: String) throws(CommandFailure) -> Bool {
-        try content(path)?.starts(with: Self.mark.utf8) ?? false
+    private func remove(_ path: String) throws(CommandFailure) -> Bool {
+        guard try content(path)?.starts(with: Self.mark.utf8) ?? false else { return false }
+        guard unsafe unlink(path) == 0 else {
+            throw CommandFailure(
+                .cannotWrite, "keyring.cannot-write", "can't delete \"\(shown(path))\": \(SystemErrorNumber(errno))",
+                hint: "delete the file yourself")
+        }
+        return true
     }
 
     private func content(_ path: String) throws(CommandFailure) -> [UInt8]? {

@@ -11,8 +11,7 @@ extension KeyringCollection {
     /// A signal contains an item's path, so each saved item is looked up, one after another. For a deleted item the
     /// change has the last known key. The stream ends with the connection to the bus.
     func changes(_ deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
-        let interruption = try Interruption(deadline)
-        return try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+        return try await perform(deadline) { (session, interruption) async throws(KeyringFailure) in
             let own = try await ownPath(session, interruption)
             let watcher = CollectionWatcher(self, path: own, session.connection)
             // The bus has taken our subscriptions when it has carried a later call.

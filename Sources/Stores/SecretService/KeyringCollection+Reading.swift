@@ -125,10 +125,7 @@ extension KeyringCollection {
 
     /// Returns what can be read, in the order of service, account and kind.
     func list(service: String?, _ deadline: Deadline) async throws(StoreError) -> [CredentialMetadata] {
-        let interruption = try Interruption(deadline)
-        let items = try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
-            try await allItems(service.map { [(ItemAttributes.service, $0)] }, session, interruption)
-        }
+        let items = try await allItems(service.map { [(ItemAttributes.service, $0)] }, deadline)
         var first: [CredentialKey: KeyringItem] = [:]
         for item in items {
             // A service may find other items than it was asked for.
@@ -137,6 +134,12 @@ extension KeyringCollection {
             first[key] = item
         }
         return first.map { $1.item.metadata(for: $0) }.sorted { Self.precedes($0.key, $1.key) }
+    }
+
+    func allItems(_ attributes: [(String, String)]?, _ deadline: Deadline) async throws(StoreError) -> [KeyringItem] {
+        try await perform(deadline) { (session, interruption) async throws(KeyringFailure) in
+            try await allItems(attributes, session, interruption)
+        }
     }
 
     /// All items, or those that have these attributes among others, unlocked, in no order.
@@ -172,8 +175,7 @@ extension KeyringCollection {
 
 extension KeyringCollection {
     func report(_ deadline: Deadline) async throws(StoreError) -> SecretServiceReport {
-        let interruption = try Interruption(deadline)
-        return try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+        return try await perform(deadline) { (session, interruption) async throws(KeyringFailure) in
             let process = await session.connection.processID(of: session.owner, interruption.trigger)
             let collections = try await session.property(
                 "Collections", "ao", of: BusName.serviceInterface, at: BusName.service, interruption

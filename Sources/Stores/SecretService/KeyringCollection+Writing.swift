@@ -223,10 +223,7 @@ package struct DuplicateRepair: Sendable, Hashable {
 extension KeyringCollection {
     /// Finds the keys that several items have.
     func duplicates(service: String?, _ deadline: Deadline) async throws(StoreError) -> [DuplicateItems] {
-        let interruption = try Interruption(deadline)
-        let items = try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
-            try await allItems(service.map { [(ItemAttributes.service, $0)] }, session, interruption)
-        }
+        let items = try await allItems(service.map { [(ItemAttributes.service, $0)] }, deadline)
         let found = Dictionary(grouping: items.filter { $0.key != nil }) { $0.key! }
         return found.filter { $1.count > 1 }.sorted { Self.precedes($0.key, $1.key) }.map { key, items in
             DuplicateItems(key: key, items: items.sorted { $0.precedes($1) }.map(\.item))

@@ -19,6 +19,16 @@ internal import LatchkeySystem
     /// How often an operation starts again because another program changes the same items.
     static let attempts = 4
 
+    /// Does something in the open session, until the deadline.
+    func perform<Value: ~Copyable>(
+        _ deadline: Deadline, _ body: (KeyringSession, Interruption) async throws(KeyringFailure) -> Value
+    ) async throws(StoreError) -> Value {
+        let interruption = try Interruption(deadline)
+        return try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+            try await body(session, interruption)
+        }
+    }
+
     // MARK: - Items
 
     /// Returns the paths of the items that have these attributes, among others.
@@ -76,11 +86,10 @@ internal import LatchkeySystem
     }
 
     func state(_ deadline: Deadline) async throws(StoreError) -> SecretServiceState {
-        let interruption = try Interruption(deadline)
-        return try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+        try await perform(deadline) { (session, interruption) async throws(KeyringFailure) in
             SecretServiceState(
                 collectionPath: try await ownPath(session, interruption),
-                isLocked: try await isLocked(session, interruption), owner: session.owner,
+                isLocked: try await isLocked(session, interruption),
                 isSessionEncrypted: session.codec.isEncrypted)
         }
     }
@@ -182,8 +191,7 @@ extension KeyringCollection {
     }
 
     func lock(_ deadline: Deadline) async throws(StoreError) {
-        let interruption = try Interruption(deadline)
-        try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+        try await perform(deadline) { (session, interruption) async throws(KeyringFailure) in
             let own = try await ownPath(session, interruption)
             let reply = try await session.call(.lock, on: BusName.service, [.paths([own])], interruption)
             try await finish(prompt: reply[1].text, session, interruption)
@@ -192,8 +200,7 @@ extension KeyringCollection {
     }
 
     func unlock(_ deadline: Deadline) async throws(StoreError) {
-        let interruption = try Interruption(deadline)
-        try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+        try await perform(deadline) { (session, interruption) async throws(KeyringFailure) in
             _ = try await unlockIfLocked(session, interruption)
         }
     }

@@ -21,8 +21,6 @@ extension BusFault {
     }
 
     enum Meaning {
-        /// The session bus is missing.
-        case noBus
         /// Nobody offers the Secret Service; the call was not delivered.
         case noService
         /// The bus could not start the service, or not in time.
@@ -123,9 +121,13 @@ extension StoreError {
     static let keyringKind = StoreError(
         .unsupported, "a keyring would read an item with the attribute latchkey:kind as a sign-in")
 
-    static let keyringBrokeProtocol = StoreError(
-        .protocolViolation, "the keyring service sent a reply of the wrong form",
-        hint: "restart the keyring service; \(Recovery.diagnose)")
+    static let keyringBrokeProtocol = keyringBrokeProtocol(nil)
+
+    static func keyringBrokeProtocol(_ failure: BusFault?) -> StoreError {
+        StoreError(
+            .protocolViolation, "the keyring service sent a reply of the wrong form",
+            hint: "restart the keyring service; \(Recovery.diagnose)", platform: failure?.platform)
+    }
 
     static let keyringSecretUnsendable = StoreError(
         .protocolViolation, "the secret could not be encrypted for the keyring service", hint: "try again")
@@ -177,7 +179,6 @@ extension KeyringFailure {
         case .bus(let failure):
             switch failure.meaning {
             case .cancelled: return Task.isCancelled ? .cancelled : .keyringTimedOut
-            case .noBus: return .noSessionBus(failure)
             case .noService, .notStarted: return .noKeyringService(failure)
             case .noSession, .lost: return .keyringWentAway(failure)
             case .isLocked:
@@ -194,9 +195,7 @@ extension KeyringFailure {
                     hint: "check the sandbox's permission to talk to org.freedesktop.secrets",
                     platform: failure.platform)
             case .wrongType:
-                return StoreError(
-                    .protocolViolation, "the keyring service sent a reply of the wrong form",
-                    hint: "restart the keyring service", platform: failure.platform)
+                return .keyringBrokeProtocol(failure)
             case .tooLarge:
                 return StoreError(
                     .tooLarge, "the secret is too large for the session bus or the keyring service",

@@ -43,18 +43,14 @@ extension SecretServiceStore: ItemStore {
 
 extension KeyringCollection {
     fileprivate func items(_ attributes: ItemAttributes, _ deadline: Deadline) async throws(StoreError) -> [Item] {
-        let interruption = try Interruption(deadline)
-        let found = try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
-            try await allItems(attributes.all.isEmpty ? nil : attributes.pairs, session, interruption)
-        }
+        let found = try await allItems(attributes.all.isEmpty ? nil : attributes.pairs, deadline)
         return found.filter(\.isItem).map(\.item).sorted { $0.precedes($1) }
     }
 
     fileprivate func read<Purpose: SecretPurpose>(
         _ id: ItemID, as purpose: Purpose.Type, _ deadline: Deadline
     ) async throws(StoreError) -> ItemRecord<Purpose>? {
-        let interruption = try Interruption(deadline)
-        return try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+        return try await perform(deadline) { (session, interruption) async throws(KeyringFailure) in
             guard let found = try await item(id, session, interruption),
                 let decoded = try await secret(
                     startSecret(at: found.path, session, interruption), of: found, as: purpose, session, interruption)
@@ -68,8 +64,7 @@ extension KeyringCollection {
     fileprivate func save<Purpose: SecretPurpose>(
         _ secret: borrowing Secret<Purpose>, _ draft: ItemDraft, _ deadline: Deadline
     ) async throws(StoreError) -> (item: Item, isNew: Bool)? {
-        let interruption = try Interruption(deadline)
-        return try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+        return try await perform(deadline) { (session, interruption) async throws(KeyringFailure) in
             try await save(secret, draft, session, interruption)
         }
     }
@@ -112,8 +107,7 @@ extension KeyringCollection {
     fileprivate func delete(
         _ id: ItemID, _ condition: WriteCondition, _ deadline: Deadline
     ) async throws(StoreError) -> Item? {
-        let interruption = try Interruption(deadline)
-        return try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
+        return try await perform(deadline) { (session, interruption) async throws(KeyringFailure) in
             let found = try await item(id, session, interruption)
             try await check(condition, found, session, interruption)
             guard let found, try await delete(found, session, interruption) else { return nil }

@@ -7,8 +7,6 @@ package struct SecretServiceState: Sendable, Hashable {
     /// The collection's D-Bus path.
     package let collectionPath: String
     package let isLocked: Bool
-    /// The unique bus name of the program that offers the service.
-    package let owner: String
     /// Whether secrets are encrypted on their way over the bus.
     package let isSessionEncrypted: Bool
 }

@@ -80,11 +80,12 @@ import TestServices
         var environment = scene.environment
         environment["LATCHKEY_KEY_FILE"] = nil
         environment["LATCHKEY_VAULT"] = scene.directory / "other"
+        try await PassphraseVault.make(
+            "a passphrase of several words".utf8, at: scene.directory / "other", in: environment)
         let passphrase = try scene.directory.write("passphrase", "a passphrase of several words\n")
         var withFile = environment
         withFile["LATCHKEY_PASSPHRASE_FILE"] = passphrase
         let latchkey = try BuiltProducts.latchkey()
-        try await latchkey.run(["vault", "init"], environment: withFile).successful("vault init")
         try await latchkey.run(["sign-in", "work"], environment: withFile).successful("sign-in")
         try await save("hunter2secret", "example.org", withFile)
         try scene.directory.write(".env", "B=latchkey://example.org/ada\n")

@@ -285,8 +285,7 @@ internal import TestServices
             .successful("provider add")
         try await signIn().successful("sign-in")
         let first = try await run("token", "work").output
-        server.program.type(#"{"userinfo": {"sub": "2", "preferred_username": "ada"}}"# + "\n")
-        try await server.program.wait(for: "the change") { server.events.contains("changed") }
+        try await server.change(#"{"userinfo": {"sub": "2", "preferred_username": "ada"}}"#)
         for _ in 0..<2 {
             let run = try await signIn().successful("sign-in")
             #expect(
@@ -355,29 +354,5 @@ internal import TestServices
             let run = try await signIn(#""times": {"\#(claim)": \#(seconds)}"#)
             #expect(run.status == status, "\(run.errorText)")
         }
-    }
-}
-
-/// A server that runs, and what clients did there.
-struct StrictServer {
-    let program: RunningProgram
-    let issuer: String
-
-    /// - Parameter settings: as in the program's own description.
-    init(_ settings: String) async throws {
-        let script = TestData.folder().appendingPathComponent("strict_server.py").path
-        let program = try Program("python3").start([script, settings])
-        try await program.wait(for: "its address") { program.outputSoFar.contains("\n") }
-        self.program = program
-        issuer = String(program.outputSoFar.prefix { $0 != "\n" })
-    }
-
-    var events: [String] { program.outputSoFar.split(separator: "\n").dropFirst().map(String.init) }
-
-    /// Takes more settings. Returns once they hold.
-    func change(_ settings: String) async throws {
-        let count = events.count { $0 == "changed" }
-        program.type(settings + "\n")
-        try await program.wait(for: "its change") { events.count { $0 == "changed" } > count }
     }
 }

@@ -1,11 +1,12 @@
 """A secret in the forms that the page on `run` promises to replace.
 
-usage: mask_forms.py FORM PART          the forms of the secret in the variable A
+usage: mask_forms.py all                the secret in the variable A, in all forms
        mask_forms.py hunt COUNT SEED    random secrets in all forms, as JSON
        mask_forms.py list               the forms and the parts, as JSON
 
-FORM and PART are a row and a column of the page's table. Each text comes as BEFORE AFTER <TEXT>: so many of its first and of
-its last characters hold more than the secret, as in base64. What is written is what Python's libraries make of it.
+A form and a part are a row and a column of the page's table; a zero byte stands between the texts of two cells. Each text
+comes as BEFORE AFTER <TEXT>: so many of its first and of its last characters hold more than the secret, as in base64. What
+is written is what Python's libraries make of it.
 """
 
 import base64
@@ -141,5 +142,8 @@ elif sys.argv[1] == "hunt":
                         "before": before, "after": after,
                     }))
 else:
-    for text, before, after in texts(os.environb[b"A"], sys.argv[1], sys.argv[2]):
-        sys.stdout.buffer.write(f"{before} {after} <".encode() + text.encode() + b">\n")
+    sys.stdout.buffer.write(b"\0".join(
+        b"".join(
+            f"{before} {after} <".encode() + text.encode() + b">\n"
+            for text, before, after in texts(os.environb[b"A"], form, part))
+        for form in FORMS for part in PARTS))

@@ -1,10 +1,12 @@
-"""An authorization server that insists on what the RFCs require, and on nothing else.
+"""Authorization servers that insist on what the RFCs require, and on nothing else.
 
-usage: strict_server.py SETTINGS
+usage: strict_server.py [SETTINGS]
 
-SETTINGS is JSON: how the server differs from the defaults below; each line of standard input changes more. The first line that is printed is its issuer. Each later
-line is something that a client did; a line that begins with "missing" or "twice" names a parameter that the RFC of a
-request requires once. It knows nothing of the client but what it sends.
+With SETTINGS it is one server, as below with standard input and output in place of the files. Otherwise, each line of
+standard input starts a server, a process of its own: a folder, and as JSON how the server differs from the
+defaults below. In the folder, each line of the pipe "input" changes more, and its end ends the server. The first line of
+the file "output" is the issuer. Each later line is something that a client did; a line that begins with "missing" or
+"twice" names a parameter that the RFC of a request requires once. It knows nothing of the client but what it sends.
 """
 
 import base64
@@ -21,6 +23,25 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, padding, rsa, utils
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+
+def started():
+    """What a server differs in, in its process. The one that starts them never returns."""
+    if len(sys.argv) > 1:
+        return json.loads(sys.argv[1])
+    for line in sys.stdin:
+        folder, differences = line.split(" ", 1)
+        if os.fork() == 0:
+            os.dup2(os.open(folder + "/output", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), 1)
+            sys.stdin = open(folder + "/input")
+            return json.loads(differences)
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            pass
+    os._exit(0)
+
 
 settings = {
     "methods": ["none"],  # token_endpoint_auth_methods_supported
@@ -42,7 +63,7 @@ settings = {
     "userinfo": {"sub": "1", "preferred_username": "ada"},  # None: the endpoint refuses
     "resource": None,  # the path of a resource (RFC 9728), which each request for tokens must name (RFC 8707)
     "metadata": {},  # of the resource: what is another than it should be; "at": where its challenge points
-} | json.loads(sys.argv[1])
+} | started()
 
 # RFC 6749 sections 4.1.1, 4.1.3, 6; RFC 7636 sections 4.3, 4.5; RFC 7009 section 2.1; RFC 8628 sections 3.1, 3.4; RFC 9126
 # sections 2.1, 4; OpenID Connect Core section 3.1.2.1. "client_id?": unless the client authenticates.

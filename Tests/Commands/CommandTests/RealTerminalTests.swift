@@ -85,6 +85,8 @@ internal import TestServices
 
     @Test(arguments: Size.all) func `questions are complete, and their answers hidden`(_ size: Size) async throws {
         let scene = try await Scene(size)
+        try await PassphraseVault.make(
+            Self.passphrase.utf8, at: scene.directory / "third/vault", in: scene.directory.environment())
         let dialogs: [(command: String, status: Int32, answers: [(question: String, answer: String)])] = [
             (
                 "vault init --vault second/vault", 0,
@@ -96,7 +98,7 @@ internal import TestServices
             ),
             ("vault unlock --vault second/vault --no-prompt", 77, []),
             (
-                "vault slots --vault second/vault", 0, [("Passphrase of the vault:", Self.passphrase)]
+                "vault slots --vault third/vault", 0, [("Passphrase of the vault:", Self.passphrase)]
             ),
             (
                 "set a-service-with-a-long-name.example.org ada", 0,

@@ -133,23 +133,32 @@ import Testing
     }
 
     /// Cuts and moments without a piece are drawn by chance, of few letters, so that secrets overlap and nearly begin.
-    @Test(arguments: 0..<300)
-    func `however a text is cut, the result is the same, without a secret`(_: Int) {
-        func letters(_ count: Int) -> String { String((0..<count).map { _ in "ab1".randomElement()! }) }
-        let secrets = (0..<Int.random(in: 1...3)).map { _ in letters(.random(in: 4...9)) }
-        let text = (0..<6).map { _ in Bool.random() ? secrets.randomElement()! : letters(.random(in: 0...6)) }.joined()
-        var rest = Substring(text)
-        var pieces: [String?] = []
-        while !rest.isEmpty {
-            let count = Int.random(in: 1...7)
-            pieces.append(String(rest.prefix(count)))
-            rest = rest.dropFirst(count)
+    @Test func `however a text is cut, the result is the same, without a secret`() {
+        let seed = UInt64.random(in: 0 ... .max)
+        var chance = SeededGenerator(seed: seed)
+        func letters(_ count: Int) -> String {
+            String((0..<count).map { _ in "ab1".randomElement(using: &chance)! })
         }
-        let output = shown(pieces, hiding: secrets).joined()
-        #expect(output == shown([text], hiding: secrets).joined(), "\(secrets) in \(pieces)")
-        let paused = shown(pieces.flatMap { [$0, nil] }, hiding: secrets).joined()
-        for secret in secrets {
-            #expect(!output.contains(secret) && !paused.contains(secret), "\(secrets) in \(pieces)")
+        for round in 0..<300 {
+            let secrets = (0..<Int.random(in: 1...3, using: &chance)).map { _ in
+                letters(.random(in: 4...9, using: &chance))
+            }
+            let text = (0..<6).map { _ in
+                Bool.random(using: &chance)
+                    ? secrets.randomElement(using: &chance)! : letters(.random(in: 0...6, using: &chance))
+            }.joined()
+            var rest = Substring(text)
+            var pieces: [String?] = []
+            while !rest.isEmpty {
+                let count = Int.random(in: 1...7, using: &chance)
+                pieces.append(String(rest.prefix(count)))
+                rest = rest.dropFirst(count)
+            }
+            let name = "seed \(seed), round \(round): \(secrets) in \(pieces)"
+            let output = shown(pieces, hiding: secrets).joined()
+            #expect(output == shown([text], hiding: secrets).joined(), "\(name)")
+            let paused = shown(pieces.flatMap { [$0, nil] }, hiding: secrets).joined()
+            for secret in secrets { #expect(!output.contains(secret) && !paused.contains(secret), "\(name)") }
         }
     }
 

@@ -25,7 +25,11 @@ public final class Tmux: Sendable {
         try await server.wait(for: "tmux's socket") { FileManager.default.fileExists(atPath: socket) }
     }
 
-    fileprivate func command(_ arguments: String...) async throws -> String {
+    @discardableResult
+    fileprivate func command(_ arguments: String...) async throws -> String { try await command(arguments) }
+
+    @discardableResult
+    fileprivate func command(_ arguments: [String]) async throws -> String {
         try await Program("tmux").run(["-S", socket] + arguments, environment: environment).successful("tmux")
             .outputText
     }
@@ -36,14 +40,14 @@ public final class Tmux: Sendable {
             count += 1
             return "screen\(count)"
         }
-        // Not before its bytes are recorded.
-        _ = try await self.command(
-            "new-session", "-d", "-s", name, "-x", "\(columns)", "-y", "\(rows)", "-c", directory.path,
-            "tmux -S '\(socket)' wait-for \(name); \(command); printf '\\n\(Self.end)%s' $?; exec cat")
         let record = directory / name
-        _ = try await self.command("pipe-pane", "-t", name, "cat > '\(record)'")
+        // Not before its bytes are recorded.
+        try await self.command(
+            "new-session", "-d", "-s", name, "-x", "\(columns)", "-y", "\(rows)", "-c", directory.path,
+            "tmux -S '\(socket)' wait-for \(name); \(command); printf '\\n\(Self.end)%s' $?; exec cat",
+            ";", "pipe-pane", "-t", name, "cat > '\(record)'")
         try await server.wait(for: "the record of \(name)") { FileManager.default.fileExists(atPath: record) }
-        _ = try await self.command("wait-for", "-S", name)
+        try await self.command("wait-for", "-S", name)
         return Screen(tmux: self, name: name, record: record)
     }
 
@@ -63,13 +67,15 @@ public final class Tmux: Sendable {
         }
 
         /// The lines, what was scrolled away included; those that the terminal broke are whole again.
-        public func lines() async throws -> [String] {
-            try await allLines().filter { !$0.hasPrefix(Tmux.end) }
-        }
+        public func lines() async throws -> [String] { Self.shown(try await allLines()) }
 
         /// The same as one line, in which breaks between words are spaces.
-        public func text() async throws -> String {
-            try await lines().joined(separator: " ").split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        public func text() async throws -> String { Self.joined(try await lines()) }
+
+        private static func shown(_ lines: [String]) -> [String] { lines.filter { !$0.hasPrefix(Tmux.end) } }
+
+        private static func joined(_ lines: [String]) -> String {
+            lines.joined(separator: " ").split(whereSeparator: \.isWhitespace).joined(separator: " ")
         }
 
         /// The lines with the control sequences of their colours.
@@ -81,27 +87,43 @@ public final class Tmux: Sendable {
         public func bytes() throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: record))) }
 
         public func waitUntilShown(_ text: String) async throws {
-            try await tmux.server.wait(for: "\"\(text)\" on the screen, which shows: \(try await lines())") {
-                try await self.text().contains(text)
+            try await wait(for: "\"\(text)\" on the screen") { _ in try await self.text().contains(text) }
+        }
+
+        /// Waits until a condition holds, which is tried whenever more bytes are recorded: the screen has those already.
+        private func wait(for what: String, until condition: ([UInt8]) async throws -> Bool) async throws {
+            var count = -1
+            do {
+                try await tmux.server.wait(for: what) {
+                    let bytes = try bytes()
+                    guard bytes.count != count else { return false }
+                    count = bytes.count
+                    return try await condition(bytes)
+                }
+            } catch {
+                throw ServiceFailure("\(error); the screen shows: \(try await lines())")
             }
         }
 
         /// Types a line, Enter included.
         public func type(_ line: String) async throws {
-            if !line.isEmpty { _ = try await tmux.command("send-keys", "-t", name, "-l", line) }
-            _ = try await tmux.command("send-keys", "-t", name, "Enter")
+            let enter = ["send-keys", "-t", name, "Enter"]
+            try await tmux.command((line.isEmpty ? [] : ["send-keys", "-t", name, "-l", line, ";"]) + enter)
         }
 
         /// Waits for the command's end, and returns its exit status and what the screen shows then.
         public func finish() async throws -> (status: Int32, text: String) {
             var status: Int32?
-            try await tmux.server.wait(for: "the end of \(name), which shows: \(try await lines())") {
-                guard let line = try await allLines().last(where: { $0.hasPrefix(Tmux.end) }) else { return false }
+            var shown: [String] = []
+            try await wait(for: "the end of \(name)") { bytes in
+                guard String(decoding: bytes, as: UTF8.self).contains(Tmux.end) else { return false }
+                let lines = try await allLines()
+                guard let line = lines.last(where: { $0.hasPrefix(Tmux.end) }) else { return false }
                 status = Int32(line.dropFirst(Tmux.end.count).filter(\.isNumber))
-                // What is recorded comes a moment later.
-                return String(decoding: try bytes(), as: UTF8.self).contains(Tmux.end)
+                shown = Self.shown(lines)
+                return true
             }
-            return (status ?? -1, try await text())
+            return (status ?? -1, Self.joined(shown))
         }
     }
 }

@@ -81,7 +81,7 @@ struct RefusedResponseTests {
         #expect(try await failure(of: [.readHeader, .say(message)])?.code == .connectionLost)
     }
 
-    @Test func `plain HTTP to another machine is refused before anything is sent`() async throws {
+    @Test func `plain HTTP to another machine is refused`() async throws {
         #expect(await failure(try HTTPURL("http://example.com/"))?.code == .notConfidential)
     }
 

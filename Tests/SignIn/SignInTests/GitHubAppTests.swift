@@ -91,7 +91,7 @@ struct GitHubAppTests {
         #expect(try scene.findings() == [])
     }
 
-    @Test func `an app of an Enterprise host signs in and refreshes at that host`() async throws {
+    @Test func `an app of an Enterprise host gets its tokens at that host, and has that origin alone`() async throws {
         let provider = try #require(BuiltInProvider.named("github"))
         var choices = BuiltInProvider.Choices(name: provider.name, clientID: "Iv1.app")
         (choices.host, choices.scopes) = ("git.example.org", [])

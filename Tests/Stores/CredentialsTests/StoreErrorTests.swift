@@ -28,7 +28,7 @@ import Testing
         #expect(!Deadline.standard.hasPassed && Deadline.standard.remaining <= .seconds(30))
     }
 
-    @Test func `a version is logged by the beginning of a keyed hash`() {
+    @Test func `a version is logged by its first four bytes`() {
         let version = CredentialVersion(bytes: [0x01, 0xAB, 0xFF, 0x00, 0x99, 0x99])
         #expect(version.logMessage.text == "01abff00")
     }

@@ -164,6 +164,19 @@ import Testing
         }
         #expect(types.allSatisfy { $0.value.count <= 4 }, "\(types.filter { $0.value.count > 4 }.keys)")
     }
+
+    /// Foundation's networking is slow to start and a large library: nobody else may need it.
+    @Test func `one module alone imports Foundation's networking, and no executable needs it`() throws {
+        var importers: Set<String> = []
+        for (path, code) in try Repository.sources() where code.contains("import FoundationNetworking\n") {
+            importers.insert(path.split(separator: "/").prefix(2).joined(separator: "/"))
+        }
+        #expect(importers == ["Extras/Foundation"])
+        let manifest = try Repository.text("Package.swift")
+        let users = manifest.matches(
+            of: /(?:module|\.target|\.executableTarget)\(\s*(?:name: )?"([\w-]+)",[^)]*"LatchkeyFoundation"/)
+        #expect(users.map { String($0.output.1) } == [])
+    }
 }
 
 /// What every module needs of the system is in one place each, below Sources/Base/System, or in the file that is named here.

@@ -104,17 +104,4 @@ struct ReadmeTests {
         try #require(blocks.count == 1)
         #expect(try Repository.text("Tests/Extras/ATProtocolTests/WholePathTests.swift").contains(blocks[0] + "\n"))
     }
-
-    /// Foundation's networking is slow to start and a large library: nobody else may need it.
-    @Test func `one module alone imports Foundation's networking, and no executable needs it`() throws {
-        var importers: Set<String> = []
-        for (path, code) in try Repository.sources() where code.contains("import FoundationNetworking\n") {
-            importers.insert(path.split(separator: "/").prefix(2).joined(separator: "/"))
-        }
-        #expect(importers == ["Extras/Foundation"])
-        let manifest = try Repository.text("Package.swift")
-        let users = manifest.matches(
-            of: /(?:module|\.target|\.executableTarget)\(\s*(?:name: )?"([\w-]+)",[^)]*"LatchkeyFoundation"/)
-        #expect(users.map { String($0.output.1) } == [])
-    }
 }

@@ -30,7 +30,7 @@ struct DoesNotCompileTests {
 
     /// Modules that know no secret, and no type that holds one: what the machine is like, and what protects the
     /// process.
-    static let withoutSecrets: Set = ["LatchkeyProcess", "LatchkeyProcess"]
+    static let withoutSecrets: Set = ["LatchkeyProcess"]
 
     /// The executables have no public declarations.
     @Test func `a case covers every module of every library product`() throws {

@@ -91,7 +91,7 @@ import Testing
 
     @Test func `the code in the comments of public declarations compiles`() async throws {
         var seen: Set<String> = []
-        for graph in try await Compiler().symbolGraphs(of: PublicTextTests.modules()) {
+        for graph in try await SymbolGraph.published.value {
             for sample in graph.samples {
                 seen.insert(sample.name)
                 let surroundings = try #require(Self.comments[sample.name], "say what \(sample.name)'s sample needs")

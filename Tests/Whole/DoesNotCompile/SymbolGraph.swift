@@ -208,6 +208,11 @@ struct SymbolGraph {
     }
 }
 
+extension SymbolGraph {
+    /// Those of all modules that adopters see, taken once.
+    static let published = Task { try await Compiler().symbolGraphs(of: PublicTextTests.modules()) }
+}
+
 extension Compiler {
     /// The public declarations of modules, those of the build in progress unless told otherwise.
     func symbolGraphs(of names: [String], in own: String? = nil) async throws -> [SymbolGraph] {

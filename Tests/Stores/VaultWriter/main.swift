@@ -106,7 +106,8 @@ func work() async throws {
     case "slots":
         guard let name = KeySlotName(arguments[4]) else { exit(64) }
         for index in 0..<count {
-            try await store.addSlot(
+            // An open store follows sixteen rekeyings, and this process may have no turn for longer.
+            try await open().addSlot(
                 .keyFile(arguments[3]), name: name, replacing: index == 0 ? nil : name, deadline: deadline)
             say("slot \(index)")
         }

@@ -446,6 +446,21 @@ struct KeyringServeTests {
         _ = try await service.finish()
     }
 
+    /// The file that was moved away was read on until something was saved.
+    @Test func `a vault that was made anew in the place of another is served`() async throws {
+        let scene = try await KeyringScene(on: PrivateSession(.none))
+        let service = try await serve(scene)
+        try await scene.set("example.org", "ada", "one")
+        #expect(try await scene.shell("secret-tool lookup service example.org").outputText == "one")
+        try await scene.shell("mv data/latchkey/vault away").successful("mv")
+        try await scene.set("example.org", "ada", "two")
+        try await service.wait(for: "the new vault's item") {
+            try await scene.shell("secret-tool lookup service example.org").outputText == "two"
+        }
+        kill(service.pid, SIGTERM)
+        _ = try await service.finish()
+    }
+
     @Test func `a sandboxed application has its own permanent key, and gnome-keyring's keys are imported`()
         async throws
     {

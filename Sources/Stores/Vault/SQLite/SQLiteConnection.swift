@@ -10,6 +10,7 @@ internal import LatchkeySystem
 @safe final class SQLiteConnection: @unchecked Sendable {
     // Sendable: the owner holds a lock, or is a single thread, around each use.
     private let handle: OpaquePointer
+    private let isReadAsItIs: Bool
 
     enum Role { case creator, reader, writer }
 
@@ -19,6 +20,7 @@ internal import LatchkeySystem
     ///   (sqlite.org/uri.html, `immutable`).
     init(path: String, role: Role, asItIs: Bool = false) throws(StoreError) {
         PageSealedFiles.register()
+        isReadAsItIs = asItIs
         var opened: OpaquePointer?
         let flags =
             (asItIs ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX
@@ -89,6 +91,16 @@ internal import LatchkeySystem
 
     /// Whether no transaction is open.
     var isIdle: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
+
+    /// Throws `unavailable` if another file or none has its name now. SQLite itself looks when it writes
+    /// (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html, `SQLITE_FCNTL_HAS_MOVED`). A file that is read as it is keeps
+    /// being read.
+    func requireName() throws(StoreError) {
+        if isReadAsItIs { return }
+        var hasMoved: Int32 = 0
+        let status = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+        guard status == SQLITE_OK, hasMoved == 0 else { throw .sqlite(SQLite.readOnlyMoved) }
+    }
 
     /// The file's change counter (fileformat2, section 1.3.8). Call it inside a transaction, where it stays the
     /// same until the commit.

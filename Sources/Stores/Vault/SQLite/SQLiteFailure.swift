@@ -16,8 +16,7 @@ extension StoreError {
             return error(.unavailable, "the vault's file can't be read")
         case SQLite.readOnlyMoved:
             return error(
-                .cannotWrite, "the vault was moved or replaced while it was open; nothing was changed",
-                hint: "\(Recovery.reopenVault)")
+                .unavailable, "the vault was moved or replaced while it was open", hint: "\(Recovery.reopenVault)")
         case SQLite.readOnlyDirectory:
             return error(
                 .cannotWrite, "the vault's folder can't be written to",

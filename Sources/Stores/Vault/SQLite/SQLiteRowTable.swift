@@ -131,6 +131,6 @@ extension SQLiteRowTable {
         }
         guard let temporaryFile else { return nil }
         defer { temporaryFile.remove() }
-        return try SQLiteRowTable(path: temporaryFile.path)
+        return try SQLiteRowTable(path: temporaryFile.path, asItIs: true)
     }
 }

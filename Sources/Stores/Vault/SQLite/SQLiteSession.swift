@@ -71,10 +71,12 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
 
     // MARK: - Transactions
 
-    /// Lends a consistent view; throws `busy` at once when a writer has the file.
+    /// Lends a consistent view. Throws `busy` at once when a writer has the file, and `unavailable` when the file was
+    /// moved or replaced.
     func snapshot<Result: ~Copyable & Sendable>(
         _ body: (SQLiteSession) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
+        try connection.requireName()
         view = .begun
         do throws(StoreError) {
             let result = try body(self)

@@ -1,6 +1,5 @@
 #if DEBUG || Fuzzing
     import LatchkeyCredentials
-    import LatchkeyCredentials
     import Glibc
     import LatchkeySecrets
     @testable import LatchkeyVault

@@ -148,7 +148,9 @@ public struct LeaseDirectory: Sendable, Hashable {
         try mapError(
             { (error: SystemErrorNumber) in unusable("can't be created", number: error.number) },
             of: PrivateDirectory.make(path))
-        guard let status = try? FileStatus.ofLink(at: path) else { throw unusable("can't be read", number: errno) }
+        let status = try mapError(
+            { (error: SystemErrorNumber) in unusable("can't be read", number: error.number) },
+            of: FileStatus.ofLink(at: path))
         guard status.isDirectory else { throw unusable("isn't a directory", number: ENOTDIR) }
         guard status.isOwn else { throw unusable("belongs to another user", number: EPERM) }
         guard !status.isWritableByOthers else { throw unusable("can be written by others", number: EPERM) }

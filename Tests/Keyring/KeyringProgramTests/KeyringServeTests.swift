@@ -418,6 +418,14 @@ struct KeyringServeTests {
             let key = try await scene.shell(ask).outputText
             try await scene.shell("\(calls) set-alias default \(work.dropLast(4))login").successful("set-alias")
             #expect(try await scene.shell(ask).outputText == key)
+            // Also if another collection gets a second one, as by an import.
+            try await scene.shell(
+                """
+                \(calls) set-alias default \(work) && printf other | secret-tool store --label=Key \
+                    --collection=\(work.dropLast(4))login app_id org.example.App xdg:schema org.freedesktop.portal.Secret
+                """
+            ).successful("store")
+            #expect(try await scene.shell(ask).outputText == key)
         } else {
             try await scene.shell("latchkey vault add-slot words --new-passphrase-fd 3 3<<< words; rm key")
                 .successful("add-slot")
@@ -430,33 +438,51 @@ struct KeyringServeTests {
         _ = try await service.finish()
     }
 
-    /// It went on with the vault of before until it was started again.
-    @Test func `a restored vault is served once the person has accepted it`() async throws {
+    /// It went on with the vault of before until it was started again; also with one that it had opened at its start.
+    @Test(arguments: [true, false])
+    func `a restored vault is served once the person has accepted it`(afterUse: Bool) async throws {
         let scene = try await KeyringScene(on: PrivateSession(.none))
-        let service = try await serve(scene)
         let vault = "data/latchkey/vault"
+        let lookup = "secret-tool lookup service example.org"
         try await scene.set("example.org", "ada", "one")
-        try await scene.shell("secret-tool lookup service example.org; cp \(vault) copy").successful("cp")
+        try await scene.shell("cp \(vault) copy").successful("cp")
         try await scene.set("example.org", "ada", "two")
-        let lookup = "cp copy \(vault) && secret-tool lookup service example.org 2>&1"
-        #expect(try await scene.shell(lookup).outputText.contains("replaced"))
+        let service = try await serve(scene)
+        if afterUse { #expect(try await scene.shell(lookup).outputText == "two") }
+        #expect(try await scene.shell("cp copy \(vault) && \(lookup) 2>&1").outputText.contains("replaced"))
         try await scene.shell("latchkey vault accept-rollback").successful("accept-rollback")
-        #expect(try await scene.shell("secret-tool lookup service example.org").outputText == "one")
+        #expect(try await scene.shell(lookup).outputText == "one")
         kill(service.pid, SIGTERM)
         _ = try await service.finish()
     }
 
     /// The file that was moved away was read on until something was saved.
-    @Test func `a vault that was made anew in the place of another is served`() async throws {
+    @Test(arguments: [true, false])
+    func `a vault that was made anew in the place of another is served`(afterUse: Bool) async throws {
         let scene = try await KeyringScene(on: PrivateSession(.none))
         let service = try await serve(scene)
         try await scene.set("example.org", "ada", "one")
-        #expect(try await scene.shell("secret-tool lookup service example.org").outputText == "one")
-        try await scene.shell("mv data/latchkey/vault away").successful("mv")
+        if afterUse { #expect(try await scene.shell("secret-tool lookup service example.org").outputText == "one") }
+        try await scene.shell("mv data/latchkey/vault away && latchkey vault init --key-file key").successful("init")
         try await scene.set("example.org", "ada", "two")
         try await service.wait(for: "the new vault's item") {
             try await scene.shell("secret-tool lookup service example.org").outputText == "two"
         }
+        kill(service.pid, SIGTERM)
+        _ = try await service.finish()
+    }
+
+    /// The lock was reported, and forgotten.
+    @Test func `a lock while the vault is away holds when it is back`() async throws {
+        let scene = try await KeyringScene(on: PrivateSession(.none))
+        let service = try await serve(scene)
+        let calls = "/usr/bin/python3 \(TestData.folder().path)/../KeyringServiceTests/call.py"
+        let login = "/org/freedesktop/secrets/collection/login"
+        try await scene.set("example.org", "ada", "one")
+        let vault = "data/latchkey/vault"
+        let lock = "mv \(vault) away && \(calls) lock \(login) && mv away \(vault)"
+        #expect(try await scene.shell(lock).outputText.contains(login))
+        #expect(try await scene.shell("\(calls) get \(login) Collection Locked").outputText.contains("True"))
         kill(service.pid, SIGTERM)
         _ = try await service.finish()
     }

@@ -175,7 +175,8 @@ import TestServices
     }
 
     @Test func `a cursor of another form is refused`() async throws {
-        let store = try await VaultFolder().store()
+        let folder = try VaultFolder()
+        let store = try await folder.store()
         for bytes: [UInt8] in [
             [], [1], [1, 0, 0, 0, 5], Array(repeating: 1, count: 23), Array(repeating: 1, count: 37),
         ] {
@@ -184,6 +185,7 @@ import TestServices
             }
             #expect(error?.code == .unsupported)
         }
+        withExtendedLifetime(folder) {}
     }
 
     // MARK: - What stops it

@@ -45,14 +45,17 @@ enum EnableCommand {
         details: "disable doesn't stop a running keyring.",
         examples: ["latchkey keyring disable"]
     ) { _, context in
-        let paths = try KeyringUnits(context.environment, program: "", vault: nil, usesNetwork: false).remove()
-        guard !paths.isEmpty else {
+        let (paths, refusal) = KeyringUnits(context.environment, program: "", vault: nil, usesNetwork: false).remove()
+        guard !paths.isEmpty || refusal != nil else {
             throw CommandFailure(
                 .notFound, "keyring.not-enabled", "latchkey keyring enable wrote no files here",
                 hint: "see which program serves the keyring: latchkey keyring status")
         }
-        await reload(context)
-        try tell(context, "disabled", paths, "the session bus no longer starts the keyring")
+        if !paths.isEmpty {
+            await reload(context)
+            try tell(context, "disabled", paths, "the session bus no longer starts the keyring")
+        }
+        if let refusal { throw refusal }
         return .success
     }
 

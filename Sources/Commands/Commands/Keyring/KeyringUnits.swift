@@ -93,15 +93,16 @@ struct KeyringUnits {
         }
     }
 
-    /// Removes what `write` wrote, and returns the paths; none where nothing is ours. Throws the first failure after trying
-    /// all.
-    func remove() throws(CommandFailure) -> [String] {
-        let results = files.reversed().map { file in
-            Result { () throws(CommandFailure) in try remove(file.path) ? file.path : nil }
+    /// Removes what `write` wrote. Returns the paths, none where nothing is ours, and the first failure after trying all.
+    func remove() -> (paths: [String], failure: CommandFailure?) {
+        var (paths, failure): ([String], CommandFailure?) = ([], nil)
+        for file in files.reversed() {
+            switch Result(catching: { () throws(CommandFailure) in try remove(file.path) }) {
+            case .success(let isRemoved): if isRemoved { paths.append(file.path) }
+            case .failure(let error): failure = failure ?? error
+            }
         }
-        var removed: [String] = []
-        for result in results { if let path = try result.get() { removed.append(path) } }
-        return removed
+        return (paths, failure)
     }
 
     private func remove(_ path: String) throws(CommandFailure) -> Bool {

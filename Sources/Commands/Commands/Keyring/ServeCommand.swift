@@ -213,7 +213,8 @@ final class VaultSource: KeyringSource {
     func close() async -> Bool {
         // A key that is there for all to open it with makes a lock a matter of form.
         opened.withLock { $0 = nil }
-        return (try? await settings.askingNobody.openVault()) == nil
+        let refusal = await failure(StoreError.self, awaiting: try await settings.askingNobody.openVault())
+        return refusal?.code == .locked || refusal?.code == .wrongKey
     }
 
     private func items(of vault: VaultStore) -> ServedItems {

@@ -341,7 +341,10 @@ extension Keyring {
         let found = try await use(vault) { (store, deadline) async throws(StoreError) in
             try await store.search(attributes, in: nil, deadline: deadline)
         }
-        if let item = found.first {
+        // A copy of another application's items may have brought a second one, which sealed nothing here.
+        let usual = collection(alias: "default")
+        let inUsual = found.filter { $0.collection == usual }
+        if let item = (inUsual.isEmpty ? found : inUsual).min(by: { $0.created < $1.created }) {
             let present = try await use(vault) { (store, deadline) async throws(StoreError) in
                 try await store.read(item.id, deadline: deadline)
             }
@@ -350,7 +353,7 @@ extension Keyring {
         let secret: Secret<ItemContent> = try mapError(
             { (_: RandomSourceError) in BusFault(.failed, "the kernel returned no random bytes") },
             of: .random(byteCount: Self.keyByteCount))
-        let name = collection(alias: "default") ?? Self.firstCollection.name
+        let name = usual ?? Self.firstCollection.name
         let creation = try await use(vault) { (store, deadline) async throws(StoreError) in
             try await store.create(
                 secret, contentType: "application/octet-stream", attributes,

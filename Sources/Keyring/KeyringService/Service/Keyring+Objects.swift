@@ -55,6 +55,7 @@ extension Keyring {
     /// The collection of a name or alias, or `nil` when there is none. A vault that was never open may have more
     /// than it shows: then it throws IsLocked.
     func collection(_ name: KeyringPath.CollectionName) async throws(BusFault) -> String? {
+        if opening > 0, let known = knownCollection(name), isInMemory(known) { return known }
         // Another process may have made, renamed or deleted some since.
         let refusal = await failure(BusFault.self, awaiting: try await openVault())
         if let found = knownCollection(name) { return found }

@@ -86,11 +86,15 @@ extension Keyring {
     }
 
     func setLocked(_ name: String) async {
-        // Without its keys, a vault's collections stay closed until a person unlocks it for all clients.
-        guard !isLocked(name) else { return }
+        guard !lockedNames.contains(name) else { return }
+        // Without its keys, a vault's collections stay closed until a person unlocks it for all clients. A vault that
+        // can't be opened for another reason may be back at any time.
+        let wasLocked = isLocked(name)
+        let refusal = wasLocked ? await failure(BusFault.self, awaiting: try await openVault()) : nil
+        if refusal?.name == StaticString.isLocked.description { return }
         let items = await shortList(of: name)
         lockedNames.insert(name)
-        announceLock(name, items)
+        if !wasLocked { announceLock(name, items) }
         guard vault != nil, vaultCollections.allSatisfy({ lockedNames.contains($0.name) }) else { return }
         guard await configuration.source.close() else { return }
         // The keys are forgotten, so a person has to unlock the vault, and then it is open to all clients.

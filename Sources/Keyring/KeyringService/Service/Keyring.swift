@@ -14,6 +14,8 @@ final class Keyring {
     /// Counts the openings of the store, so that news of an earlier one is known as such.
     var opening = 0
     var changes: Task<Void, Never>?
+    /// Why the vault didn't open in this call.
+    private var refusal: BusFault?
     /// Its collections, as last seen; before it was opened once, the one that it has for certain.
     var vaultCollections = [Keyring.firstCollection]
     /// Whether clients may have seen the vault as locked, so that they need a signal after it is unlocked.
@@ -100,6 +102,7 @@ final class Keyring {
 
     func perform(_ work: Work) async {
         deadline = .after(configuration.callDuration)
+        refusal = nil
         if isFull { await bus.askForUnreadByteCount() }
         switch work {
         case .call(let call):
@@ -135,9 +138,10 @@ final class Keyring {
     }
 
     /// How much of GDBus's buffer to overwrite after a call that brings a secret, also if the call is refused: the secret
-    /// may have crossed the bus in the clear.
+    /// may have crossed the bus in the clear. What a call has beyond the limit of a message stays.
     static func secretByteCount(of call: BusCall) -> Int {
-        ["CreateItem", "SetSecret"].contains(call.member) ? min(call.arguments.byteCount, 32 << 20) + 4096 : 0
+        guard ["CreateItem", "SetSecret"].contains(call.member) else { return 0 }
+        return min(call.arguments.byteCount + 4096, BusConnection.maximumMessageByteCount - 4096)
     }
 
     /// - Parameter result: `nil` in it: not yet.
@@ -175,6 +179,8 @@ final class Keyring {
     /// Returns the open store, or opens it if that works without a person.
     func openVault() async throws(BusFault) -> ServedItems {
         if let vault { return vault }
+        // An attempt may take seconds, and a call may ask for each of its paths.
+        if let refusal { throw refusal }
         let deadline = deadline
         let words = configuration.words
         let opened: Result<ServedItems, StoreError> = await Result(
@@ -185,15 +191,20 @@ final class Keyring {
             return store
         case .failure(let error):
             wasShownLocked = true
-            throw BusFault(error, words: words)
+            let fault = BusFault(error, words: words)
+            refusal = fault
+            throw fault
         }
     }
 
     /// Begins to serve a store that was just opened.
     func adopt(_ store: ServedItems) async throws(BusFault) {
         let deadline = deadline
-        let collections = try await mapFault { () async throws(StoreError) in
-            try await store.collections(deadline: deadline)
+        let collections: [ItemCollection] = try await mapFault { () async throws(StoreError) in
+            let result: Result<[ItemCollection], StoreError> = await Result(
+                awaiting: try await store.collections(deadline: deadline))
+            if case .failure(let error) = result { await leave(store, after: error) }
+            return try result.get()
         }
         // Without file watches, or behind a pool of connections, others' changes send no signals.
         let stream = try await mapFault { () async throws(StoreError) in
@@ -236,7 +247,15 @@ final class Keyring {
         for collection in vaultCollections { announceLock(collection.name) }
     }
 
-    /// Runs `body` with a store. Forgets a store that was locked, rekeyed or replaced in the meantime.
+    /// Forgets a store that was locked, rekeyed, moved or replaced in the meantime.
+    private func leave(_ store: ServedItems, after error: StoreError) async {
+        guard store !== sessionItems else { return }
+        let isStale = error.recoveries.contains(.reopenVault)
+        if isStale { _ = await configuration.source.close() }
+        if isStale || error.code == .locked { leaveVault() }
+    }
+
+    /// Runs `body` with a store, which it leaves where that fails for good.
     func use<Value: ~Copyable>(
         _ store: ServedItems, _ body: (ServedItems, Deadline) async throws(StoreError) -> Value
     ) async throws(BusFault) -> Value {
@@ -245,11 +264,7 @@ final class Keyring {
         switch consume result {
         case .success(let value): return value
         case .failure(let error):
-            let isStale = error.recoveries.contains(.reopenVault)
-            if error.code == .locked || isStale, store !== sessionItems {
-                if isStale { _ = await configuration.source.close() }
-                leaveVault()
-            }
+            await leave(store, after: error)
             throw BusFault(error, words: words)
         }
     }

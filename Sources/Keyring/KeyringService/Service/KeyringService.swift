@@ -170,7 +170,8 @@ final class Intake: BusReceiver {
         let byteCount = call.arguments.byteCount
         guard byteCount <= Self.maximumMessageByteCount else {
             connection.reply(to: call, .failure(BusFault(.limitsExceeded, "the message is too large")))
-            connection.overwriteReadBuffer(Keyring.secretByteCount(of: call))
+            let secretByteCount = Keyring.secretByteCount(of: call)
+            if secretByteCount > 0 { connection.overwriteReadBuffer(secretByteCount) }
             return true
         }
         // Waiting calls would keep their descriptors open, and only one method accepts a descriptor.

@@ -74,9 +74,9 @@ public enum VaultKeyFile {
                     ? "make sure that you own the key file and its mode is 600" : "\(Recovery.chooseKeyFile)")
         }
         defer { close(descriptor) }
-        guard let status = try? FileStatus.of(descriptor: descriptor) else {
-            throw FileProblem.system("key file", path, number: errno)
-        }
+        let status = try mapError(
+            { (error: SystemErrorNumber) in FileProblem.system("key file", path, number: error.number) },
+            of: FileStatus.of(descriptor: descriptor))
         // Advice on the mode is only for possible key files.
         if status.isRegularFile, status.isOwn, status.byteCount != byteCount { throw wrongLength(path) }
         try status.requirePrivateFile("key file", path)

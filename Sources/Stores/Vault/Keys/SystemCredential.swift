@@ -77,10 +77,9 @@ package struct SystemCredential: Sendable, Hashable {
     }
 
     private func status(_ descriptor: Int32, _ path: String) throws(StoreError) -> FileStatus {
-        guard let status = try? FileStatus.of(descriptor: descriptor) else {
-            throw FileProblem.system("credential", path, number: errno)
-        }
-        return status
+        try mapError(
+            { (error: SystemErrorNumber) in FileProblem.system("credential", path, number: error.number) },
+            of: FileStatus.of(descriptor: descriptor))
     }
 
     private var wrongLength: StoreError {

@@ -92,9 +92,9 @@ struct GenerationFile: Sendable {
             throw FileProblem.system(Self.what, path, number: errno)
         }
         do throws(StoreError) {
-            guard let status = try? FileStatus.of(descriptor: descriptor) else {
-                throw FileProblem.system(Self.what, path, number: errno)
-            }
+            let status = try mapError(
+                { (error: SystemErrorNumber) in FileProblem.system(Self.what, path, number: error.number) },
+                of: FileStatus.of(descriptor: descriptor))
             try status.requirePrivateFile(Self.what, path)
             return descriptor
         } catch {

@@ -92,7 +92,7 @@ internal import LatchkeySystem
     /// Whether no transaction is open.
     var isIdle: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
 
-    /// Throws `unavailable` if another file or none has its name now. SQLite itself looks when it writes
+    /// Throws `unavailable` if another file or none has its name now. SQLite itself looks at the first change only
     /// (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html, `SQLITE_FCNTL_HAS_MOVED`). A file that is read as it is keeps
     /// being read.
     func requireName() throws(StoreError) {

@@ -107,6 +107,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         try cancellation.retry { () throws(StoreError) in try begin.run() }
         view = .transaction
         do throws(StoreError) {
+            try connection.requireName()
             let result = try body(self)
             // Fails while others read. The transaction stays open, and new readers wait.
             try cancellation.retry { () throws(StoreError) in try end.on(connection).run() }

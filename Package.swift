@@ -149,7 +149,7 @@ let package = Package(
             ]),
         module(
             "LatchkeyStoreContract", at: "Extras/StoreContract",
-            uses: ["LatchkeyCredentials", "LatchkeyLog", "LatchkeySecrets"]),
+            uses: ["LatchkeyCredentials", "LatchkeyLeakAudit", "LatchkeyLog", "LatchkeySecrets"]),
         module(
             "LatchkeyLeakAudit", at: "Extras/LeakAudit",
             uses: ["LatchkeySystem", "LatchkeySecrets", "LatchkeyLog"]),

@@ -6,11 +6,12 @@ extension ContractCase {
     static let conditions: [ContractCase] = [
         ContractCase("a save on condition of absence creates, and never replaces") { context in
             let key = try context.key("ada")
-            let options = SaveOptions(condition: .absent)
-            try await context.save("first", key, options: options)
+            try await context.save("first", key, options: SaveOptions(label: "first", condition: .absent))
+            let first = try await context.read(key)
             try await context.expect(.conflict, from: "the second save") { () async throws(StoreError) in
-                try await context.save("second", key, options: options)
+                try await context.save("second", key, options: SaveOptions(label: "second", condition: .absent))
             }
+            try await context.expect(key, isStill: first)
             try await context.expect(key, holds: Array("first".utf8))
         },
         ContractCase("a save on condition of a version replaces that version alone") { context in
@@ -23,10 +24,20 @@ extension ContractCase {
                 try await context.save("third", key, options: SaveOptions(condition: .matches(first)))
             }
             try await context.expect(key, holds: Array("second".utf8))
-            try await context.save("third", key, options: SaveOptions(condition: .matches(second)))
+            let third = try await context.save("third", key, options: SaveOptions(condition: .matches(second)))
             try await context.expect(key, holds: Array("third".utf8))
+            func expectConflict(_ text: String, _ version: CredentialVersion) async throws {
+                try await context.expect(.conflict, from: "a save to or from an empty secret") {
+                    () async throws(StoreError) in
+                    try await context.save(text, key, options: SaveOptions(condition: .matches(version)))
+                }
+            }
+            try await expectConflict("", second)
+            try await context.save("", key, options: SaveOptions(condition: .matches(third)))
+            try await expectConflict("fourth", third)
+            try await context.expect(key, holds: [])
         },
-        ContractCase("a save on condition of a version does not create") { context in
+        ContractCase("a save on condition of a deleted version neither creates nor replaces") { context in
             let key = try context.key("ada")
             let version = try await context.save("first", key)
             try await context.store.delete(key, condition: .none, deadline: context.timeout)
@@ -34,6 +45,11 @@ extension ContractCase {
                 try await context.save("second", key, options: SaveOptions(condition: .matches(version)))
             }
             try await context.expectAbsent(key)
+            try await context.save("third", key)
+            try await context.expect(.conflict, from: "the save over a new one") { () async throws(StoreError) in
+                try await context.save("second", key, options: SaveOptions(condition: .matches(version)))
+            }
+            try await context.expect(key, holds: Array("third".utf8))
         },
         ContractCase("another key's version never matches") { context in
             let key = try context.key("ada")
@@ -44,15 +60,17 @@ extension ContractCase {
             }
             try await context.expect(key, holds: Array("same".utf8))
         },
-        ContractCase("a delete on condition of a version deletes that version alone") { context in
+        ContractCase("a delete on condition of a version deletes that version alone; of absence, none") { context in
             let key = try context.key("ada")
             let first = try await context.save("first", key)
             let second = try await context.save("second", key)
-            try await context.expect(.conflict, from: "a delete on condition of the old version") {
-                () async throws(StoreError) in
-                try await context.store.delete(key, condition: .matches(first), deadline: context.timeout)
+            for condition in [WriteCondition.matches(first), .absent] {
+                try await context.expect(.conflict, from: "a delete on condition of the old version or absence") {
+                    () async throws(StoreError) in
+                    try await context.store.delete(key, condition: condition, deadline: context.timeout)
+                }
+                try await context.expect(key, holds: Array("second".utf8))
             }
-            try await context.expect(key, holds: Array("second".utf8))
             let deleted = try await context.store.delete(
                 key, condition: .matches(second), deadline: context.timeout)
             try context.expect(deleted, "the delete reported a missing credential")
@@ -64,9 +82,10 @@ extension ContractCase {
         },
         ContractCase("of twenty tasks that change one version at once, exactly one wins each round") { context in
             let key = try context.key("counter")
+            let stores = try await context.openings()
             var version = try await context.save("round 0", key)
             for round in 1...context.times(5) {
-                let winners = try await context.race(on: key, condition: .matches(version), round: round)
+                let winners = try await context.race(stores, on: key, condition: .matches(version), round: round)
                 try context.expect(winners.count == 1, "\(winners.count) tasks won round \(round)")
                 guard let seen = try await context.read(key) else {
                     throw ContractViolation("the credential doesn't exist")
@@ -78,9 +97,10 @@ extension ContractCase {
             }
         },
         ContractCase("of twenty tasks that create one credential at once, exactly one wins") { context in
+            let stores = try await context.openings()
             for round in 1...context.times(3) {
                 let key = try context.key("new \(round)")
-                let winners = try await context.race(on: key, condition: .absent, round: round)
+                let winners = try await context.race(stores, on: key, condition: .absent, round: round)
                 try context.expect(winners.count == 1, "\(winners.count) tasks created it")
                 try await context.expect(key, holds: Array(winners[0].text.utf8))
             }
@@ -94,20 +114,24 @@ extension ContractContext {
         let version: CredentialVersion
     }
 
-    /// Lets twenty tasks save at once on the same condition, under the lease where the store needs it, and returns
-    /// those that were let through.
-    fileprivate func race(on key: CredentialKey, condition: WriteCondition, round: Int) async throws -> [Winner] {
+    /// Lets twenty tasks of these openings save at once on the same condition, under the lease where the store needs
+    /// it, and returns those that were let through.
+    fileprivate func race(
+        _ stores: [any CredentialStore], on key: CredentialKey, condition: WriteCondition, round: Int
+    ) async throws -> [Winner] {
         try await withThrowingTaskGroup(of: Winner?.self) { group in
             for number in 0..<20 {
                 group.addTask {
                     let text = "round \(round), task \(number)"
+                    let options = SaveOptions(condition: condition)
+                    let store = stores[number % stores.count]
                     do throws(StoreError) {
                         if store.capabilities.hasAtomicConditions {
-                            let version = try await save(text, key, options: SaveOptions(condition: condition))
+                            let version = try await save(text, key, options: options, in: store)
                             return Winner(text: text, version: version)
                         }
                         let lease = try await store.exclusiveAccess(to: key, in: leases, deadline: timeout)
-                        let version = try await save(text, key, options: SaveOptions(condition: condition))
+                        let version = try await save(text, key, options: options, in: store)
                         lease.release()
                         return Winner(text: text, version: version)
                     } catch {
@@ -178,13 +202,15 @@ extension ContractCase {
                 left.count == context.times(64) / 2, "\(left.count) credentials are left of \(context.times(64) / 2)")
         },
         ContractCase("tasks that delete one key at once: exactly one finds it") { context in
+            let stores = try await context.openings()
             for round in 0..<context.times(3) {
                 let key = try context.key("once \(round)")
                 try await context.save("x", key)
                 let found = try await withThrowingTaskGroup(of: Bool.self) { group in
-                    for _ in 0..<8 {
+                    for number in 0..<8 {
+                        let store = stores[number % stores.count]
                         group.addTask {
-                            try await context.store.delete(key, condition: .none, deadline: context.timeout)
+                            try await store.delete(key, condition: .none, deadline: context.timeout)
                         }
                     }
                     var found = 0

@@ -1,4 +1,5 @@
 public import LatchkeyCredentials
+internal import LatchkeyLeakAudit
 
 /// One statement that every store must make true.
 ///
@@ -73,6 +74,7 @@ public struct ContractCase: Sendable, Identifiable, Hashable, CustomStringConver
         let context = ContractContext(store: store, leases: leases, effort: effort, open: open)
         do {
             try await body(context)
+            if let finding = context.audit.report().findings.first { throw ContractViolation("found \(finding)") }
         } catch {
             var violation = error as? ContractViolation ?? ContractViolation("it threw \(error)")
             violation.statement = statement

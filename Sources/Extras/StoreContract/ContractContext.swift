@@ -1,4 +1,6 @@
 internal import LatchkeyCredentials
+internal import LatchkeyLeakAudit
+internal import LatchkeyLog
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
@@ -11,6 +13,9 @@ struct ContractContext: Sendable {
     let open: @Sendable () async throws -> any CredentialStore
     /// A service name that no other test uses.
     let service: String
+    /// A secret of 80 bytes of which no piece may be in what `audit` captures: every expected error, for one.
+    let canary: String
+    let audit = LeakAudit(knownForms: [])
 
     init(
         store: any CredentialStore, leases: LeaseDirectory, effort: ContractCase.Effort,
@@ -21,6 +26,14 @@ struct ContractContext: Sendable {
         self.effort = effort
         self.open = open
         service = "contract-" + String(UInt64.random(in: .min ... .max), radix: 36)
+        canary = String((0..<80).compactMap { _ in "abcdefghijklmnopqrstuvwxyz0123456789".randomElement() })
+        try? audit.plant(Secret<Password>(copying: Array(canary.utf8).span))
+    }
+
+    /// The store, and where it is persistent two more openings of its place, as by other processes.
+    func openings() async throws -> [any CredentialStore] {
+        guard store.capabilities.isPersistent else { return [store] }
+        return [store, try await open(), try await open()]
     }
 
     /// `count`, or ten times that for a long run.
@@ -28,6 +41,8 @@ struct ContractContext: Sendable {
 
     /// Long enough for any store that works, so that one that hangs fails rather than blocks the suite.
     var timeout: Deadline { .after(.seconds(60)) }
+
+    var passed: Deadline { Deadline(.now - .seconds(1)) }
 
     func key(_ account: String, service: String? = nil, kind: CredentialKind = .password) throws -> CredentialKey {
         try CredentialKey(service: service ?? self.service, account: account, kind: kind)
@@ -100,6 +115,14 @@ struct ContractContext: Sendable {
         try expect(seen == nil, "a credential is there", file: file, line: line)
     }
 
+    /// Checks that the credential is the same in all that a read tells.
+    func expect(
+        _ key: CredentialKey, isStill before: Seen?, file: StaticString = #fileID, line: UInt = #line
+    ) async throws {
+        let seen = try await read(key)
+        try expect(seen == before, "what was refused changed the credential", file: file, line: line)
+    }
+
     /// Checks that `body` throws this code, or the other one, and returns the error.
     @discardableResult
     func expect(
@@ -108,11 +131,35 @@ struct ContractContext: Sendable {
         _ body: () async throws(StoreError) -> Void
     ) async throws -> StoreError {
         if let error = await failure(StoreError.self, awaiting: try await body()) {
+            capture(error, of: what)
             try expect(
                 error.code == code || error.code == other, "\(what) threw \(error), not \(code.name)", file: file,
                 line: line)
             return error
         }
         throw ContractViolation("\(what) did not throw \(code.name)", file: file, line: line)
+    }
+
+    /// Checks that `body` throws `cancelled` in a task that was cancelled before.
+    func expectCancelled(
+        _ what: String, file: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable () async throws(StoreError) -> Void
+    ) async throws {
+        let task = Task { () async -> StoreError? in
+            // Not before the cancellation below, which the sleep notices.
+            try? await Task.sleep(for: .seconds(60))
+            return await failure(StoreError.self, awaiting: try await body())
+        }
+        task.cancel()
+        let error = await task.value
+        if let error { capture(error, of: what) }
+        try expect(
+            error?.code == .cancelled, what + (error.map { " threw \($0)" } ?? " did its work"), file: file, line: line)
+    }
+
+    private func capture(_ error: StoreError, of what: String) {
+        audit.capture(value: error, as: "the error of \(what)")
+        let texts = [error.cause, error.logMessage] + [error.hint].compactMap(\.self)
+        for message in texts { audit.capture(message.text, as: "the error of \(what)") }
     }
 }

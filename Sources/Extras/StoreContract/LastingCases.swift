@@ -26,8 +26,14 @@ extension ContractCase {
             guard context.store.capabilities.isPersistent else { return }
             let key = try context.key("ada")
             let other = try await context.open()
+            func expectListed(_ keys: [CredentialKey], in store: any CredentialStore) async throws {
+                let listed = try await store.list(service: context.service, deadline: context.timeout).all()
+                try context.expect(listed.map(\.key) == keys, "\(listed.count) entries are listed, not \(keys.count)")
+            }
+            for store in [context.store, other] { try await expectListed([], in: store) }
             try await context.save("1", key)
             try await context.expect(key, holds: [0x31], in: other, "in the second")
+            for store in [context.store, other] { try await expectListed([key], in: store) }
             let version = try await context.save("2", key, in: other)
             try await context.expect(key, holds: [0x32], "in the first")
             try await context.save("3", key, options: SaveOptions(condition: .matches(version)))
@@ -36,10 +42,11 @@ extension ContractCase {
             }
             try await other.delete(key, condition: .none, deadline: context.timeout)
             try await context.expectAbsent(key)
+            for store in [context.store, other] { try await expectListed([], in: store) }
         },
         ContractCase("two openings of one place that write at once lose nothing") { context in
             guard context.store.capabilities.isPersistent else { return }
-            let stores = [context.store, try await context.open(), try await context.open()]
+            let stores = try await context.openings()
             let count = context.times(15)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (number, store) in stores.enumerated() {
@@ -136,30 +143,26 @@ extension ContractCase {
     static let ending: [ContractCase] = [
         ContractCase("an operation whose deadline has passed throws timed-out and changes nothing") { context in
             let key = try context.key("ada")
-            try await context.save("old", key)
-            let passed = Deadline(.now - .seconds(1))
+            try await context.save(context.canary + " old", key)
+            let old = try await context.read(key)
             for operation in ContractOperation.allCases {
                 try await context.expect(.timedOut, from: operation.rawValue) { () async throws(StoreError) in
-                    try await context.run(operation, on: key, deadline: passed)
+                    try await context.run(operation, on: key, deadline: context.passed)
                 }
             }
-            try await context.expect(key, holds: Array("old".utf8))
+            try await context.expect(key, isStill: old)
             try await context.expectAbsent(try ContractOperation.freshKey(beside: key))
         },
         ContractCase("an operation of a task that was cancelled throws cancelled and changes nothing") { context in
             let key = try context.key("ada")
-            try await context.save("old", key)
+            try await context.save(context.canary + " old", key)
+            let old = try await context.read(key)
             for operation in ContractOperation.allCases {
-                let outcome = await Task {
-                    // Not before the cancellation below, which the sleep notices.
-                    try? await Task.sleep(for: .seconds(60))
-                    return await context.outcome(of: operation, on: key)
-                }.cancelledValue
-                try context.expect(
-                    outcome?.code == .cancelled,
-                    "\(operation.rawValue) " + (outcome.map { "threw \($0)" } ?? "did its work"))
+                try await context.expectCancelled(operation.rawValue) { () async throws(StoreError) in
+                    try await context.run(operation, on: key, deadline: context.timeout)
+                }
             }
-            try await context.expect(key, holds: Array("old".utf8))
+            try await context.expect(key, isStill: old)
             try await context.expectAbsent(try ContractOperation.freshKey(beside: key))
         },
         ContractCase("a save cancelled at any moment leaves the old secret or the new one, whole") { context in
@@ -229,7 +232,7 @@ enum ContractOperation: String, CaseIterable, Sendable {
 extension ContractContext {
     /// Runs one operation that would succeed, and change something where it can.
     func run(_ operation: ContractOperation, on key: CredentialKey, deadline: Deadline) async throws(StoreError) {
-        let secret = Secret<Password>(copying: Array("new".utf8).span)
+        let secret = Secret<Password>(copying: Array((canary + " new").utf8).span)
         switch operation {
         case .save: try await store.save(secret, for: key, options: SaveOptions(), deadline: deadline)
         case .saveOnCondition:
@@ -238,20 +241,6 @@ extension ContractContext {
         case .read: _ = try await store.read(key, as: Password.self, deadline: deadline)
         case .delete: try await store.delete(key, condition: .none, deadline: deadline)
         case .list: _ = try await store.page(service: key.service, after: nil, deadline: deadline)
-        }
-    }
-
-    fileprivate func outcome(of operation: ContractOperation, on key: CredentialKey) async -> StoreError? {
-        await failure(StoreError.self, awaiting: try await run(operation, on: key, deadline: timeout))
-    }
-}
-
-extension Task where Failure == Never {
-    /// Cancels the task and waits for it.
-    fileprivate var cancelledValue: Success {
-        get async {
-            cancel()
-            return await value
         }
     }
 }

@@ -3,7 +3,8 @@ internal import LatchkeyCredentials
 extension ContractCase {
     /// Listings.
     static let listing: [ContractCase] = [
-        ContractCase("a listing gives every credential of a service once, however many") { context in
+        ContractCase("a listing gives every credential of a service once, however many, and one of all services too") {
+            context in
             let count = context.times(300)
             var keys: Set<CredentialKey> = []
             for number in 0..<count {
@@ -21,6 +22,21 @@ extension ContractCase {
                 "\(listed.count) entries are listed, \(Set(listed.map(\.key)).count) different ones, of \(count) saved")
             let again = try await context.store.list(service: context.service, deadline: context.timeout).all()
             try context.expect(again.map(\.key) == listed.map(\.key), "a second listing has another order")
+            var found: [CredentialKey] = []
+            for try await entry in context.store.list(deadline: context.timeout) where keys.contains(entry.key) {
+                found.append(entry.key)
+            }
+            try context.expect(
+                found.count == count && Set(found) == keys,
+                "a listing of all services has \(found.count) entries, \(Set(found).count) different ones, of \(count)")
+            let first = try await context.store.page(service: nil, after: nil, deadline: context.timeout)
+            guard let cursor = first.next else { return }
+            try await context.expect(.timedOut, from: "the second page") { () async throws(StoreError) in
+                _ = try await context.store.page(service: nil, after: cursor, deadline: context.passed)
+            }
+            try await context.expectCancelled("the second page") { () async throws(StoreError) in
+                _ = try await context.store.page(service: nil, after: cursor, deadline: context.timeout)
+            }
         },
         ContractCase("a listing without a service gives those of every service") { context in
             var keys: Set<CredentialKey> = []
@@ -94,13 +110,14 @@ extension ContractCase {
     static let describing: [ContractCase] = [
         ContractCase("a label is stored, read and listed; a save without a label keeps it") { context in
             let key = try context.key("ada")
-            let label = "Ada's mail – 密码 🔑"
+            let label = "Ada's mail – 密码 🔑 caf\u{E9} cafe\u{301}"
+            func isKept(_ seen: String?) -> Bool { seen.map { $0.utf8.elementsEqual(label.utf8) } ?? false }
             try await context.save("1", key, options: SaveOptions(label: label))
             let first = try await context.read(key)
-            try context.expect(first?.metadata.label == label, "another label is read")
+            try context.expect(isKept(first?.metadata.label), "another label is read")
             try await context.save("2", key)
             let second = try await context.read(key)
-            try context.expect(second?.metadata.label == label, "a save without a label changed it")
+            try context.expect(isKept(second?.metadata.label), "a save without a label changed it")
             try await context.save("3", key, options: SaveOptions(label: "another"))
             let listed = try await context.store.list(service: context.service, deadline: context.timeout).all()
             try context.expect(listed.map(\.label) == ["another"], "the listing has another label")
@@ -118,16 +135,19 @@ extension ContractCase {
             try await context.save("zażółć", text, options: SaveOptions(contentType: .text))
             try await context.save([0xFF, 0x00, 0xFE], binary, options: SaveOptions(contentType: .binary))
             try await context.save("plain", utf8, options: SaveOptions(contentType: .binary))
+            let changed = try context.key("changed")
+            try await context.save("text", changed, options: SaveOptions(contentType: .text))
+            try await context.save([0xFF], changed, options: SaveOptions(contentType: .binary))
             let types = [
                 try await context.read(text)?.contentType, try await context.read(binary)?.contentType,
-                try await context.read(utf8)?.contentType,
+                try await context.read(utf8)?.contentType, try await context.read(changed)?.contentType,
             ]
-            try context.expect(types[1] == .binary, "bytes that are no UTF-8 are called text")
+            try context.expect(types[1] == .binary && types[3] == .binary, "bytes that are no UTF-8 are called text")
             guard context.store.capabilities.keepsContentType else { return }
             try context.expect(types[0] == .text, "text is called bytes")
             try context.expect(types[2] == .binary, "bytes are called text")
         },
-        ContractCase("the creation time stays; the change time is never before it") { context in
+        ContractCase("the creation time stays; the change time is that of the last save") { context in
             let key = try context.key("ada")
             try await context.save("1", key)
             let first = try await context.read(key)
@@ -141,7 +161,12 @@ extension ContractCase {
             for seen in [first, second] {
                 try context.expect(seen.metadata.modified >= seen.metadata.created, "it was changed before it was made")
             }
-            try context.expect(second.metadata.modified >= first.metadata.modified, "the time of change went back")
+            try context.expect(second.metadata.modified > first.metadata.modified, "the time of change stayed")
+            let entries = try await context.store.list(service: context.service, deadline: context.timeout).all()
+            let isSame = entries.first.map {
+                $0.created == second.metadata.created && $0.modified == second.metadata.modified
+            }
+            try context.expect(isSame == true, "other times are listed than read")
         },
         ContractCase("each read of a state returns the version that the save returned") { context in
             let key = try context.key("ada")
@@ -168,6 +193,8 @@ extension ContractCase {
             for text in ["1", "2", "", "22", "2222222222222222222222222222222222"] {
                 versions.append(try await context.save(text, key))
             }
+            // Elsewhere a version may be that of the state, which is back.
+            if context.store.capabilities.hasAtomicConditions { versions.append(try await context.save("1", key)) }
             versions.append(
                 try await context.save(
                     "2222222222222222222222222222222222", key, options: SaveOptions(label: "a new label")))

@@ -1,4 +1,5 @@
 internal import LatchkeyCredentials
+internal import LatchkeyLeakAudit
 internal import LatchkeyLog
 internal import LatchkeySecrets
 
@@ -48,7 +49,9 @@ extension ContractCase {
             }
         },
         ContractCase("kinds are separate") { context in
-            let kinds: [CredentialKind] = [.password, .session, .privateKey, .clientSecret, .current]
+            let kinds: [CredentialKind] =
+                [.password, .session, .privateKey, .clientSecret, .current]
+                + [CredentialKind("a-program-s-own-2")].compactMap(\.self)
             for kind in kinds {
                 try await context.save("a \(kind.name)", try context.key("ada", kind: kind))
             }
@@ -62,7 +65,7 @@ extension ContractCase {
             let left = try await context.store.list(service: context.service, deadline: context.timeout).all()
             try context.expect(
                 Set(left.map(\.key.kind)) == Set(kinds).subtracting([.session]),
-                "\(left.count) kinds are left, not four")
+                "\(left.count) kinds are left, not \(kinds.count - 1)")
         },
         ContractCase("a secret may be read for another purpose than it was saved for") { context in
             let key = try context.key("ada")
@@ -132,29 +135,31 @@ extension ContractCase {
             let maximum = context.store.capabilities.maximumSecretByteCount
             try context.expect(maximum < 1 << 30, "the store lacks a limit, so a mistake can fill the disk")
             try await context.save("old", key)
-            let secret = Secret<Password>(byteCount: maximum + 1) { _ in }
+            let secret = Secret<Password>(byteCount: maximum + 1) { bytes in
+                for (index, byte) in context.canary.utf8.enumerated() where index <= maximum { bytes[index] = byte }
+            }
             try await context.expect(.tooLarge, from: "the save") { () async throws(StoreError) in
                 try await context.store.save(secret, for: key, options: SaveOptions(), deadline: context.timeout)
             }
             try await context.expect(key, holds: Array("old".utf8))
         },
-        ContractCase("listings, versions and errors contain no secret") { context in
-            let canary = "canary-5f0c2e9a7b"
+        ContractCase("listings, labels, versions and errors contain no part of a secret") { context in
             let key = try context.key("ada")
-            let version = try await context.save(canary, key)
-            let entries = try await context.store.list(service: context.service, deadline: context.timeout).all()
-            var shown = String(reflecting: entries)
-            dump(entries, to: &shown)
-            let conflict = try await context.expect(.conflict, from: "creating it again") {
-                () async throws(StoreError) in
-                try await context.save(canary + "2", key, options: SaveOptions(condition: .absent))
+            let first = try await context.save(context.canary, key)
+            let second = try await context.save(context.canary + " 2", key)
+            for condition in [WriteCondition.absent, .matches(first)] {
+                try await context.expect(.conflict, from: "a save") { () async throws(StoreError) in
+                    try await context.save(context.canary + " 3", key, options: SaveOptions(condition: condition))
+                }
+                try await context.expect(.conflict, from: "a delete") { () async throws(StoreError) in
+                    try await context.store.delete(key, condition: condition, deadline: context.timeout)
+                }
             }
-            shown += "\(conflict) \(conflict.hint?.text ?? "")"
-            dump(conflict, to: &shown)
-            try context.expect(!shown.contains(canary), "the secret is in a listing or an error")
-            let digits = version.bytes.map { UInt8($0) }
-            try context.expect(
-                !String(decoding: digits, as: UTF8.self).contains(canary), "the secret is in the version")
+            for version in [first, second] { context.audit.capture(version.bytes, as: "a version") }
+            guard let seen = try await context.read(key) else { throw ContractViolation("the credential is missing") }
+            context.audit.capture(value: seen.metadata, as: "a record")
+            let page = try await context.store.page(service: context.service, after: nil, deadline: context.timeout)
+            context.audit.capture(value: page, as: "a page")
         },
     ]
 }
@@ -201,10 +206,10 @@ extension ContractCase {
         },
         ContractCase("names that differ in case, in a prefix or in a space are different") { context in
             let names = ["ada", "Ada", "ADA", "ad", "ada ", " ada", "ada\u{A0}", "adа"]
-            for name in names { try await context.save(name, try context.key(name)) }
-            for name in names {
-                try await context.expect(try context.key(name), holds: Array(name.utf8))
-            }
+            let services = [context.service, context.service.uppercased()]
+            let keys = try names.flatMap { name in try services.map { try context.key(name, service: $0) } }
+            for key in keys { try await context.save(key.service + key.account, key) }
+            for key in keys { try await context.expect(key, holds: Array((key.service + key.account).utf8)) }
         },
         ContractCase("service and account are not run together") { context in
             let first = try context.key("c", service: context.service + "/b")

@@ -2,9 +2,10 @@ public import LatchkeyLog
 public import LatchkeySecrets
 internal import LatchkeySystem
 
-/// Which state of a credential a store holds: a keyed hash over secret and attributes, different after each change.
+/// Which state of a credential a store holds, different after each change. Use it with ``WriteCondition/matches(_:)``.
 ///
-/// Without the store's key it says nothing about the secret. Use it with ``WriteCondition/matches(_:)``.
+/// It shows nothing of the secret. A store that `hasAtomicConditions` doesn't use one again, even if an earlier state
+/// returns. In another store it may be a keyed hash over secret and attributes.
 public struct CredentialVersion: Sendable, Hashable, Loggable {
     /// 16 to 64 bytes, opaque; no secret.
     public let bytes: [UInt8]

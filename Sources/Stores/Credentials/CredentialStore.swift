@@ -7,9 +7,13 @@ public import LatchkeySecrets
 /// - Absence is `nil` or `false`; refusal throws ``StoreError``.
 /// - A save that returned is seen by every later read, of this process and of others where the store is persistent.
 /// - A refused or cancelled save leaves the old secret, whole.
-/// - Every operation throws `timedOut` when its deadline passes and `cancelled` when its task is cancelled.
+/// - Every operation, and each page of a listing, throws `timedOut` if its deadline has passed already, and `cancelled`
+///   if its task was cancelled already.
 /// - Secrets are any bytes, none included, up to `capabilities.maximumSecretByteCount`.
-/// - Nothing secret is in an error, a log or a listing.
+/// - Nothing secret is in an error, a log or a listing, nor is a part of it.
+///
+/// An operation that waits, for a lock or a person, should stop at its deadline and when it is cancelled. No suite can
+/// check that for every store.
 public protocol CredentialStore: Sendable {
     /// Tells this store from others in leases, logs and reports: `vault /home/a/.local/share/latchkey/vault`.
     var identity: StoreIdentity { get }

@@ -35,6 +35,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [nil] + TableStore.Fault.allCases)
+    func `this fault breaks no other statements than those about it`(_ fault: TableStore.Fault?) async throws {
+        var broken: [String] = []
+        for statement in ContractCase.all {
+            let leases = try LeaseFolder()
+            defer { leases.remove() }
+            let table = TableStore.Table()
+            do {
+                try await statement.check(leases: leases.directory) { TableStore(table, fault) }
+            } catch let violation as ContractViolation {
+                broken.append(violation.description)
+            }
+        }
+        let pieces = fault?.broken ?? []
+        #expect(broken.count == pieces.count, "broken: \(broken)")
+        for piece in pieces { #expect(broken.contains { $0.contains(piece) }, "broken: \(broken)") }
+    }
+
     @Test func `the suite has many statements, each once`() {
         #expect(ContractCase.all.count >= 45)
         #expect(Set(ContractCase.all.map(\.statement)).count == ContractCase.all.count)

@@ -311,7 +311,11 @@ let package = Package(
                 "TestServices",
             ], path: "Tests/Extras/FoundationTests"),
         .testTarget(
-            name: "AuthorizationServerTests", dependencies: ["LatchkeyTestServer", "LatchkeyHTTP", "TestServices"],
+            name: "AuthorizationServerTests",
+            dependencies: [
+                "LatchkeyTestServer", "LatchkeyCrypto", "LatchkeyHTTP", "LatchkeySecrets", "LatchkeySystem",
+                "TestServices",
+            ],
             path: "Tests/Extras/AuthorizationServerTests"),
         // The example for adopters; Docs/Examples/AuditedLogs is a package of its own as well.
         .target(

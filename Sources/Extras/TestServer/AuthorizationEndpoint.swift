@@ -1,4 +1,5 @@
 internal import LatchkeyLoopback
+internal import LatchkeySecrets
 internal import Synchronization
 
 extension AuthorizationService {
@@ -57,10 +58,18 @@ extension AuthorizationService {
         if let declared = client.scopes, !Set(scopes).isSubset(of: declared) {
             return .refused(request, "invalid_scope")
         }
-        let isChallenged = challenge.map { $0.utf8.count == 43 && query.text("code_challenge_method") == "S256" }
+        guard scopes.allSatisfy(Self.isScope) else { return .refused(request, "invalid_scope") }
+        let isChallenged = challenge.map {
+            $0.utf8.count == 43 && Base64URL.decode($0) != nil && query.text("code_challenge_method") == "S256"
+        }
         if let nonce = request.nonce, !nonce.isUnreserved { return .refused(request, "invalid_request") }
         guard isChallenged ?? (shape == .gitHub) else { return .refused(request, "invalid_request") }
         return .valid(request)
+    }
+
+    /// RFC 6749 section 3.3: printable ASCII without space, `"` and `\`.
+    static func isScope(_ text: String) -> Bool {
+        text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
     }
 
     /// Handles the consent page's form: the request's number and a decision.

@@ -72,6 +72,11 @@ final class AuthorizationService: Sendable {
         }
     }
 
+    private var requiresMoreThanGitHub: Bool {
+        configuration.pushedRequests == .required || configuration.requiresDPoP
+            || configuration.atProtocolAccount != nil
+    }
+
     /// The server's own time, in seconds since 1970.
     func clock() -> Int { Int(time(nil)) }
 
@@ -82,6 +87,10 @@ final class AuthorizationService: Sendable {
             LoopbackResponse(
                 status: 200, contentType: "application/json",
                 publicText: has(.emptyKeySet) ? #"{"keys":[]}"# : identityTokens.keySet)
+        // GitHub knows neither pushed requests nor DPoP: a server that requires one of them is not GitHub's.
+        case .authorize(.gitHub) where requiresMoreThanGitHub, .beginDevice(.gitHub) where requiresMoreThanGitHub,
+            .token(.gitHub) where requiresMoreThanGitHub:
+            LoopbackResponse(status: 404)
         case .authorize(let shape): authorize(input, shape: shape)
         case .consent: consent(input)
         case .push:
@@ -176,7 +185,8 @@ struct Input {
     var hasBody: Bool { !body.value.isEmpty }
 
     init(_ request: consuming LoopbackRequest) {
-        let isForm = request.field("Content-Type")?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
+        let type = request.field("Content-Type")?.lowercased().prefix { $0 != ";" }.split { $0 == " " || $0 == "\t" }
+        let isForm = type == ["application/x-www-form-urlencoded"]
         wantsJSON = request.field("Accept")?.lowercased().contains("application/json") ?? false
         method = request.method.rawValue
         path = request.path

@@ -12,6 +12,8 @@ public final class RegisteredClient: Sendable {
     let secret: Secret<ClientSecret>?
     /// The only scopes that it may request; `nil`: any.
     let scopes: [String]?
+    /// The only way in which it may prove itself; `nil`: any.
+    let method: AuthorizationServerRecord.ClientAuthentication?
 
     /// A public client, or one that has to prove itself by `secret`. Nothing is checked.
     public init(_ identifier: String, redirectURIs: [String], secret: consuming Secret<ClientSecret>? = nil) {
@@ -19,21 +21,28 @@ public final class RegisteredClient: Sendable {
         self.redirectURIs = redirectURIs
         self.secret = secret
         scopes = nil
+        method = nil
     }
 
-    private init(_ identifier: String, redirectURIs: [String], scopes: [String]) {
+    init(
+        _ identifier: String, redirectURIs: [String], secret: consuming Secret<ClientSecret>?, scopes: [String]?,
+        method: AuthorizationServerRecord.ClientAuthentication?
+    ) {
         self.identifier = identifier
         self.redirectURIs = redirectURIs
-        secret = nil
+        self.secret = secret
         self.scopes = scopes
+        self.method = method
     }
 
     /// A URI with a fragment is never permitted (RFC 6749 section 3.1.2).
     func permits(redirectURI: String) -> Bool {
-        !redirectURI.contains("#")
+        !redirectURI.utf8.contains(UInt8(ascii: "#"))
             && redirectURIs.contains { known in
                 [redirectURI, Self.withoutLoopbackPort(redirectURI) ?? redirectURI].contains { requested in
-                    requested == known || (known.hasSuffix("/*") && requested.hasPrefix(known.dropLast()))
+                    // Not as Swift compares texts, for which two spellings of `é` are the same.
+                    requested.utf8.elementsEqual(known.utf8)
+                        || known.hasSuffix("/*") && requested.utf8.starts(with: known.utf8.dropLast())
                 }
             }
     }
@@ -43,7 +52,8 @@ public final class RegisteredClient: Sendable {
         for prefix in ["http://127.0.0.1:", "http://[::1]:", "http://localhost:"] where uri.hasPrefix(prefix) {
             let rest = uri.dropFirst(prefix.count)
             let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
-            guard let port = UInt16(rest[..<end]), port > 0 else { return nil }
+            // Digits alone: neither `+80` nor `00080`.
+            guard let port = UInt16(rest[..<end]), port > 0, rest[..<end] == String(port) else { return nil }
             return String(prefix.dropLast()) + String(rest[end...])
         }
         return nil
@@ -170,6 +180,6 @@ extension RegisteredClient {
         if redirects.isEmpty { redirects = ["http://127.0.0.1/", "http://[::1]/"] }
         let isLoopback = redirects.allSatisfy { $0.hasPrefix("http://127.0.0.1/") || $0.hasPrefix("http://[::1]/") }
         guard isLoopback else { return nil }
-        self.init(identifier, redirectURIs: redirects, scopes: scopes)
+        self.init(identifier, redirectURIs: redirects, secret: nil, scopes: scopes, method: nil)
     }
 }

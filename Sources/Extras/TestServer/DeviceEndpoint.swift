@@ -22,6 +22,7 @@ extension AuthorizationService {
             guard let form = input.form else { throw .request }
             let client = try authenticate(input, form)
             let scopes = (form.text("scope") ?? "").split(separator: " ").map(String.init)
+            guard scopes.allSatisfy(Self.isScope) else { throw TokenRefusal("invalid_scope") }
             let code = KeptSecret.random("device_code")
             let userCode = KeptSecret("user_code", Self.userCode())
             note(code)

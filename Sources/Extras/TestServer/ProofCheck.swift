@@ -8,7 +8,7 @@ internal import Synchronization
 public enum DPoPProofProblem: Sendable, Hashable, CaseIterable {
     /// None, or more than one field.
     case count
-    /// Not a JSON Web Token, or one without a required claim.
+    /// Not a JSON Web Token, or one without a required claim or with an extension that must be understood (`crit`).
     case malformed
     /// Its `typ` is not `dpop+jwt`.
     case type
@@ -26,7 +26,7 @@ public enum DPoPProofProblem: Sendable, Hashable, CaseIterable {
     case method
     /// Its `htu` is another address than the request's.
     case address
-    /// Its `iat` is more than a minute from now.
+    /// Its `iat` is more than a minute from now, or its `exp` is over.
     case time
     /// Its `ath` isn't the hash of the token in the request.
     case tokenHash
@@ -69,7 +69,9 @@ extension AuthorizationService {
         guard proof.method == input.method else { throw ProofRefusal(problem: .method) }
         guard proof.address == origin + input.path else { throw ProofRefusal(problem: .address) }
         let now = clock()
-        guard (now - 60...now + 60).contains(proof.issued) else { throw ProofRefusal(problem: .time) }
+        guard (now - 60...now + 60).contains(proof.issued), proof.expiry.map({ $0 > now }) ?? true else {
+            throw ProofRefusal(problem: .time)
+        }
         let hash = token.map { token in
             token.value.withExposedBytes { bytes in
                 let digest = SHA256.digest(bytes)
@@ -116,6 +118,8 @@ private struct ProofText {
     let address: String
     let identifier: String
     let issued: Int
+    /// 0 for an `exp` that is no number.
+    let expiry: Int?
     let tokenHash: String?
     let nonce: String?
     let thumbprint: String
@@ -127,16 +131,19 @@ private struct ProofText {
         else { throw ProofRefusal(problem: .malformed) }
         guard Self.text("typ", in: header) == "dpop+jwt" else { throw ProofRefusal(problem: .type) }
         guard Self.text("alg", in: header) == "ES256" else { throw ProofRefusal(problem: .algorithm) }
+        // No extension is understood (RFC 7515 section 4.1.11).
+        guard header.member("crit") == nil else { throw ProofRefusal(problem: .malformed) }
         guard let key = header.member("jwk") else { throw ProofRefusal(problem: .key) }
         guard header.member("d", of: key) == nil else { throw ProofRefusal(problem: .privateKey) }
         guard let kind = header.member("kty", of: key), header.isText(kind, "EC"),
             let curve = header.member("crv", of: key), header.isText(curve, "P-256"),
             let x = header.member("x", of: key).flatMap({ try? header.publicText($0, limit: 64) }),
             let y = header.member("y", of: key).flatMap({ try? header.publicText($0, limit: 64) }),
-            let point = Base64URL.decode(x).flatMap({ x in Base64URL.decode(y).map { x + $0 } })
+            let abscissa = Base64URL.decode(x), let ordinate = Base64URL.decode(y), abscissa.count == 32,
+            ordinate.count == 32
         else { throw ProofRefusal(problem: .key) }
         let signed = Array((parts[0] + "." + parts[1]).utf8)
-        guard (try? P256.isValid(signature, of: signed.span, publicKey: point)) == true else {
+        guard (try? P256.isValid(signature, of: signed.span, publicKey: abscissa + ordinate)) == true else {
             throw ProofRefusal(problem: .signature)
         }
         let members = Array(#"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#.utf8)
@@ -147,6 +154,7 @@ private struct ProofText {
             let issued = try? payload.integer(time)
         else { throw ProofRefusal(problem: .malformed) }
         (self.method, self.address, self.identifier, self.issued) = (method, address, identifier, Int(issued))
+        expiry = payload.member("exp").map { (try? payload.integer($0)).map { Int($0) } ?? 0 }
         tokenHash = Self.text("ath", in: payload)
         nonce = Self.text("nonce", in: payload)
     }

@@ -126,16 +126,22 @@ extension AuthorizationService {
         }
         if let token { note(token) }
         let digest = token.map { index.digest($0) }
-        let isValid = state.withLock { state in
-            guard let grant = digest.flatMap({ state.tokens[$0] }) else { return false }
-            return grant.kind == .access && grant.isValid && grant.keyThumbprint == keyThumbprint
+        let found = state.withLock { state -> TokenGrant? in
+            guard let grant = digest.flatMap({ state.tokens[$0] }), grant.kind == .access, grant.isValid else {
+                return nil
+            }
+            return grant.keyThumbprint == keyThumbprint ? grant : nil
         }
-        guard isValid else {
-            let scheme = boundToken == nil ? "Bearer" : "DPoP"
+        let scheme = boundToken == nil ? "Bearer" : "DPoP"
+        guard let found else {
             let challenge = token == nil ? scheme : "\(scheme) error=\"invalid_token\""
             return LoopbackResponse(
                 status: 401, contentType: "application/json", publicText: "{\"message\":\"Bad credentials\"}",
                 fields: [LoopbackField("WWW-Authenticate", challenge)])
+        }
+        guard found.opensUserInfo else {
+            return LoopbackResponse(
+                status: 403, fields: [LoopbackField("WWW-Authenticate", "\(scheme) error=\"insufficient_scope\"")])
         }
         if let token, has(.accessTokenAsName) {
             let names = ["preferred_username", "login", "name"].map { Member($0, .secret(token)) }

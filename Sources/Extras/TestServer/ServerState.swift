@@ -68,6 +68,8 @@ struct TokenGrant: Sendable {
     let clientID: String
     let scopes: [String]
     let family: Int
+    /// Whether it wasn't narrowed to scopes without the `openid` that its consent has.
+    let opensUserInfo: Bool
     /// The key that the token is bound to.
     let keyThumbprint: String?
     var expiry: ContinuousClock.Instant?

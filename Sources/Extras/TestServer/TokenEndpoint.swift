@@ -64,7 +64,9 @@ extension AuthorizationService {
         let identifier: String?
         let secret: KeptSecret?
         if let authorization = input.authorization {
-            guard let pair = BasicCredentials(authorization), form.secret("client_secret") == nil else { throw .client }
+            guard let pair = BasicCredentials(authorization), form.secret("client_secret") == nil,
+                form.secret("client_id") == nil || form.text("client_id") == pair.identifier
+            else { throw .client }
             (method, identifier, secret) = (.basic, pair.identifier, pair.secret)
             note(pair.secret)
         } else {
@@ -72,7 +74,7 @@ extension AuthorizationService {
             (method, identifier) = (secret == nil ? .none : .post, form.text("client_id"))
         }
         state.withLock { $0.record.clientAuthentication[method, default: 0] += 1 }
-        guard let client = client(identifier) else { throw .client }
+        guard let client = client(identifier), client.method == nil || client.method == method else { throw .client }
         let isRight: Bool
         switch client.secret {
         case .some(let expected): isRight = secret.map { $0.value.matches(expected) } ?? false
@@ -102,10 +104,13 @@ extension AuthorizationService {
             state.codes[digest]?.isUsed = true
             return grant
         }
-        guard let grant = found, grant.request.clientID == client.identifier, grant.expiry > .now else { throw .code }
+        // GitHub's endpoints have no PKCE of their own: a code of theirs is good there alone.
+        guard let grant = found, grant.request.clientID == client.identifier, grant.request.shape == shape,
+            grant.expiry > .now
+        else { throw .code }
         // GitHub doesn't require it.
         let redirectURI = form.text("redirect_uri") ?? (shape == .gitHub ? grant.request.redirectURI : nil)
-        guard redirectURI == grant.request.redirectURI else { throw .redirect }
+        guard let redirectURI, redirectURI.utf8.elementsEqual(grant.request.redirectURI.utf8) else { throw .redirect }
         guard proves(form.secret("code_verifier"), grant.request.challenge) else { throw .code }
         try require(grant.request.keyThumbprint, key, .code)
         state.withLock { $0.record.codesExchanged += 1 }
@@ -179,7 +184,8 @@ extension AuthorizationService {
         let keyThumbprint: String?
     }
 
-    /// - Parameter scopes: those of the access token, if they aren't all (RFC 6749 section 6).
+    /// - Parameter scopes: those of the access token, if they aren't all (RFC 6749 section 6). Without `openid` among
+    ///   them it no longer opens the user's information.
     func issue(_ set: TokenSet, narrowedTo scopes: [String]? = nil, json: Bool) -> LoopbackResponse {
         let isGitHub = set.shape == .gitHub
         let expires = !isGitHub || configuration.gitHubTokensExpire
@@ -187,9 +193,11 @@ extension AuthorizationService {
         // An OAuth App's token, or one of a GitHub App for a person, which has permissions and no scopes.
         let isOfApp = isGitHub && expires
         let access = newToken(
-            "access_token", .access, set, prefix: isGitHub ? isOfApp ? "ghu_" : "gho_" : "", lifetime: lifetime)
+            "access_token", .access, set, scopes ?? set.scopes,
+            prefix: isGitHub ? isOfApp ? "ghu_" : "gho_" : "", lifetime: lifetime)
         let refresh =
-            expires ? newToken("refresh_token", .refresh, set, prefix: isGitHub ? "ghr_" : "", lifetime: nil) : nil
+            expires
+            ? newToken("refresh_token", .refresh, set, set.scopes, prefix: isGitHub ? "ghr_" : "", lifetime: nil) : nil
         let type =
             has(.unknownTokenType)
             ? "mystery"
@@ -228,14 +236,16 @@ extension AuthorizationService {
     }
 
     private func newToken(
-        _ name: String, _ kind: TokenGrant.Kind, _ set: TokenSet, prefix: String, lifetime: Duration?
+        _ name: String, _ kind: TokenGrant.Kind, _ set: TokenSet, _ scopes: [String], prefix: String,
+        lifetime: Duration?
     ) -> KeptSecret {
         let token = KeptSecret.random(name, prefix: prefix)
         note(token)
         let digest = index.digest(token)
         state.withLock { state in
             state.tokens[digest] = TokenGrant(
-                kind: kind, clientID: set.client.identifier, scopes: set.scopes, family: set.family,
+                kind: kind, clientID: set.client.identifier, scopes: scopes, family: set.family,
+                opensUserInfo: scopes.contains("openid") || !set.scopes.contains("openid"),
                 keyThumbprint: set.keyThumbprint, expiry: lifetime.map { .now + $0 })
         }
         return token

@@ -111,11 +111,10 @@ struct TestClient {
     }
 
     func post(
-        _ url: String, _ parameters: [String: String], basic: String? = nil, accept: String = "application/json"
+        _ url: String, _ parameters: [String: String], basic: String? = nil, accept: String = "application/json",
+        type: String = "application/x-www-form-urlencoded"
     ) async throws -> Response {
-        let fields = [
-            HeaderField("Content-Type", "application/x-www-form-urlencoded")!, HeaderField("Accept", accept)!,
-        ]
+        let fields = [HeaderField("Content-Type", type)!, HeaderField("Accept", accept)!]
         var request = GuardedRequest(.post, try HTTPURL(url), fields: fields, body: secret(Self.form(parameters)))
         if let basic { request.authorization = secret("Basic " + Data(basic.utf8).base64EncodedString()) }
         return Response(try await http.send(request))

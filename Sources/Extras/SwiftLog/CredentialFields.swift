@@ -12,7 +12,8 @@ enum CredentialFields {
             let value: Range<Int>?
             switch text[offset] {
             case UInt8(ascii: " "):
-                value = schemeValue(in: text, from: offset + 1) ?? laterValue(in: text, after: offset)
+                value = schemeValue(in: text, after: offset) ?? laterValue(in: text, after: offset)
+            case 0x09, 0x0A, 0x0D: value = schemeValue(in: text, after: offset)
             case UInt8(ascii: ","): value = laterValue(in: text, after: offset)
             case UInt8(ascii: ":"), UInt8(ascii: "="): value = namedValue(in: text, at: offset, until: offset + 1)
             case UInt8(ascii: "%"): value = encodedValue(in: text, at: offset)
@@ -30,6 +31,22 @@ enum CredentialFields {
     /// Whether a name, as of a field or a key of metadata, says that its value is a credential.
     static func isCredential(_ name: Span<UInt8>) -> Bool { SecretFieldName.isCredential(name, 0..<name.count) }
 
+    /// Whether it says so as a key of metadata, where `bearer` isn't the kind of a token.
+    static func isCredentialKey(_ key: Span<UInt8>, of value: Span<UInt8>? = nil) -> Bool {
+        if isCredential(key) || SecretFieldName.isWhole(key, "bearer") { return true }
+        guard let value, SecretFieldName.isWhole(key, "code", "state", "nonce") else { return false }
+        // Both have other meanings too: `state` is `idle`, and `code` is 200.
+        return value.count >= 16 && value.indices.allSatisfy { isOfToken(value[$0]) }
+            && value.indices.contains { (0x30...0x39).contains(value[$0]) }
+            && value.indices.contains { isLetter(value[$0]) }
+    }
+
+    /// Whether a key says that its value is the name of another value.
+    static func isName(_ key: Span<UInt8>) -> Bool { SecretFieldName.isWhole(key, "name", "key") }
+
+    /// Whether a key has the value of such a name.
+    static func isValue(_ key: Span<UInt8>) -> Bool { SecretFieldName.isWhole(key, "value", "values") }
+
     /// Whether a number under this name is a count and not a credential, as with `tokens`.
     static func isCountable(_ name: Span<UInt8>) -> Bool { SecretFieldName.isPlural(name, 0..<name.count) }
 
@@ -39,7 +56,15 @@ enum CredentialFields {
     private static func namedValue(in text: Span<UInt8>, at sign: Int, until end: Int) -> Range<Int>? {
         // redis://:password@host
         if starts(text, with: "://:", at: sign) { return endOfUser(in: text, from: sign + 4).map { sign + 4..<$0 } }
+        if starts(text, with: "://", at: sign) {
+            // https://token@host, but not ssh://git@host
+            let end = endOfUser(in: text, from: sign + 3) ?? sign
+            return end - sign >= 19 && endOfToken(in: text, from: sign + 3) == end ? sign + 3..<end : nil
+        }
         let name = nameRange(in: text, before: sign)
+        if name.count == 5, SecretFieldName.isWhole(text.extracting(name), "value") {
+            return earlierValue(in: text, from: end)
+        }
         guard SecretFieldName.isCredential(text, name) || SecretFieldName.isParameter(text, name) else { return nil }
         return fieldValue(in: text, of: name, from: end)
     }
@@ -50,13 +75,16 @@ enum CredentialFields {
         return namedValue(in: text, at: sign, until: sign + 3)
     }
 
-    /// `<token>…</token>`
+    /// `<token>…</token>`, `<a:token type="b">…</a:token>`
     private static func elementValue(in text: Span<UInt8>, at sign: Int) -> Range<Int>? {
-        let name = nameRange(in: text, before: sign)
-        guard name.lowerBound > 0, text[name.lowerBound - 1] == UInt8(ascii: "<"),
-            SecretFieldName.isCredential(text, name)
-        else { return nil }
-        var end = sign + 1
+        var start = sign
+        while start > 0, sign - start < 256, text[start - 1] != UInt8(ascii: "<") { start -= 1 }
+        guard start > 0, text[start - 1] == UInt8(ascii: "<"), text[sign - 1] != UInt8(ascii: "/") else { return nil }
+        var end = start
+        while SecretFieldName.hasPart(text[end]) || text[end] == UInt8(ascii: ":") { end += 1 }
+        // Behind it may be attributes.
+        guard end == sign || isBlank(text[end]), SecretFieldName.isCredential(text, start..<end) else { return nil }
+        end = sign + 1
         while end < text.count, text[end] != UInt8(ascii: "<") { end += 1 }
         return end > sign + 1 ? sign + 1..<end : nil
     }
@@ -81,27 +109,62 @@ enum CredentialFields {
         return isQuote(text[next]) ? fieldValue(in: text, of: name, from: sign + 1) : nil
     }
 
-    /// The text after `Bearer `, unless it looks like a word of a sentence.
-    private static func schemeValue(in text: Span<UInt8>, from start: Int) -> Range<Int>? {
-        guard start >= 5 else { return nil }
+    /// The value before its name: `"value": "…", "name": "token"`
+    private static func earlierValue(in text: Span<UInt8>, from sign: Int) -> Range<Int>? {
+        var start = start(in: text, from: sign)
+        let first = start
+        while start < text.count, text[start] == 0x5C { start += 1 }
+        guard start < text.count else { return nil }
+        let isQuoted = isQuote(text[start])
+        let value =
+            isQuoted
+            ? start + 1..<endOfQuoted(in: text, from: start + 1, text[start], after: start - first)
+            : first..<endOfWord(in: text, from: first)
+        let key = word(in: text, from: value.upperBound)
+        guard !value.isEmpty, SecretFieldName.isWhole(text.extracting(key), "name", "key"),
+            SecretFieldName.isCredential(text, word(in: text, from: key.upperBound))
+        else { return nil }
+        return value
+    }
+
+    /// The next word, after spaces, quotes and signs.
+    private static func word(in text: Span<UInt8>, from offset: Int) -> Range<Int> {
+        var start = offset
+        while start < text.count, start - offset < 16, !SecretFieldName.hasPart(text[start]) { start += 1 }
+        var end = start
+        while end < text.count, end - start < 64, SecretFieldName.hasPart(text[end]) { end += 1 }
+        return start..<end
+    }
+
+    /// The text after `Bearer`, unless it looks like a word of a sentence.
+    private static func schemeValue(in text: Span<UInt8>, after sign: Int) -> Range<Int>? {
+        guard sign >= 4 else { return nil }
         let scheme: StaticString
-        switch text[start - 2] | 0x20 {
+        switch text[sign - 1] | 0x20 {
         case UInt8(ascii: "r"): scheme = "bearer"
         case UInt8(ascii: "c"): scheme = "basic"
         case UInt8(ascii: "p"): scheme = "dpop"
         case UInt8(ascii: "e"): scheme = "negotiate"
         default: return nil
         }
-        let word = start - 1 - scheme.utf8CodeUnitCount
+        let word = sign - scheme.utf8CodeUnitCount
         guard word >= 0, starts(text, with: scheme, at: word, lowering: true), word == 0 || !isLetter(text[word - 1])
         else { return nil }
+        var start = sign + 1
+        while start < text.count, start - sign < 32, isBlank(text[start]) || text[start] == 0x5C { start += 1 }
+        if start < text.count, isQuote(text[start]) { start += 1 }
+        return endOfToken(in: text, from: start).map { start..<$0 }
+    }
+
+    /// Where a token ends; `nil` for one that is short, or looks like a word of a sentence.
+    private static func endOfToken(in text: Span<UInt8>, from start: Int) -> Int? {
         var end = start
         var isWord = true
         while end < text.count, isOfToken(text[end]) {
             if !(0x61...0x7A).contains(text[end]), text[end] != UInt8(ascii: ".") { isWord = false }
             end += 1
         }
-        return end - start >= 8 && (!isWord || end - start >= 20) ? start..<end : nil
+        return end - start >= 8 && (!isWord || end - start >= 20) ? end : nil
     }
 
     /// The name before a sign, without quotes, brackets and spaces in between.
@@ -122,11 +185,11 @@ enum CredentialFields {
     private static func fieldValue(in text: Span<UInt8>, of name: Range<Int>, from sign: Int) -> Range<Int>? {
         var start = sign
         var backslashCount = 0
-        // Between them may be spaces, brackets of lists, `=>`, and Swift's description of an optional.
+        // Between them may be spaces, lines, brackets of lists, `=>`, and Swift's description of an optional.
         while start < text.count, start - sign < 32 {
             if starts(text, with: "Optional(", at: start) {
                 start += 9
-            } else if isOpening(text[start]) || isSpace(text[start]) || text[start] == UInt8(ascii: ">") {
+            } else if isOpening(text[start]) || isBlank(text[start]) || text[start] == UInt8(ascii: ">") {
                 start += 1
             } else if text[start] == 0x5C {
                 backslashCount += 1
@@ -136,17 +199,55 @@ enum CredentialFields {
             }
         }
         guard start < text.count, !starts(text, with: "//", at: start) else { return nil }
-        let isList = !isQuote(text[start]) || (sign..<start).contains { isOpening(text[$0]) }
+        let opening = (sign..<start).first { isOpening(text[$0]) }
+        let isList = !isQuote(text[start]) || opening != nil
         if isList, SecretFieldName.isPlural(text, name), !SecretFieldName.isField(text, name) {
             return several(in: text, from: sign)
+        }
+        if let opening, hasMembers(text, from: start, after: backslashCount) {
+            return opening..<endOfWord(in: text, from: opening, withQuotes: true)
         }
         if isQuote(text[start]), !isList || !SecretFieldName.isPlural(text, name) {
             let end = endOfQuoted(in: text, from: start + 1, text[start], after: backslashCount)
             return end > start + 1 ? start + 1..<end : nil
         }
-        let end =
-            SecretFieldName.isField(text, name) ? endOfLine(in: text, from: start) : endOfWord(in: text, from: start)
-        return end > start && !isNothing(text, start..<end) ? start..<end : nil
+        var end = endOfWord(in: text, from: start)
+        if end > start, isNothing(text, start..<end) { return nil }
+        if SecretFieldName.isField(text, name) {
+            end = endOfLine(in: text, from: start)
+        } else if SecretFieldName.isPassword(text, name) {
+            end = endOfPassword(in: text, from: start, of: name)
+        }
+        return end > start ? start..<end : nil
+    }
+
+    /// Whether a bracket has members with names, or several: `{"value": "…"}`, `(value: …)`, `["…", "…"]`.
+    private static func hasMembers(_ text: Span<UInt8>, from start: Int, after backslashCount: Int) -> Bool {
+        var end = start
+        if isQuote(text[start]) {
+            end = endOfQuoted(in: text, from: start + 1, text[start], after: backslashCount) + backslashCount + 1
+        } else {
+            while end < text.count, SecretFieldName.hasPart(text[end]) { end += 1 }
+        }
+        while end < text.count, isBlank(text[end]) { end += 1 }
+        guard end < text.count, end > start else { return false }
+        let sign = text[end]
+        return sign == UInt8(ascii: ":") || sign == UInt8(ascii: "=")
+            || sign == UInt8(ascii: ",") && isQuote(text[start])
+    }
+
+    /// A person's password may hold each sign, and spaces. In a URL it ends at `&`, and in a list of settings at `;`.
+    private static func endOfPassword(in text: Span<UInt8>, from start: Int, of name: Range<Int>) -> Int {
+        var before = name.lowerBound
+        let sign = before > 0 ? text[before - 1] : 0
+        let isInURL = "?&#%".utf8.contains(sign)
+        while before > 0, isSpace(text[before - 1]) { before -= 1 }
+        let isSetting = before > 0 && text[before - 1] == UInt8(ascii: ";")
+        return (start..<endOfLine(in: text, from: start)).first { index in
+            let byte = text[index]
+            return isInURL && (byte <= 0x20 || byte == UInt8(ascii: "&") || isQuote(byte))
+                || isSetting && byte == UInt8(ascii: ";")
+        } ?? endOfLine(in: text, from: start)
     }
 
     /// All of a list. A number is how many there are.
@@ -199,6 +300,11 @@ enum CredentialFields {
             } else if isClosing(byte) {
                 if depth == 0 { return end }
                 depth -= 1
+            } else if depth > 0, byte == 0x22 {
+                // Brackets in quotes are text.
+                var count = 0
+                while end - count > start, text[end - count - 1] == 0x5C { count += 1 }
+                end = min(endOfQuoted(in: text, from: end + 1, byte, after: count) + count, text.count - 1)
             } else if depth == 0, byte <= 0x20 || isEnd(byte) || !withQuotes && isQuote(byte) {
                 return end
             }
@@ -240,6 +346,7 @@ enum CredentialFields {
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+    private static func isBlank(_ byte: UInt8) -> Bool { isSpace(byte) || byte == 0x0A || byte == 0x0D }
     private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
     private static func isQuote(_ byte: UInt8) -> Bool { byte == 0x22 || byte == 0x27 }
     private static func isOpening(_ byte: UInt8) -> Bool { byte == 0x28 || byte == 0x5B || byte == 0x7B }
@@ -257,102 +364,4 @@ enum CredentialFields {
         SecretFieldName.hasPart(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "~")
             || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "=")
     }
-}
-
-/// Names that say that a value is a credential: `Authorization`, `X-Api-Key`, `refreshToken`, `db_pwd`.
-///
-/// Only letters and digits of a name count, without regard to case.
-enum SecretFieldName {
-    /// A name with one of these endings is a credential's.
-    private static let endings: [[UInt8]] = [
-        "authorization", "cookie", "token", "secret", "password", "passwd", "passphrase", "credential", "apikey",
-        "accesskey", "accountkey", "encryptionkey", "privatekey", "secretkey", "signingkey", "assertion",
-        "codeverifier", "devicecode", "usercode", "authorizationcode", "authcode", "sessionid", "signature",
-    ].map { Array($0.utf8) }
-
-    /// The last four bytes of each of them: one comparison tells nearly every other name.
-    private static let tails: Set<UInt32> = Set(
-        endings.map { ending in ending.suffix(4).reduce(0) { $0 << 8 | UInt32($1) } })
-
-    /// Too short to be an ending: a name, or the last word of one.
-    private static let words: [[UInt8]] = ["auth", "jwt", "otp", "pass", "pwd", "sid", "sig"].map { Array($0.utf8) }
-
-    /// Names that mean a credential in a URL only, and many other things elsewhere.
-    private static let parameters: [[UInt8]] = ["code", "key", "nonce", "session", "state"].map { Array($0.utf8) }
-
-    /// Whether the name's value is a credential, or, of `tokens`, several.
-    static func isCredential(_ text: Span<UInt8>, _ name: Range<Int>) -> Bool {
-        isOne(text, name) || isPlural(text, name) && isOne(text, singular(name))
-    }
-
-    private static func singular(_ name: Range<Int>) -> Range<Int> { name.lowerBound..<name.upperBound - 1 }
-
-    private static func isOne(_ text: Span<UInt8>, _ name: Range<Int>) -> Bool {
-        guard name.count >= 3 else { return false }
-        var tail: UInt32 = 0
-        var count: UInt32 = 0
-        for index in name.reversed() where !isSeparator(text[index]) {
-            tail |= UInt32(lower(text[index])) << (8 * count)
-            count += 1
-            if count == 4 { break }
-        }
-        if tails.contains(tail), endings.contains(where: { start(text, name, of: $0) != nil }) { return true }
-        return words.contains { word in
-            guard name.count >= word.count, let start = start(text, name, of: word) else { return false }
-            guard start > name.lowerBound else { return true }
-            // `db_pwd`, `db.pwd`, `dbPwd`
-            let before = text[start - 1]
-            let isLetter = (0x61...0x7A).contains(before | 0x20)
-            return !isLetter || isCapital(text[start]) && !isCapital(before)
-        }
-    }
-
-    private static func isCapital(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
-
-    /// Whether it is `tokens` rather than `token`: then a number is how many there are. `db_pass` is no plural.
-    static func isPlural(_ text: Span<UInt8>, _ name: Range<Int>) -> Bool {
-        name.count >= 6 && lower(text[name.upperBound - 1]) == UInt8(ascii: "s") && !isOne(text, name)
-    }
-
-    /// A field of HTTP whose value has spaces in it (RFC 9110 section 11, RFC 6265), or several such fields.
-    static func isField(_ text: Span<UInt8>, _ name: Range<Int>) -> Bool {
-        [name, isPlural(text, name) ? singular(name) : name].contains { name in
-            start(text, name, of: endings[0]) != nil || start(text, name, of: endings[1]) != nil
-        }
-    }
-
-    /// `?code=…`, `&state=…`, `#state=…`
-    static func isParameter(_ text: Span<UInt8>, _ name: Range<Int>) -> Bool {
-        guard name.lowerBound > 0, (3...10).contains(name.count) else { return false }
-        let first: Int
-        switch text[name.lowerBound - 1] {
-        case UInt8(ascii: "?"), UInt8(ascii: "&"), UInt8(ascii: "#"): first = name.lowerBound
-        // `%3Fcode%3D…`, in a URL within a URL.
-        case UInt8(ascii: "%"):
-            let sign = [lower(text[name.lowerBound]), lower(text[name.lowerBound + 1])]
-            guard ["3f", "26", "23"].contains(where: { $0.utf8.elementsEqual(sign) }) else { return false }
-            first = name.lowerBound + 2
-        default: return false
-        }
-        return parameters.contains { start(text, first..<name.upperBound, of: $0) == first }
-    }
-
-    /// Where the ending begins in a name, if the name ends with it.
-    private static func start(_ text: Span<UInt8>, _ name: Range<Int>, of ending: [UInt8]) -> Int? {
-        var index = name.upperBound
-        for byte in ending.reversed() {
-            repeat { index -= 1 } while index >= name.lowerBound && isSeparator(text[index])
-            guard index >= name.lowerBound, lower(text[index]) == byte else { return nil }
-        }
-        return index
-    }
-
-    /// Whether a byte can be part of a name.
-    static func hasPart(_ byte: UInt8) -> Bool {
-        (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || isSeparator(byte)
-    }
-
-    private static func isSeparator(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-") }
-
-    static func lower(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte + 0x20 : byte }
 }

@@ -51,7 +51,7 @@
         ) -> String {
             // A value may hold another one many times over, which takes no memory: so each costs something.
             text.charge(2)
-            if let key, CredentialFields.isCredential(key.utf8.span),
+            if let key, CredentialFields.isCredentialKey(key.utf8.span, of: Self.text(of: value)?.utf8.span),
                 !(CredentialFields.isCountable(key.utf8.span) && Self.isNumber(value))
             {
                 return ForeignText.withheld
@@ -64,9 +64,12 @@
             case .array(let values):
                 guard depth < Self.maximumDepth else { return "[…]" }
                 var parts: [String] = []
+                var name: String?
                 for value in values {
                     guard text.metadataByteCount > 0, parts.count < 1000 else { break }
-                    parts.append(shown(value, of: nil, depth: depth + 1, through: &text))
+                    // ["Authorization", "…"]
+                    parts.append(shown(value, of: name, depth: depth + 1, through: &text))
+                    name = Self.text(of: value)
                 }
                 if parts.count < values.count { parts.append("… \(values.count - parts.count) more") }
                 return "[\(parts.joined(separator: ", "))]"
@@ -74,14 +77,25 @@
                 guard depth < Self.maximumDepth else { return "{…}" }
                 text.charge(values.count / 16)
                 var parts: [String] = []
+                // ["name": "Authorization", "value": "…"]
+                let named = values.first { CredentialFields.isName($0.key.utf8.span) }.flatMap {
+                    Self.text(of: $0.value)
+                }
                 for (key, value) in values.sorted(by: { $0.key < $1.key }) {
                     guard text.metadataByteCount > 0, parts.count < 1000 else { break }
-                    let name = text.shownInMetadata(key)
-                    parts.append("\(name): \(shown(value, of: key, depth: depth + 1, through: &text))")
+                    let shownKey = text.shownInMetadata(key)
+                    let isValue = CredentialFields.isValue(key.utf8.span)
+                    parts.append(
+                        "\(shownKey): \(shown(value, of: isValue ? named ?? key : key, depth: depth + 1, through: &text))"
+                    )
                 }
                 if parts.count < values.count { parts.append("… \(values.count - parts.count) more") }
                 return "{\(parts.joined(separator: ", "))}"
             }
+        }
+
+        private static func text(of value: Logger.MetadataValue) -> String? {
+            if case .string(let text) = value { text } else { nil }
         }
 
         private static func isNumber(_ value: Logger.MetadataValue) -> Bool {

@@ -72,6 +72,36 @@ import Testing
         #expect(Self.withheld(text) == expected)
     }
 
+    /// What people and programs write in less regular ways; nothing of the token is left.
+    @Test(arguments: [
+        // An object, whose own members have other names.
+        (#"{"access_token":{"value":"T"},"b":1}"#, #"{"access_token":*,"b":1}"#),
+        (#"{\"token\":{\"a\":\"x}\",\"value\":\"T\"},\"b\":1}"#, #"{\"token\":*,\"b\":1}"#),
+        ("token: {value: T}, id: 7", "token: *, id: 7"), ("token=[\"a\", \"T\"], id: 7", "token=*, id: 7"),
+        // Passwords, to the line's end; in a URL to `&`, in a list of settings to `;`.
+        ("password=ab,T", "password=*"), ("password=ab;T", "password=*"), ("password=ab&T", "password=*"),
+        ("passwd=ab<T", "passwd=*"), ("password=ab\"T", "password=*"), ("passphrase: a b T\nx", "passphrase: *\nx"),
+        ("/?password=ab,T&b=1 c", "/?password=*&b=1 c"), ("a=1&password=ab;T&b=1", "a=1&password=*&b=1"),
+        ("a=1; password=ab,T;b=1", "a=1; password=*;b=1"),
+        // Schemes before other blanks, or a quote.
+        ("Bearer  T", "Bearer  *"), ("Bearer\tT", "Bearer\t*"), ("Bearer\nT x", "Bearer\n* x"),
+        ("Bearer \"T\" x", "Bearer \"*\" x"), (#"Basic \"T\" x"#, #"Basic \"*\" x"#),
+        ("token:\nT\nx", "token:\n*\nx"), ("Cookie:\r\n a=T; b", "Cookie:\r\n *"),
+        // Names with additions, and others.
+        ("password1=T", "password1=*"), ("password_confirmation=T", "password_confirmation=*"),
+        ("tokenValue=T", "tokenValue=*"), ("PHPSESSID=T", "PHPSESSID=*"), ("id_token_hint=T", "id_token_hint=*"),
+        ("Cookie2: a=b; T", "Cookie2: *"), ("verifier: T", "verifier: *"),
+        // Elements with attributes, a value before its name, and a token as a user's name.
+        ("<token type=\"x\">T</token>", "<token type=\"x\">*</token>"),
+        ("<a:token>T</a:token>", "<a:token>*</a:token>"),
+        (#"{"value":"T","name":"token"}"#, #"{"value":"*","name":"token"}"#),
+        (#"{\"value\":\"T\",\"key\":\"token\"}"#, #"{\"value\":\"*\",\"key\":\"token\"}"#),
+        ("value: T, name: token", "value: *, name: token"), ("https://T@github.com/a", "https://*@github.com/a"),
+    ])
+    func `a credential in an unusual place is found`(_ text: String, _ expected: String) {
+        #expect(Self.withheld(text.replacing("T", with: "wK2mVb9RtYpLz4HcNd8F")) == expected)
+    }
+
     @Test(arguments: [
         "", ":", "=", " ", ": =", "status code: 200", "state=idle", "code=7", "a: b", "token", "token:", "token: ",
         "password: nil, token=null", "the bearer token was refused", "Bearer authentication", "basic rules of it",
@@ -79,6 +109,9 @@ import Testing
         "the value, token, is old", "passes: 7", "a > b", "<b>c</b>", "100%", "%3D", "redis://cache:6379/",
         "tokenType: x", "secretary: Ann", "token://x", "2026-11-23T06:01:27Z", "a, token, b",
         "\"token\", 5", "keys=7&page=2", "https://x.example/?page=2#top",
+        "ssh://git@github.com/a", "https://ada.lovelace@x.example/", "oauth2: on", "the bearer\nwas refused",
+        "password: nil, a b", "(value: 5, name: page)", "{\"value\":\"a\",\"name\":\"b\"}", "<tokens/>a", "pass1: 7",
+        "{\"token_type\":\"bearer\",\"expires_in\":3600}", "<a token=\"\">b", "value: a, name", "Bearer \"", "://@",
     ])
     func `text without a credential's name stays unchanged`(_ text: String) {
         #expect(Self.withheld(text) == text)
@@ -94,11 +127,22 @@ import Testing
         #expect(CredentialFields.isCredential(name.utf8.span) == isCredential)
     }
 
+    @Test(arguments: [
+        ("bearer", "x", true), ("code", "wK2mVb9RtYpLz4HcNd8F", true), ("state", "wK2mVb9RtYpLz4HcNd8F", true),
+        ("code", "200", false), ("state", "waitingForConnection", false), ("code", "line 17 of the file", false),
+        ("state", "20261123060127000000", false), ("key", "wK2mVb9RtYpLz4HcNd8F", false), ("verifier", "x", true),
+    ])
+    func `a key of metadata says it too, and of code and state the value has to`(
+        _ key: String, _ value: String, _ isCredential: Bool
+    ) {
+        #expect(CredentialFields.isCredentialKey(key.utf8.span, of: value.utf8.span) == isCredential)
+    }
+
     /// Whatever comes, the ranges are in order, within the text, and none is empty.
     @Test func `text of any form is parsed`() {
         let parts = [
             "token", "=", ":", "\"", "'", "\\", " ", "(", ")", "[", ",", "Bearer ", "Optional(", "&", "?", "é", "\n",
-            "abc12345",
+            "abc12345", "{", "}", "value", "name", "<", ">", "\t", "password", "://", "@", ";",
         ]
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<20_000 {

@@ -34,6 +34,29 @@ import Testing
         #expect(bridge.records.first?[key] == "(withheld)" && !bridge.text.contains("short"))
     }
 
+    @Test(
+        arguments: [
+            ["headers": [["Authorization", "TOKEN"], ["Host", "shop"]]],
+            ["headers": [["name": "Authorization", "value": "TOKEN"], ["name": "Host", "value": "shop"]]],
+            ["code": "TOKEN", "host": "shop"], ["state": "TOKEN", "host": "shop"],
+            ["verifier": "TOKEN", "host": "shop"],
+            ["bearer": "TOKEN", "host": "shop"],
+        ] as [Logger.Metadata])
+    func `a value beside its name, or with a name of sign-ins, is withheld`(_ metadata: Logger.Metadata) throws {
+        func filled(_ value: Logger.MetadataValue) -> Logger.MetadataValue {
+            switch value {
+            case .string("TOKEN"): .string(Self.token)
+            case .string, .stringConvertible: value
+            case .array(let values): .array(values.map(filled))
+            case .dictionary(let values): .dictionary(values.mapValues(filled))
+            }
+        }
+        let bridge = Bridge()
+        bridge.logger().info("line", metadata: metadata.mapValues(filled))
+        #expect(bridge.text.contains("(withheld)") && bridge.text.contains("shop"), "\(bridge.text)")
+        #expect(!bridge.text.contains(Self.token), "\(bridge.text)")
+    }
+
     @Test func `a number of tokens isn't withheld`() throws {
         let bridge = Bridge()
         bridge.logger().info(
@@ -50,6 +73,7 @@ import Testing
             "Request was queued (waiting for a connection to become available)", "GET /orders/17?page=2&sort=name: 200",
             "the token endpoint answered in 0.2 s, status code: 200", "basic authentication was refused",
             "2026-11-23T06:01:27Z [info] a=b c=\"d e\" state=idle key=7", "password: nil, token: none",
+            "cloning ssh://git@github.com/shop/orders", "oauth2: on, state: idle, code: 200",
         ]
         for line in lines { bridge.logger().info("\(line)") }
         #expect(bridge.records.map(\.message.text) == lines)

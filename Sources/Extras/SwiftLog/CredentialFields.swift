@@ -32,9 +32,9 @@ enum CredentialFields {
     static func isCredential(_ name: Span<UInt8>) -> Bool { SecretFieldName.isCredential(name, 0..<name.count) }
 
     /// Whether it says so as a key of metadata, where `bearer` isn't the kind of a token.
-    static func isCredentialKey(_ key: Span<UInt8>, of value: Span<UInt8>? = nil) -> Bool {
+    static func isCredentialKey(_ key: Span<UInt8>, of value: Span<UInt8>) -> Bool {
         if isCredential(key) || SecretFieldName.isWhole(key, "bearer") { return true }
-        guard let value, SecretFieldName.isWhole(key, "code", "state", "nonce") else { return false }
+        guard SecretFieldName.isWhole(key, "code", "state", "nonce") else { return false }
         // Both have other meanings too: `state` is `idle`, and `code` is 200.
         return value.count >= 16 && value.indices.allSatisfy { isOfToken(value[$0]) }
             && value.indices.contains { (0x30...0x39).contains(value[$0]) }
@@ -111,6 +111,8 @@ enum CredentialFields {
 
     /// The value before its name: `"value": "…", "name": "token"`
     private static func earlierValue(in text: Span<UInt8>, from sign: Int) -> Range<Int>? {
+        // Not to the end of the text for each that has no name.
+        let text = text.extracting(first: sign + 4096)
         var start = start(in: text, from: sign)
         let first = start
         while start < text.count, text[start] == 0x5C { start += 1 }

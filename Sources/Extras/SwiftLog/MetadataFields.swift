@@ -51,7 +51,8 @@
         ) -> String {
             // A value may hold another one many times over, which takes no memory: so each costs something.
             text.charge(2)
-            if let key, CredentialFields.isCredentialKey(key.utf8.span, of: Self.text(of: value)?.utf8.span),
+            let string = Self.text(of: value) ?? ""
+            if let key, CredentialFields.isCredentialKey(key.utf8.span, of: string.utf8.span),
                 !(CredentialFields.isCountable(key.utf8.span) && Self.isNumber(value))
             {
                 return ForeignText.withheld

@@ -239,6 +239,8 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         try statement.bind(3, metadata)
         try statement.bind(4, secret)
         try statement.run()
+        // A forged page can take a row and not have it.
+        guard try heading(lookup)?.metadata == metadata else { throw .vaultCorrupted("it lost what was saved") }
     }
 
     /// The position of the item with a lookup value, or the position for a new one.

@@ -1,4 +1,5 @@
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// One way a secret may look: its bytes in one encoding, and how many of them in a row make a finding.
 struct EncodedForm {
@@ -177,5 +178,198 @@ public enum LeakEncoding: Sendable, Hashable, CaseIterable {
         case .byteList: "a list of bytes"
         case .splitOverLines: "split over lines"
         }
+    }
+}
+
+/// A stream with one kind of escapes undone, because programs don't agree on what they escape; or the numbers of bytes in
+/// it, however they are separated, as in `dump`; or without its line breaks.
+struct DecodedText {
+    let encoding: LeakEncoding
+    private(set) var bytes: [UInt8] = []
+    /// Where pieces of the stream begin in `bytes` and in the stream, in order.
+    private var places: [(decoded: Int, original: Int)] = []
+    /// What the stream was made of before, if it isn't the stream itself.
+    private var source: [DecodedText] = []
+
+    private init(_ encoding: LeakEncoding) {
+        self.encoding = encoding
+    }
+
+    /// Without line breaks: of UTF-16 too, where a byte of zero belongs to each.
+    init(joining stream: [UInt8]) {
+        self.init(.splitOverLines)
+        bytes.reserveCapacity(stream.count)
+        var start = 0
+        func take(to end: Int) {
+            if end > start { bytes += stream[start..<end] }
+            start = end + 1
+            if start < stream.count, stream[start] == 0 { start += 1 }
+            if places.last?.decoded == bytes.count { places.removeLast() }
+            places.append((bytes.count, start))
+        }
+        unsafe stream.withUnsafeBytes { stream in
+            for offset in stream.indices where unsafe stream[offset] == 0x0A || stream[offset] == 0x0D {
+                take(to: offset)
+            }
+        }
+        if start < stream.count { bytes += stream[start...] }
+    }
+
+    /// Where line breaks were.
+    var seams: [Int] { places.map(\.decoded) }
+    var isJoined: Bool { source.first?.encoding == .splitOverLines }
+
+    static func all(of stream: [UInt8], _ joined: DecodedText) -> [DecodedText] {
+        let once = all(of: stream)
+        // A text in a log line is escaped, and once more where the line is JSON.
+        let twice = once.filter { $0.encoding == .jsonEscaped }.flatMap { first in
+            all(of: first.bytes).filter { $0.encoding == .jsonEscaped }.map { $0.made(of: first) }
+        }
+        let acrossLines = joined.places.isEmpty ? [] : all(of: joined.bytes).map { $0.made(of: joined) }
+        return once + twice + acrossLines
+    }
+
+    private func made(of source: DecodedText) -> DecodedText {
+        var text = self
+        text.source = [source]
+        return text
+    }
+
+    private static func all(of stream: [UInt8]) -> [DecodedText] {
+        [
+            undoing(.percentEncoded, UInt8(ascii: "%"), in: stream, percent),
+            undoing(.jsonEscaped, UInt8(ascii: "\\"), in: stream, json),
+            undoing(.htmlEscaped, UInt8(ascii: "&"), in: stream, html), numbers(in: stream),
+        ].filter { !$0.places.isEmpty }
+    }
+
+    /// The range of the stream that a range of `bytes` comes from.
+    func range(_ range: Range<Int>) -> Range<Int> {
+        // A line break behind it is no part of it.
+        let end = encoding == .splitOverLines ? place(range.upperBound - 1) + 1 : place(range.upperBound)
+        let found = place(range.lowerBound)..<end
+        return source.first?.range(found) ?? found
+    }
+
+    private func place(_ offset: Int) -> Int {
+        var (low, high) = (0, places.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if places[middle].decoded <= offset { low = middle + 1 } else { high = middle }
+        }
+        guard low > 0 else { return offset }
+        return places[low - 1].original + offset - places[low - 1].decoded
+    }
+
+    // MARK: - Escapes
+
+    /// - Parameter escape: returns what an escape stands for and how long it is.
+    private static func undoing(
+        _ encoding: LeakEncoding, _ mark: UInt8, in stream: [UInt8],
+        _ escape: (ArraySlice<UInt8>) -> (bytes: [UInt8], length: Int)?
+    ) -> DecodedText {
+        var text = DecodedText(encoding)
+        var offset = 0
+        while let next = stream[offset...].firstIndex(of: mark) {
+            text.bytes += stream[offset..<next]
+            if let found = escape(stream[(next + 1)...].prefix(12)) {
+                text.bytes += found.bytes
+                offset = next + 1 + found.length
+                text.places.append((text.bytes.count, offset))
+            } else {
+                text.bytes.append(mark)
+                offset = next + 1
+            }
+        }
+        if !text.places.isEmpty { text.bytes += stream[offset...] }
+        return text
+    }
+
+    /// - Parameter count: how many digits there must be.
+    private static func number(_ digits: ArraySlice<UInt8>, radix: Int, count: Int? = nil) -> UInt32? {
+        // `UInt32` takes a sign as well.
+        guard digits.count == count ?? digits.count, digits.allSatisfy({ ASCII.hexValue($0) != nil })
+        else { return nil }
+        return UInt32(String(decoding: digits, as: UTF8.self), radix: radix)
+    }
+
+    private static func character(_ number: UInt32?) -> [UInt8]? {
+        number.flatMap(Unicode.Scalar.init).map { Array(String($0).utf8) }
+    }
+
+    private static func percent(_ rest: ArraySlice<UInt8>) -> (bytes: [UInt8], length: Int)? {
+        number(rest.prefix(2), radix: 16, count: 2).map { ([UInt8(truncatingIfNeeded: $0)], 2) }
+    }
+
+    private static func json(_ rest: ArraySlice<UInt8>) -> (bytes: [UInt8], length: Int)? {
+        switch rest.first {
+        case UInt8(ascii: "u"):
+            let rest = rest.dropFirst()
+            // As our own log escapes.
+            if rest.first == UInt8(ascii: "{"), let end = rest.firstIndex(of: UInt8(ascii: "}")) {
+                let digits = rest.dropFirst()[..<end]
+                return character(number(digits, radix: 16)).map { ($0, digits.count + 3) }
+            }
+            guard let high = number(rest.prefix(4), radix: 16, count: 4) else { return nil }
+            if (0xD800..<0xDC00).contains(high), rest.dropFirst(4).starts(with: "\\u".utf8),
+                let low = number(rest.dropFirst(6).prefix(4), radix: 16, count: 4), (0xDC00..<0xE000).contains(low)
+            {
+                return character(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00)).map { ($0, 11) }
+            }
+            return character(high).map { ($0, 5) }
+        case UInt8(ascii: "n"): return ([0x0A], 1)
+        case UInt8(ascii: "r"): return ([0x0D], 1)
+        case UInt8(ascii: "t"): return ([0x09], 1)
+        case .some(let byte) where "\"\\/'".utf8.contains(byte): return ([byte], 1)
+        default: return nil
+        }
+    }
+
+    private static let names: [(name: String, byte: UInt8)] = [
+        ("amp", 0x26), ("lt", 0x3C), ("gt", 0x3E), ("quot", 0x22), ("apos", 0x27),
+    ]
+
+    private static func html(_ rest: ArraySlice<UInt8>) -> (bytes: [UInt8], length: Int)? {
+        guard let end = rest.firstIndex(of: UInt8(ascii: ";")) else { return nil }
+        let name = rest[..<end]
+        let length = name.count + 1
+        if let known = names.first(where: { $0.name.utf8.elementsEqual(name) }) { return ([known.byte], length) }
+        guard name.first == UInt8(ascii: "#") else { return nil }
+        let digits = name.dropFirst()
+        let isHexadecimal = digits.first.map { $0 | 0x20 == UInt8(ascii: "x") } ?? false
+        let value = isHexadecimal ? number(digits.dropFirst(), radix: 16) : number(digits, radix: 10)
+        return character(value).map { ($0, length) }
+    }
+
+    // MARK: - Numbers
+
+    /// So many in a row are written as `107, 74, …`.
+    private static let leastNumberCount = 8
+    /// `dump` indents each.
+    private static let longestGap = 32
+
+    private static func numbers(in stream: [UInt8]) -> DecodedText {
+        var text = DecodedText(.byteList)
+        var row: [(start: Int, end: Int)] = []
+        func finish() {
+            if row.count >= leastNumberCount {
+                for (start, end) in row {
+                    text.places.append((text.bytes.count, start))
+                    text.bytes += stream[start..<end] + [0x2C, 0x20]
+                }
+                text.bytes.append(0x0A)
+            }
+            row = []
+        }
+        var offset = 0
+        while let start = stream[offset...].firstIndex(where: { (0x30...0x39).contains($0) }) {
+            let end = stream[start...].firstIndex { !(0x30...0x39).contains($0) } ?? stream.count
+            let isByte = end - start <= 3 && number(stream[start..<end], radix: 10).map { $0 <= 255 } ?? false
+            if let last = row.last, !isByte || start - last.end > longestGap { finish() }
+            if isByte { row.append((start, end)) }
+            offset = end
+        }
+        finish()
+        return text
     }
 }

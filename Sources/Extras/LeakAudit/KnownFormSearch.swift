@@ -179,7 +179,8 @@ package struct KnownFormSearch: Sendable {
         else { return nil }
         let start = offset + 3
         let name = run(in: text, from: start, .userInformation)
-        guard name > start, name < text.count, text[name] == UInt8(ascii: ":") else { return nil }
+        // Redis has passwords without a name.
+        guard name < text.count, text[name] == UInt8(ascii: ":") else { return nil }
         // Drivers accept passwords with these signs; the last `@` is the one before the host.
         var (end, last) = (name + 1, name)
         while end < text.count, end - name < 4096 {
@@ -190,7 +191,16 @@ package struct KnownFormSearch: Sendable {
             }
             end += 1
         }
-        return last - name > 3 ? name + 1..<last : nil
+        let found = name + 1..<max(last, name + 1)
+        return found.count >= 3 && !isMasked(text.extracting(found)) ? found : nil
+    }
+
+    /// Whether a program put this in the place of a password: `***`, `(withheld)` as our own handler does, `REDACTED`.
+    private func isMasked(_ text: Span<UInt8>) -> Bool {
+        if text.indices.allSatisfy({ text[$0] == text[0] }) { return true }
+        return ["(withheld)", "redacted", "masked", "hidden"].contains { word in
+            word.utf8.count == text.count && zip(word.utf8, text.indices).allSatisfy { $0 == text[$1] | 0x20 }
+        }
     }
 
     /// Whether an escape of JSON or of a URL, such as `\n` or `%3D`, ends before an offset.

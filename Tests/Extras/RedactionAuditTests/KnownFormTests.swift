@@ -40,6 +40,10 @@ import Testing
         #expect(throws: LeakFailure.self) { try report.check() }
     }
 
+    @Test func `a password in a URL is found without a name too`() throws {
+        #expect(try Self.audited("redis://:sekrit-password@host").findings.map(\.offset) == [9])
+    }
+
     /// The last letter of `\n` or `%3D` was taken for the beginning of the word.
     @Test(arguments: ["tokens:\\n", "a\\t", "a\\r\\n", "u=a%3D", "a\\u003d"])
     func `a token behind an escape is found`(_ before: String) throws {
@@ -62,6 +66,8 @@ import Testing
         "eyJhbGciOiJub25lIn0.not.one", "eyJhbGciOiJIUzI1NiJ9", "-----BEGIN CERTIFICATE-----",
         "-----BEGIN PUBLIC KEY-----", "https://example.org:8443/a@b", "https://ada@example.org/", "12:30://x",
         "http://[::1]:8080/callback?code=…&state=…", "glpat-", "xoxb-", "ya29.", "https://example.org/a:b@c",
+        "postgres://ada:***@db/x", "postgres://ada:REDACTED@db/x", "postgres://ada:(withheld)@db/x",
+        "redis://:xxxxx@db",
     ])
     func `text that only resembles a token isn't a finding`(_ text: String) throws {
         #expect(try Self.audited("before \(text) after").isClean)

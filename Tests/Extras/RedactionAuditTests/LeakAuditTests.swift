@@ -78,6 +78,43 @@ import Testing
         #expect(findings[0].offset == 7 && findings[0].byteCount == text.utf8.count, "\(findings)")
     }
 
+    /// Latchkey's log escapes text, and JSON escapes that once more.
+    @Test(arguments: ["Tr0ub4\\dor&3x", "caf\u{E9}s\u{AD}w0rd1", "ab\tcde\tfgh\u{1b}ijk\u{7}lmn"])
+    func `the audit finds a secret in our own logs, whatever they escape`(_ password: String) throws {
+        let audit = LeakAudit()
+        try audit.plant(Secret<Password>(copying: Array(password.utf8).span))
+        let text = LoggableText(reviewed: "a planted leak", unredacted: password)
+        RedactedLogger("test", sink: audit.logSink(named: "sink")).info("ended with \(text)")
+        for (name, format) in [("text", LogLineFormat.text), ("json", .json)] {
+            let pipe = Pipe()
+            let sink = TextLogSink(descriptor: pipe.fileHandleForWriting.fileDescriptor, format: format)
+            RedactedLogger("test", sink: sink).info("ended with \(text)")
+            try pipe.fileHandleForWriting.close()
+            audit.capture(Array(try pipe.fileHandleForReading.readToEnd() ?? Data()), as: name)
+        }
+        #expect(audit.report().findings.filter(\.isWhole).map(\.stream) == ["text", "json", "sink"])
+    }
+
+    /// As Python's json.dumps writes it, as UTF-16 with line breaks, and with one escape in each line.
+    @Test func `the audit finds surrogates, UTF-16 over lines, and escapes over lines`() throws {
+        let password = "gr🔑Ab9🔐q7🗝Zx1"
+        func audited(_ bytes: [UInt8], _ password: String = password) throws -> [LeakFinding] {
+            let audit = LeakAudit()
+            try audit.plant(Secret<Password>(copying: Array(password.utf8).span))
+            audit.capture(bytes, as: "log")
+            return audit.report().findings.filter(\.isWhole)
+        }
+        let escaped = password.utf16.map { $0 < 128 ? String(UnicodeScalar(UInt8($0))) : String(format: "\\u%04x", $0) }
+        #expect(try audited(Array(escaped.joined().utf8)).map(\.encoding) == [.jsonEscaped])
+        let plain = "q7XwK2mVb9RtYpLz4HcN"
+        for encoding in [String.Encoding.utf16LittleEndian, .utf16BigEndian] {
+            let lines = Array(plain).enumerated().map { $0 % 6 == 5 ? "\($1)\n" : "\($1)" }.joined()
+            #expect(try audited(Array(lines.data(using: encoding)!), plain).map(\.encoding) == [.splitOverLines])
+        }
+        let lines = plain.utf8.map { String(format: "\\u%04x\n", $0) }.joined()
+        #expect(try audited(Array(lines.utf8), plain).map(\.encoding) == [.jsonEscaped])
+    }
+
     @Test func `an audit of empty output isn't clean`() throws {
         let audit = LeakAudit()
         _ = try audit.plantRandom(AccessToken.self)

@@ -105,6 +105,11 @@ extension Keyring {
         throw .unknownMethod
     }
 
+    func mapFault<Value>(_ body: () async throws(StoreError) -> Value) async throws(BusFault) -> Value {
+        let words = configuration.words
+        return try await mappingError({ BusFault($0, words: words) }, body)
+    }
+
     func refuse(_ call: BusCall) throws(BusFault) -> BusValue { throw .unknownMethod }
 
     // MARK: - Introspection

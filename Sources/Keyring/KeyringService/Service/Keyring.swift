@@ -14,7 +14,7 @@ final class Keyring {
     /// Counts the openings of the store, so that news of an earlier one is known as such.
     var opening = 0
     var changes: Task<Void, Never>?
-    /// Why the vault didn't open in this call.
+    /// Why the vault didn't open in this call: an attempt may take seconds, and a call may ask for each of its paths.
     private var refusal: BusFault?
     /// Its collections, as last seen; before it was opened once, the one that it has for certain.
     var vaultCollections = [Keyring.firstCollection]
@@ -137,13 +137,6 @@ final class Keyring {
         secretByteCount = 0
     }
 
-    /// How much of GDBus's buffer to overwrite after a call that brings a secret, also if the call is refused: the secret
-    /// may have crossed the bus in the clear. What a call has beyond the limit of a message stays.
-    static func secretByteCount(of call: BusCall) -> Int {
-        guard ["CreateItem", "SetSecret"].contains(call.member) else { return 0 }
-        return min(call.arguments.byteCount + 4096, BusConnection.maximumMessageByteCount - 4096)
-    }
-
     /// - Parameter result: `nil` in it: not yet.
     private func reply(to call: BusCall, _ result: Result<BusValue?, BusFault>) async {
         var result = result
@@ -179,7 +172,6 @@ final class Keyring {
     /// Returns the open store, or opens it if that works without a person.
     func openVault() async throws(BusFault) -> ServedItems {
         if let vault { return vault }
-        // An attempt may take seconds, and a call may ask for each of its paths.
         if let refusal { throw refusal }
         let deadline = deadline
         let words = configuration.words
@@ -267,11 +259,6 @@ final class Keyring {
             await leave(store, after: error)
             throw BusFault(error, words: words)
         }
-    }
-
-    func mapFault<Value>(_ body: () async throws(StoreError) -> Value) async throws(BusFault) -> Value {
-        let words = configuration.words
-        return try await mappingError({ BusFault($0, words: words) }, body)
     }
 
     /// The store of a collection that is there. Throws IsLocked where the vault can't be opened.

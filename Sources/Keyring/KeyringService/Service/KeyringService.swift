@@ -132,6 +132,15 @@ final class CallExecutor: TaskExecutor {
     }
 }
 
+extension Keyring {
+    /// How much of GDBus's buffer to overwrite after a call that brings a secret, also if the call is refused: the secret
+    /// may have crossed the bus in the clear. What a call has beyond the limit of a message stays.
+    static func secretByteCount(of call: BusCall) -> Int {
+        guard ["CreateItem", "SetSecret"].contains(call.member) else { return 0 }
+        return min(call.arguments.byteCount + 4096, BusConnection.maximumMessageByteCount - 4096)
+    }
+}
+
 /// Sorts what comes over the bus.
 final class Intake: BusReceiver {
     let queue = FairQueue<Work>()

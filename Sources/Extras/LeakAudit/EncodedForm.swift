@@ -222,11 +222,9 @@ struct DecodedText {
     static func all(of stream: [UInt8], _ joined: DecodedText) -> [DecodedText] {
         let once = all(of: stream)
         // A text in a log line is escaped, and once more where the line is JSON.
-        let twice = once.filter { $0.encoding == .jsonEscaped }.flatMap { first in
-            all(of: first.bytes).filter { $0.encoding == .jsonEscaped }.map { $0.made(of: first) }
-        }
+        let twice = once.filter { $0.encoding == .jsonEscaped }.map { unescaped($0.bytes).made(of: $0) }
         let acrossLines = joined.places.isEmpty ? [] : all(of: joined.bytes).map { $0.made(of: joined) }
-        return once + twice + acrossLines
+        return once + twice.filter { !$0.places.isEmpty } + acrossLines
     }
 
     private func made(of source: DecodedText) -> DecodedText {
@@ -235,10 +233,13 @@ struct DecodedText {
         return text
     }
 
+    private static func unescaped(_ stream: [UInt8]) -> DecodedText {
+        undoing(.jsonEscaped, UInt8(ascii: "\\"), in: stream, json)
+    }
+
     private static func all(of stream: [UInt8]) -> [DecodedText] {
         [
-            undoing(.percentEncoded, UInt8(ascii: "%"), in: stream, percent),
-            undoing(.jsonEscaped, UInt8(ascii: "\\"), in: stream, json),
+            undoing(.percentEncoded, UInt8(ascii: "%"), in: stream, percent), unescaped(stream),
             undoing(.htmlEscaped, UInt8(ascii: "&"), in: stream, html), numbers(in: stream),
         ].filter { !$0.places.isEmpty }
     }

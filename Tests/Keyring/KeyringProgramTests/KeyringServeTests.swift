@@ -472,17 +472,29 @@ struct KeyringServeTests {
         _ = try await service.finish()
     }
 
-    /// The lock was reported, and forgotten.
-    @Test func `a lock while the vault is away holds when it is back`() async throws {
+    /// The lock was reported, and forgotten. A passphrase is asked for afterwards.
+    @Test(arguments: [true, false], [true, false])
+    func `a lock while the vault is away holds when it is back`(afterUse: Bool, withKeyFile: Bool) async throws {
         let scene = try await KeyringScene(on: PrivateSession(.none))
         let service = try await serve(scene)
         let calls = "/usr/bin/python3 \(TestData.folder().path)/../KeyringServiceTests/call.py"
         let login = "/org/freedesktop/secrets/collection/login"
         try await scene.set("example.org", "ada", "one")
+        if !withKeyFile {
+            try await scene.shell("latchkey vault add-slot words --new-passphrase-fd 3 3<<< words; rm key")
+                .successful("add-slot")
+        }
+        if afterUse { #expect(try await scene.shell("secret-tool lookup service example.org").outputText == "one") }
         let vault = "data/latchkey/vault"
         let lock = "mv \(vault) away && \(calls) lock \(login) && mv away \(vault)"
         #expect(try await scene.shell(lock).outputText.contains(login))
         #expect(try await scene.shell("\(calls) get \(login) Collection Locked").outputText.contains("True"))
+        let unlock = try await scene.shell(
+            """
+            gdbus call --session --dest org.freedesktop.secrets --object-path /org/freedesktop/secrets \
+                --method org.freedesktop.Secret.Service.Unlock "['\(login)']"
+            """)
+        #expect(unlock.outputText.contains("/prompt/") != withKeyFile, "\(unlock.outputText)\(unlock.errorText)")
         kill(service.pid, SIGTERM)
         _ = try await service.finish()
     }

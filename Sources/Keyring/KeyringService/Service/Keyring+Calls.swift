@@ -299,8 +299,8 @@ extension Keyring {
 /// org.freedesktop.impl.portal.Secret: a key for each sandboxed application, with which libsecret seals a file of its
 /// own (XDG Desktop Portal, "Secret portal backend").
 ///
-/// The key is made in the default collection, as in gnome-keyring, and found in any, so that a copy of the items includes the keys. As
-/// with other items, every program on the bus can read it.
+/// The key is made in the default collection, as in gnome-keyring, and found in any, so that a copy of the items includes
+/// the keys. As with other items, every program on the bus can read it.
 extension Keyring {
     static let portalPath = "/org/freedesktop/portal/desktop"
     private static let keyByteCount = 64
@@ -341,7 +341,7 @@ extension Keyring {
         let found = try await use(vault) { (store, deadline) async throws(StoreError) in
             try await store.search(attributes, in: nil, deadline: deadline)
         }
-        // A copy of another application's items may have brought a second one, which sealed nothing here.
+        // An import may have brought a second key, with which the application sealed nothing here.
         let usual = collection(alias: "default")
         let inUsual = found.filter { $0.collection == usual }
         if let item = (inUsual.isEmpty ? found : inUsual).min(by: { $0.created < $1.created }) {

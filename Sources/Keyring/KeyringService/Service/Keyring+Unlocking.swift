@@ -90,16 +90,19 @@ extension Keyring {
         // Without its keys, a vault's collections stay closed until a person unlocks it for all clients. A vault that
         // can't be opened for another reason may be back at any time.
         let wasLocked = isLocked(name)
-        let refusal = wasLocked ? await failure(BusFault.self, awaiting: try await openVault()) : nil
-        if refusal?.name == StaticString.isLocked.description { return }
+        if wasLocked, await needsPerson() { return }
         let items = await shortList(of: name)
         lockedNames.insert(name)
         if !wasLocked { announceLock(name, items) }
         guard vault != nil, vaultCollections.allSatisfy({ lockedNames.contains($0.name) }) else { return }
         guard await configuration.source.close() else { return }
-        // The keys are forgotten, so a person has to unlock the vault, and then it is open to all clients.
-        lockedNames.subtract(vaultCollections.map(\.name))
         leaveVault()
+        // A person unlocks the vault for all clients.
+        if await needsPerson() { lockedNames.subtract(vaultCollections.map(\.name)) }
+    }
+
+    private func needsPerson() async -> Bool {
+        await failure(BusFault.self, awaiting: try await openVault())?.name == StaticString.isLocked.description
     }
 }
 

@@ -247,7 +247,7 @@ final class Keyring {
         if isStale || error.code == .locked { leaveVault() }
     }
 
-    /// Runs `body` with a store, which it leaves where that fails for good.
+    /// Runs `body` with a store. Calls `leave` if it fails.
     func use<Value: ~Copyable>(
         _ store: ServedItems, _ body: (ServedItems, Deadline) async throws(StoreError) -> Value
     ) async throws(BusFault) -> Value {

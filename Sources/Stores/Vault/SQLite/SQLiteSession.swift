@@ -239,7 +239,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         try statement.bind(3, metadata)
         try statement.bind(4, secret)
         try statement.run()
-        // A forged page can take a row and not have it.
+        // In a forged page, SQLite can lose a row that it has just written.
         guard try heading(lookup)?.metadata == metadata else { throw .vaultCorrupted("it lost what was saved") }
     }
 

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import LatchkeySecrets
 internal import LatchkeySystem
 
@@ -220,11 +221,11 @@ struct DecodedText {
     var isJoined: Bool { source.first?.encoding == .splitOverLines }
 
     static func all(of stream: [UInt8], _ joined: DecodedText) -> [DecodedText] {
-        let once = all(of: stream)
+        let once = escapes(in: stream)
         // A text in a log line is escaped, and once more where the line is JSON.
         let twice = once.filter { $0.encoding == .jsonEscaped }.map { unescaped($0.bytes).made(of: $0) }
-        let acrossLines = joined.places.isEmpty ? [] : all(of: joined.bytes).map { $0.made(of: joined) }
-        return once + twice.filter { !$0.places.isEmpty } + acrossLines
+        let acrossLines = joined.places.isEmpty ? [] : escapes(in: joined.bytes).map { $0.made(of: joined) }
+        return (once + [numbers(in: stream)] + twice + acrossLines).filter { !$0.places.isEmpty }
     }
 
     private func made(of source: DecodedText) -> DecodedText {
@@ -237,11 +238,11 @@ struct DecodedText {
         undoing(.jsonEscaped, UInt8(ascii: "\\"), in: stream, json)
     }
 
-    private static func all(of stream: [UInt8]) -> [DecodedText] {
+    private static func escapes(in stream: [UInt8]) -> [DecodedText] {
         [
             undoing(.percentEncoded, UInt8(ascii: "%"), in: stream, percent), unescaped(stream),
-            undoing(.htmlEscaped, UInt8(ascii: "&"), in: stream, html), numbers(in: stream),
-        ].filter { !$0.places.isEmpty }
+            undoing(.htmlEscaped, UInt8(ascii: "&"), in: stream, html),
+        ]
     }
 
     /// The range of the stream that a range of `bytes` comes from.
@@ -264,6 +265,15 @@ struct DecodedText {
 
     // MARK: - Escapes
 
+    private static func place(of mark: UInt8, in stream: [UInt8], from start: Int) -> Int? {
+        unsafe stream.withUnsafeBytes { bytes in
+            guard start < bytes.count, let first = bytes.baseAddress,
+                let found = unsafe memchr(first + start, Int32(mark), bytes.count - start)
+            else { return nil }
+            return unsafe UnsafeRawPointer(found) - first
+        }
+    }
+
     /// - Parameter escape: returns what an escape stands for and how long it is.
     private static func undoing(
         _ encoding: LeakEncoding, _ mark: UInt8, in stream: [UInt8],
@@ -271,7 +281,7 @@ struct DecodedText {
     ) -> DecodedText {
         var text = DecodedText(encoding)
         var offset = 0
-        while let next = stream[offset...].firstIndex(of: mark) {
+        while let next = place(of: mark, in: stream, from: offset) {
             text.bytes += stream[offset..<next]
             if let found = escape(stream[(next + 1)...].prefix(12)) {
                 text.bytes += found.bytes
@@ -287,11 +297,14 @@ struct DecodedText {
     }
 
     /// - Parameter count: how many digits there must be.
-    private static func number(_ digits: ArraySlice<UInt8>, radix: Int, count: Int? = nil) -> UInt32? {
-        // `UInt32` takes a sign as well.
-        guard digits.count == count ?? digits.count, digits.allSatisfy({ ASCII.hexValue($0) != nil })
-        else { return nil }
-        return UInt32(String(decoding: digits, as: UTF8.self), radix: radix)
+    private static func number(_ digits: ArraySlice<UInt8>, radix: UInt32, count: Int? = nil) -> UInt32? {
+        guard !digits.isEmpty, digits.count == count ?? digits.count else { return nil }
+        var number: UInt32 = 0
+        for byte in digits {
+            guard let digit = ASCII.hexValue(byte), digit < radix, number < 1 << 27 else { return nil }
+            number = number * radix + UInt32(digit)
+        }
+        return number
     }
 
     private static func character(_ number: UInt32?) -> [UInt8]? {
@@ -349,6 +362,9 @@ struct DecodedText {
     /// `dump` indents each.
     private static let longestGap = 32
 
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+    private static let isOfWord = (0...255).map { isDigit($0) || (0x61...0x7A).contains($0 | 0x20) }
+
     private static func numbers(in stream: [UInt8]) -> DecodedText {
         var text = DecodedText(.byteList)
         var row: [(start: Int, end: Int)] = []
@@ -360,15 +376,22 @@ struct DecodedText {
                 }
                 text.bytes.append(0x0A)
             }
-            row = []
+            row.removeAll(keepingCapacity: true)
         }
+        let (bytes, isOfWord) = (stream.span, isOfWord.span)
         var offset = 0
-        while let start = stream[offset...].firstIndex(where: { (0x30...0x39).contains($0) }) {
-            let end = stream[start...].firstIndex { !(0x30...0x39).contains($0) } ?? stream.count
-            let isByte = end - start <= 3 && number(stream[start..<end], radix: 10).map { $0 <= 255 } ?? false
+        while offset < bytes.count {
+            let start = offset
+            while offset < bytes.count, isOfWord[Int(bytes[offset])] { offset += 1 }
+            guard offset > start else {
+                // The letter of `\n` is no part of a word.
+                offset += bytes[offset] == UInt8(ascii: "\\") ? 2 : 1
+                continue
+            }
+            guard stream[start..<offset].allSatisfy(isDigit) else { continue }
+            let isByte = offset - start <= 3 && number(stream[start..<offset], radix: 10)! <= 255
             if let last = row.last, !isByte || start - last.end > longestGap { finish() }
-            if isByte { row.append((start, end)) }
-            offset = end
+            if isByte { row.append((start, offset)) }
         }
         finish()
         return text

@@ -199,7 +199,7 @@ struct FormMatch {
                 let range = decoded.range(match.range)
                 // One without an escape in it was found already.
                 guard form.encoding == (decoded.encoding == .byteList ? .byteList : .plain),
-                    range.count != match.range.count, !found.contains(where: { $0.covers(range) })
+                    !found.contains(where: { $0.covers(range) })
                 else { continue }
                 found.append(
                     FormMatch(

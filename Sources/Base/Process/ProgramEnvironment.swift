@@ -2,7 +2,7 @@ internal import Glibc
 package import LatchkeyLog
 
 /// The environment's variables and the directories that follow from them. No variable holds a secret.
-public struct ProgramEnvironment: Sendable {
+public struct ProgramEnvironment: Sendable, CustomReflectable {
     /// `NAME=value` of each variable; of two with one name the later counts. A command reads a few of them, so a start makes
     /// no dictionary.
     private let entries: [String]
@@ -76,6 +76,9 @@ public struct ProgramEnvironment: Sendable {
     package static func saysWhere(_ name: String) -> Bool {
         name.hasPrefix("LATCHKEY_") || name.hasPrefix("XDG_") || name == "HOME"
     }
+
+    /// Without the variables, whose values may be secrets.
+    public var customMirror: Mirror { Mirror(self, children: ["home": home]) }
 
     /// Whether there is a display that a window can be shown on.
     package var hasDisplay: Bool { self["DISPLAY"] != nil || self["WAYLAND_DISPLAY"] != nil }

@@ -5,7 +5,7 @@ internal import LatchkeySystem
 ///
 /// The text is public: secrets don't belong in URLs. A URL with `state` is an ``AuthorizationURL``. Logs show
 /// scheme, host, port and path, never the query.
-public struct HTTPURL: Sendable, Hashable, Loggable {
+public struct HTTPURL: Sendable, Hashable, Loggable, CustomReflectable {
     package enum Scheme: String, Sendable, Hashable {
         case http, https
 
@@ -104,6 +104,9 @@ public struct HTTPURL: Sendable, Hashable, Loggable {
     public var text: String {
         "\(scheme.rawValue)://\(host)\(port.map { ":\($0)" } ?? "")\(path)\(query.map { "?\($0)" } ?? "")"
     }
+
+    /// Without the query, which `print` and `dump` leave out too.
+    public var customMirror: Mirror { Mirror(self, children: ["origin": origin, "path": path]) }
 
     /// Safe: the query is left out.
     public var logMessage: LogMessage {

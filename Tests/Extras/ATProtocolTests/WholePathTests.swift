@@ -20,6 +20,8 @@ struct WholePathTests {
         scene.clock.advance(seconds: 4000)
         #expect(try await scene.request() == 200)
         #expect(scene.record.refreshes == 1)
+        await scene.client.finishRefreshes()
+        #expect(try await scene.client.accounts().map(\.account) == ["alice.test"])
         #expect(try await scene.client.currentSession()?.subject == scene.network.did)
         let report = await scene.client.signOut()
         #expect(report.revocation == .revoked)

@@ -169,6 +169,22 @@ struct AuthenticatorTests {
         #expect(scene.server.record.refreshes == 1)
     }
 
+    @Test func `a refresh whose caller is cancelled can be waited for`() async throws {
+        let scene = try AuthenticatorScene()
+        #expect(try await scene.ask() == 200)
+        let old = try await scene.authenticator.login()
+        scene.advance(seconds: 4000)
+        scene.server.switchOn(.heldResponse(.token))
+        let task = Task { await scene.failure() }
+        while (scene.server.record.requests[.token] ?? 0) < 2 { try await Task.sleep(for: .milliseconds(2)) }
+        task.cancel()
+        #expect(await task.value == .cancelled)
+        let finished = Task { await scene.authenticator.finishRefreshes() }
+        scene.server.switchOff(.heldResponse(.token))
+        await finished.value
+        #expect(try await scene.authenticator.login() != old)
+    }
+
     // MARK: - Where tokens go
 
     @Test func `the token goes only to named origins`() async throws {

@@ -168,6 +168,11 @@ struct GitHubAuthServiceTests {
         await scene.service.signOut(login: "hubot")
         #expect(try await scene.credentials.currentAccount() == nil)
         #expect(try await scene.credentials.logins() == ["octocat"])
+        try await scene.credentials.setCurrentAccount("octocat")
+        #expect(await scene.service.currentUser()?.login == "octocat")
+        #expect(try await scene.credentials.deleteToken(for: "octocat"))
+        #expect(try await !scene.credentials.deleteToken(for: "octocat"))
+        #expect(try await scene.credentials.token(for: "octocat") == nil && scene.server.record.revocations == 0)
     }
 
     @Test func `an expiring token is refreshed`() async throws {

@@ -284,8 +284,11 @@ struct RefreshTests {
         while (scene.requests[.token] ?? 0) < 2 { try await Task.sleep(for: .milliseconds(2)) }
         task.cancel()
         #expect(await task.value == .cancelled)
+        let finished = Task { await scene.service.finishRefreshes() }
         scene.server.switchOff(.heldResponse(.token))
-        // The next one joins the refresh, or finds it done.
+        await finished.value
+        let expiry = try await scene.otherService().sessions.summaries().first?.expiry
+        #expect(try #require(expiry) > scene.clock.now)
         _ = try await scene.token()
         #expect(scene.server.record.refreshes == 1)
         #expect(scene.server.record.replays == 0)

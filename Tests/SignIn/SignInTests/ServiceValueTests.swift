@@ -96,6 +96,19 @@ struct ServiceValueTests {
         }
     }
 
+    @Test func `neither print nor dump shows a URL's query or an environment's variables`() throws {
+        let url = try HTTPURL("https://host.example:8443/path?code=k3Jw9Qe7")
+        let environment = ProgramEnvironment(variables: ["TOKEN": "k3Jw9Qe7"], home: "/home/a")
+        for value in [url, environment] as [Any] {
+            var dumped = ""
+            dump(value, to: &dumped)
+            for text in [dumped, String(describing: value), String(reflecting: value)] {
+                #expect(!text.contains("k3Jw9Qe7") && !text.isEmpty)
+            }
+        }
+        #expect(Mirror(reflecting: url).children.map { "\($0.value)" } == ["https://host.example:8443", "/path"])
+    }
+
     @Test func `a user agent of any kind describes its action in the attempt's log`() async throws {
         let server = try LoopbackAuthorizationServer()
         let sink = MemoryLogSink()

@@ -14,8 +14,8 @@ import Testing
             defer { leases.remove() }
             do {
                 try await statement.check(leases: leases.directory) {
-                    // No larger than the contract asks for, since copies are slow in a debug build.
-                    let limit = fault == .noLimit ? 2 << 20 : 1 << 20
+                    // Small, since copies are slow in a debug build.
+                    let limit = fault == .noLimit ? 1 << 17 : 1 << 16
                     return FaultyStore(try InMemoryStore(maximumSecretByteCount: limit), fault)
                 }
             } catch let violation as ContractViolation {
@@ -91,7 +91,7 @@ struct FaultyStore: CredentialStore {
 
     var capabilities: StoreCapabilities {
         var capabilities = store.capabilities
-        if fault == .noLimit { capabilities.maximumSecretByteCount = 1 << 20 }
+        if fault == .noLimit { capabilities.maximumSecretByteCount = 1 << 16 }
         return capabilities
     }
 

@@ -77,7 +77,7 @@ struct TableStore: CredentialStore {
     let identity = StoreIdentity(backend: "table", location: "1")
     let capabilities = StoreCapabilities(
         isPersistent: true, canLock: false, reportsChanges: false, hasAtomicConditions: true,
-        hasVersionsInListing: true, maximumSecretByteCount: 1 << 18)
+        hasVersionsInListing: true, maximumSecretByteCount: 1 << 16)
 
     func save<Purpose: SecretPurpose>(
         _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, deadline: Deadline

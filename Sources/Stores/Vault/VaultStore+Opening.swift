@@ -99,8 +99,7 @@ extension VaultStore {
     package static func checkPlace(forNewVaultAt path: String, for use: VaultUse) throws(StoreError) {
         if PostgreSQLAddress.isAddress(path) {
             let cancellation = Cancellation(.standard)
-            let table = try PostgreSQLRowTable(PostgreSQLAddress(path), cancellation)
-            guard try table.isEmpty(cancellation) else { throw .vaultExists }
+            try PostgreSQLRowTable(PostgreSQLAddress(path), cancellation).checkVacant(cancellation)
         } else {
             try VaultPath.checkNew(path, for: use)
         }

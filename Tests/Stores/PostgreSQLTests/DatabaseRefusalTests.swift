@@ -33,6 +33,7 @@ import TestServices
     @Test(arguments: [
         "POSTGRESQL://u:pw@h/d", "PostgreSQL:///d", "jdbc:postgresql://h/d?password=pw", "host=h password=pw",
         " host=h password=pw", "u:pw@h/d", "mysql://u:pw@h/d", "password=pw", "file:vault", "ünï:pw@h",
+        "postgresql://u:pw", "postgresql://u:pw/d", "postgresql://h:5432,u:pw/d",
     ])
     func `an address of another kind is refused, and isn't shown`(address: String) async throws {
         let directory = try TestDirectory()
@@ -78,6 +79,25 @@ import TestServices
             try await VaultStore.create(at: vault.uri, unlockedBy: .keyFile(vault.keyFile))
         }
         #expect(twice?.code == .conflict)
+        #expect(try await vault.open().text(key("0")) == "secret 0")
+    }
+
+    /// A new vault's records beside them would prevent the old ones from being restored.
+    @Test func `no vault is created in tables whose records are lost`() async throws {
+        let vault = try await DatabaseVault()
+        try await vault.create(1)
+        try await vault.sql("CREATE TABLE %.kept AS SELECT * FROM %.records; TRUNCATE %.records")
+        for error in [
+            await refusal { () async throws(StoreError) in
+                try await VaultStore.create(at: vault.uri, unlockedBy: .keyFile(vault.keyFile))
+            },
+            await refusal { () async throws(StoreError) in
+                try VaultStore.checkPlace(forNewVaultAt: vault.uri, for: .daily)
+            },
+        ] {
+            #expect(error?.code == .conflict && error?.hint?.text.contains("restore") == true, "\(error as Any)")
+        }
+        try await vault.sql("INSERT INTO %.records SELECT * FROM %.kept")
         #expect(try await vault.open().text(key("0")) == "secret 0")
     }
 

@@ -51,6 +51,9 @@ struct PostgreSQLAddress: Sendable, Hashable {
         guard parameters["password"] == nil, parameters["sslpassword"] == nil else {
             throw .passwordInURI
         }
+        // `//ada:secret`, without a host, has a password in the port's place, which messages would show.
+        let ports = (parameters["port"] ?? "").split(separator: ",")
+        guard ports.allSatisfy({ UInt16($0) != nil }) else { throw .noDatabaseURI("its port isn't a number") }
         self.schema = schema
         location = Self.location(parameters, schema)
         // libpq would connect there all the same, and its host might seem to be this machine.

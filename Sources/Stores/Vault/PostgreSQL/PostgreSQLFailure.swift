@@ -38,6 +38,22 @@ extension StoreError {
     /// In a transaction it says that nothing was changed.
     static var connectionLost: StoreError { StoreError(.busy, "the connection to the database was lost") }
 
+    static var vaultExists: StoreError {
+        StoreError(
+            .conflict, "the database's schema already contains a vault",
+            hint: "open that vault, or choose another schema")
+    }
+
+    static var noVaultRecords: StoreError {
+        StoreError(.unavailable, "the database's tables don't contain a vault yet", hint: "\(Recovery.createVault)")
+    }
+
+    static var lostRecords: StoreError {
+        StoreError(
+            .conflict, "the database's schema contains items of a vault, but not its records",
+            hint: "restore the table `records` from a backup, or choose another schema")
+    }
+
     static func noTables(in address: PostgreSQLAddress) -> StoreError {
         let name = LoggableText(reviewed: "a schema's name", unredacted: address.schema.name)
         return StoreError(

@@ -89,9 +89,12 @@ final class PostgreSQLRowTable: RowTable {
         }
     }
 
-    /// Whether the tables lack a vault. Throws `unavailable` without tables.
-    func isEmpty(_ cancellation: Cancellation) throws(StoreError) -> Bool {
-        try read(cancellation) { (session) throws(StoreError) in try session.records().isEmpty }
+    /// Throws `conflict` if the tables contain a vault or rows of one, and `unavailable` without tables.
+    func checkVacant(_ cancellation: Cancellation) throws(StoreError) {
+        try withSession(cancellation) { (session) throws(StoreError) in
+            try session.checkVacant()
+            try session.end()
+        }
     }
 
     /// Writes a vault's records into empty tables, with the rows that `fill` adds.

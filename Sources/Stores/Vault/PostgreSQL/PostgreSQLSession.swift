@@ -321,10 +321,19 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
         places = [:]
     }
 
+    /// Throws `conflict` if the tables contain a vault, or its items after its records were lost.
+    func checkVacant() throws(StoreError) {
+        try holdView()
+        guard content.isEmpty else { throw .vaultExists }
+        guard try ask(PostgreSQLSchema.items, .integer(.min), .integer(1)).rowCount == 0,
+            try ask(PostgreSQLSchema.links, .bytes([]), .integer(1)).rowCount == 0
+        else { throw .lostRecords }
+    }
+
     /// Writes the first records of a vault. Throws `conflict` if there are records already, or another process writes
     /// some.
     func create(_ records: [NamedRecord]) throws(StoreError) {
-        guard content.isEmpty else { throw .vaultExists }
+        try checkVacant()
         for record in records {
             try send(PostgreSQLSchema.addRecord, .text(record.name), .bytes(record.content))
             content[record.name] = record.content
@@ -383,14 +392,4 @@ extension StoreError {
     }
 
     static var rowTooLong: StoreError { .vaultCorrupted("a row in it is too long for a vault") }
-
-    static var vaultExists: StoreError {
-        StoreError(
-            .conflict, "the database's schema already contains a vault",
-            hint: "open that vault, or choose another schema")
-    }
-
-    static var noVaultRecords: StoreError {
-        StoreError(.unavailable, "the database's tables don't contain a vault yet", hint: "\(Recovery.createVault)")
-    }
 }

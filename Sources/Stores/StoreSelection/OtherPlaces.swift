@@ -9,6 +9,11 @@ package struct OtherPlace: Sendable {
     package let isSame: Bool
 }
 
+/// What is read only to be compared, which may be a session: a warning may contain words of it, such as its account.
+package enum ComparedSecret: SecretPurpose {
+    package static var name: StaticString { "secret to compare" }
+}
+
 /// The other stores, as far as they can be searched quickly and without a question.
 ///
 /// A store that can't be searched so, or doesn't respond within a tenth of the timeout, is skipped, and the log has the
@@ -43,10 +48,12 @@ extension StoreSelector {
         settings: StoreSettings
     ) async throws(StoreError) -> [OtherPlace] {
         try await ask(others, settings) { (other, deadline) throws(StoreError) in
-            guard let record = try await other.read(key, as: Password.self, deadline: deadline) else { return nil }
+            guard let record = try await other.read(key, as: ComparedSecret.self, deadline: deadline) else {
+                return nil
+            }
             if try await ServedVault.hasSame(key, in: store, and: other, deadline: deadline) { return nil }
             var isSame = false
-            if let own = try await store.read(key, as: Password.self, deadline: deadline) {
+            if let own = try await store.read(key, as: ComparedSecret.self, deadline: deadline) {
                 isSame = own.secret.matches(record.secret)
             }
             return OtherPlace(store: other, isSame: isSame)

@@ -77,9 +77,13 @@ struct PlacesCheck {
 
     private func holdSame(_ key: CredentialKey, _ stores: [any CredentialStore]) async throws(StoreError) -> Bool {
         do throws(StoreError) {
-            guard let first = try await stores[0].read(key, as: Password.self, deadline: deadline) else { return true }
+            guard let first = try await stores[0].read(key, as: ComparedSecret.self, deadline: deadline) else {
+                return true
+            }
             for store in stores.dropFirst() {
-                guard let other = try await store.read(key, as: Password.self, deadline: deadline) else { continue }
+                guard let other = try await store.read(key, as: ComparedSecret.self, deadline: deadline) else {
+                    continue
+                }
                 if !other.secret.matches(first.secret) { return false }
             }
             return true

@@ -104,7 +104,9 @@ public struct TransportError: RedactedError, Hashable {
         case .cancelled: .init(.interrupted, "http.cancelled", "the request was cancelled")
         case .bodyTooLarge: .init(.protocolError, "http.body-too-large", "the response of \(origin) is too large")
         case .malformedResponse:
-            .init(.protocolError, "http.malformed-response", "the response of \(origin) is not valid HTTP")
+            .init(
+                .protocolError, "http.malformed-response", "the response of \(origin) is not valid HTTP",
+                hint: "check the address and its port; a proxy may be in between")
         case .malformedRequest:
             .init(
                 .badData, "http.malformed-request",
@@ -118,7 +120,9 @@ public struct TransportError: RedactedError, Hashable {
                 .refused, "http.address-refused", "the host name in \(origin) resolves to a private address",
                 hint: "check the host name: a name from another party must not resolve to a private address")
         case .noLibrary(let failure): failure.explanation
-        case .other: .init(.unavailable, "http.other", "the request to \(origin) failed (curl \(number))")
+        case .other:
+            .init(
+                .unavailable, "http.other", "the request to \(origin) failed (curl \(number))", hint: Self.checkNetwork)
         }
     }
 

@@ -30,14 +30,14 @@ extension OAuthError {
                 hint: refusalHint)
         case .exchangeFailed(let status):
             row(
-                Self.kind(ofStatus: status), "oauth.exchange-failed",
+                kind(ofStatus: status), "oauth.exchange-failed",
                 "the server refused the token request (status \(status))", hint: refusalHint)
         case .sessionEnded:
             row(
                 .refused, "oauth.session-ended", "the server no longer accepts this session", hint: "sign in again")
         case .revocationFailed(let status):
             row(
-                Self.kind(ofStatus: status), "oauth.revocation-failed",
+                kind(ofStatus: status), "oauth.revocation-failed",
                 "the server did not revoke the token (status \(status))", hint: refusalHint)
         case .deviceCodeExpired:
             row(
@@ -45,7 +45,7 @@ extension OAuthError {
                 hint: "start the sign-in again, and enter the new code")
         case .requestRefused(let request, let status):
             row(
-                Self.kind(ofStatus: status), "oauth.request-refused",
+                kind(ofStatus: status), "oauth.request-refused",
                 "the server refused \(request.logMessage) (status \(status))", hint: refusalHint)
         case .invalidResponse(let malformation):
             row(
@@ -55,7 +55,7 @@ extension OAuthError {
         case .networkError(let error): error.explanation
         case .discoveryFailed(let status):
             row(
-                Self.kind(ofStatus: status), "oauth.discovery-failed",
+                kind(ofStatus: status), "oauth.discovery-failed",
                 "the server did not return its metadata (status \(status))",
                 hint: refusalHint ?? OAuthError.MetadataProblem.notFound.hint)
         case .invalidMetadata(let problem):
@@ -79,12 +79,12 @@ extension OAuthError {
         .init(kind, code, serverError.map { "\(cause) (\($0.logMessage))" } ?? cause, hint: hint)
     }
 
-    private static func kind(ofStatus status: Int) -> Explanation.Kind {
+    private func kind(ofStatus status: Int) -> Explanation.Kind {
         switch status {
         case 300...399: .protocolError
-        case 429, 503: .tryAgain
+        case 503: .tryAgain
         case 500...: .unavailable
-        default: .refused
+        default: isTransient ? .tryAgain : .refused
         }
     }
 
@@ -109,13 +109,14 @@ extension OAuthError {
         case .roleAccessDenied: "check that the role's trust policy names this server, this client ID and this person"
         case .invalidIdentityToken:
             "add the server to the AWS account as an OpenID Connect provider, with the client ID as an audience"
-        case .expiredIdentityToken: "sign in again"
+        case .expiredIdentityToken, .loginRequired, .interactionRequired, .consentRequired, .accountSelectionRequired:
+            "sign in again"
         // Once more with what the server required was not enough.
         case .useDPoPNonce, .invalidDPoPProof: Self.retryHint
         // Some servers respond to an invalid token without an error code.
         case .none where code == .exchangeFailed(statusCode: 400): "sign in again"
         case .invalidGrant, .badVerificationCode, .invalidCode: "sign in again"
-        default: nil
+        default: if case .exchangeFailed = code { Self.retryHint } else { nil }
         }
     }
 }

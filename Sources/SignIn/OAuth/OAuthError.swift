@@ -201,9 +201,18 @@ public struct OAuthError: RedactedError, Hashable {
         self.serverError = serverError
     }
 
+    /// Whether the server's error leaves open what is wrong.
+    package var saysNoMore: Bool {
+        switch serverError {
+        case nil, .invalidRequest, .other: true
+        default: false
+        }
+    }
+
     /// Whether trying again later may help: nothing was refused.
     public var isTransient: Bool {
-        switch code {
+        if serverError == .temporarilyUnavailable || serverError == .serverError { return true }
+        return switch code {
         case .networkError(let error):
             switch error.code {
             case .cannotResolveHost, .cannotConnect, .proxyRefused, .connectionLost, .timedOut, .other: true
@@ -211,8 +220,8 @@ public struct OAuthError: RedactedError, Hashable {
             }
         case .exchangeFailed(let status), .revocationFailed(let status), .discoveryFailed(let status),
             .requestRefused(_, let status):
-            status >= 500 || status == 429
-        default: serverError == .temporarilyUnavailable || serverError == .serverError
+            status >= 500 || status == 429 || status == 408
+        default: false
         }
     }
 }

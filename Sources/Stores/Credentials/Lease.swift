@@ -178,7 +178,9 @@ public struct LeaseDirectory: Sendable, Hashable {
         let path = LoggableText(reviewed: "a directory of leases", unredacted: path)
         return StoreError(
             .unavailable, "the lease directory \(path) \(what)",
-            hint: "use a directory that you own and that other users can't write to",
+            hint: number == EROFS
+                ? "make the disk writable"
+                : "use a directory that you own and that other users can't write to",
             platform: .errno(number))
     }
 }

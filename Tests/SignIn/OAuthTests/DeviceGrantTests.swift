@@ -120,6 +120,23 @@ import Testing
         #expect(error == nil && sleeps == [5, 10, 20, 40, 80, 80])
     }
 
+    @Test func `at the end of the wait a server that failed last is the reason`() async {
+        for (last, code) in [
+            (ScriptedHTTPClient.Response.status(500, ""), OAuthError.Code.exchangeFailed(statusCode: 500)),
+            (Self.pending, .deviceCodeExpired),
+        ] {
+            let http = ScriptedHTTPClient([.status(502, "")] + Array(repeating: last, count: 200))
+            let (_, error) = await poll(http)
+            #expect(error?.code == code)
+        }
+        let (_, error) = await poll(ScriptedHTTPClient(Array(repeating: .failure(.cannotConnect), count: 20)))
+        guard case .networkError(let cause) = error?.code else {
+            Issue.record("the failure isn't the reason")
+            return
+        }
+        #expect(cause.code == .cannotConnect)
+    }
+
     @Test func `the codes' expiry ends the wait, with or without the server's word`() async {
         let endless = ScriptedHTTPClient(repeating: Self.pending)
         let (sleeps, error) = await poll(endless, interval: #","interval":90"#)

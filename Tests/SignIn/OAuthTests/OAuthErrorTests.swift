@@ -80,5 +80,15 @@ import Testing
     @Test func `only temporary errors count as transient`() {
         let transient = Self.all.filter(\.isTransient).map(\.codeName.description)
         #expect(transient == ["oauth.revocation-failed", "oauth.discovery-failed", "http.cannot-connect"])
+        for error in [
+            OAuthError(.exchangeFailed(statusCode: 408)), OAuthError(.exchangeFailed(statusCode: 429)),
+            OAuthError(.exchangeFailed(statusCode: 400), serverError: .temporarilyUnavailable),
+            OAuthError(.exchangeFailed(statusCode: 400), serverError: .serverError),
+        ] {
+            #expect(error.isTransient && error.explanation.kind == .tryAgain && error.hint == "try again later")
+        }
+        for status in [400, 401, 403, 404, 418] {
+            #expect(OAuthError(.exchangeFailed(statusCode: status), serverError: .other).hint != nil)
+        }
     }
 }

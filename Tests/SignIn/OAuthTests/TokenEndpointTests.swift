@@ -281,16 +281,19 @@ import Testing
         #expect(await exchangeFailure(.json(text)) == OAuthError(.invalidResponse(.notJSON)))
     }
 
-    @Test(arguments: [#"{}"#, #"{"token_type":"bearer"}"#, #"{"access_token":null,"token_type":"bearer"}"#])
+    @Test(arguments: [
+        #"{}"#, #"{"token_type":"bearer"}"#, #"{"access_token":null,"token_type":"bearer"}"#,
+        #"{"access_token":"","token_type":"bearer"}"#,
+    ])
     func `a response without an access token is refused`(text: String) async {
         #expect(await exchangeFailure(.json(text)) == OAuthError(.invalidResponse(.missingAccessToken)))
     }
 
     @Test(arguments: [
-        #""access_token":"","token_type":"bearer""#, #""access_token":"a\nb","token_type":"bearer""#,
+        #""access_token":"a\nb","token_type":"bearer""#,
         #""access_token":"a b","token_type":"bearer""#, #""access_token":"é","token_type":"bearer""#,
         #""access_token":1,"token_type":"bearer""#,
-        #""access_token":{},"token_type":"bearer""#, #""access_token":"t","refresh_token":"","token_type":"bearer""#,
+        #""access_token":{},"token_type":"bearer""#,
         #""access_token":"t","refresh_token":[],"token_type":"bearer""#,
     ])
     func `a malformed token is refused`(members: String) async {
@@ -310,6 +313,14 @@ import Testing
     func `malformed scopes are refused`(scope: String) async {
         let text = #"{"access_token":"t","token_type":"bearer","scope":\#(scope)}"#
         #expect(await exchangeFailure(.json(text)) == OAuthError(.invalidResponse(.malformedScope)))
+    }
+
+    @Test func `an empty refresh token or ID token counts as none`() async throws {
+        let tokens = try await exchange(
+            #"{"access_token":"t","token_type":"bearer","refresh_token":"","id_token":""}"#)
+        #expect(tokens.accessToken.reveal() == "t")
+        let hasOther = tokens.refreshToken != nil || tokens.idToken != nil
+        #expect(!hasOther)
     }
 
     /// As Twitch writes them.

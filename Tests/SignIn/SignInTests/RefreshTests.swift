@@ -245,11 +245,38 @@ struct RefreshTests {
         #expect(session.refreshBegan == nil)
     }
 
+    /// It has rotated the refresh token, and nothing says so to the next process but the mark.
+    @Test(arguments: [AuthorizationServerFault.unknownTokenType, .missingAccessToken, .temporaryRedirect(.token)])
+    func `a response that can't be used leaves the mark`(fault: AuthorizationServerFault) async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        scene.clock.advance(seconds: 4000)
+        scene.server.switchOn(fault)
+        await #expect(throws: SignInError.self) { _ = try await scene.token() }
+        let session = try await scene.service.sessions.load("octocat")!
+        #expect(session.refreshBegan != nil)
+        scene.server.switchOff(fault)
+        guard fault != .temporaryRedirect(.token) else { return }
+        await #expect(throws: SignInError(.refreshLost)) { _ = try await scene.token() }
+    }
+
+    /// A clock that was ahead at the sign-in, and is right now: the token's end is too late by as much.
+    @Test func `a token from the future is refreshed`() async throws {
+        let scene = try SignInScene()
+        scene.clock.advance(seconds: 7200)
+        try await scene.signIn()
+        let first = try await scene.token()
+        scene.clock.advance(seconds: -7100)
+        #expect(try await scene.token() != first)
+        _ = try await scene.token()
+        #expect(scene.server.record.refreshes == 1)
+    }
+
     @Test func `a store that refuses for a moment doesn't cost the refreshed session`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         scene.clock.advance(seconds: 4000)
-        scene.refuseSessions(afterTheNext: 2)
+        scene.refuseSessions(afterTheNext: 4)
         let refreshed = try await scene.token()
         #expect(try await scene.token() == refreshed)
         #expect(scene.server.record.refreshes == 1)

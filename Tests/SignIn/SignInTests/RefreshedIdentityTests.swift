@@ -117,7 +117,7 @@ struct RefreshedIdentityTests {
         #expect(scene.server.record.revocations == 1)
         scene.server.switchOff(.foreignIDToken)
         // What was issued is good for nothing any more, and that is told too.
-        await #expect(throws: SignInError(.sessionEnded)) { _ = try await refresh(scene) }
+        await #expect(throws: SignInError(.refreshLost)) { _ = try await refresh(scene) }
         #expect(try scene.findings() == [])
     }
 

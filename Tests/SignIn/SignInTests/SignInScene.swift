@@ -36,9 +36,11 @@ final class SignInScene: Sendable {
         provider = try make(server)
         let log = RedactedLogger(
             "latchkey.sign-in", minimumLevel: .trace, sink: audit.logSink(named: "log"))
-        context = SignInContext(
+        var context = SignInContext(
             http: CurlTransport(), leases: LeaseDirectory(path: folder.path + "/leases"),
             now: { [clock] in clock.now }, log: log)
+        context.patience = .seconds(2)
+        self.context = context
         service = SignInService(provider: provider, store: store, context: context)
     }
 

@@ -128,7 +128,8 @@ extension CommandContext {
         storeArguments = GlobalOptions.storeArguments(arguments, catalogue)
         configurationProblem = problem
         let timeout = arguments.seconds(GlobalOptions.timeout)
-        requestTimeout = arguments.command.name == "sign-in" ? nil : timeout
+        // A person may take longer than a server.
+        requestTimeout = arguments.command.name == "sign-in" ? timeout.map { min($0, .seconds(30)) } : timeout
         workerArguments =
             storeArguments
             + (arguments.value(GlobalOptions.timeout).map { ["\(GlobalOptions.timeout.name)=\($0)"] } ?? [])

@@ -114,7 +114,7 @@ extension SignInError {
             default: break
             }
             switch error.code {
-            case .requestRefused(.pushedAuthorization, _), .exchangeFailed(statusCode: 400): return error.saysNoMore
+            case .requestRefused(.pushedAuthorization, 400..<500), .exchangeFailed(400): return error.saysNoMore
             default: return false
             }
         case .userAgent(let error): return error.code == .timedOut

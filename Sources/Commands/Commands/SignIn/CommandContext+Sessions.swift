@@ -85,16 +85,6 @@ extension CommandContext {
     }
 }
 
-extension OAuthError {
-    /// Whether the server's error leaves open what is wrong.
-    var saysNoMore: Bool {
-        switch serverError {
-        case nil, .invalidRequest, .other: true
-        default: false
-        }
-    }
-}
-
 extension SignInError {
     fileprivate static let ended = SignInError(.sessionEnded)
 }

@@ -65,6 +65,10 @@ enum SignOutCommand {
         return try await context.explaining(configuration, account: account) {
             let report = await (try context.service(configuration, arguments)).signOut(account)
             switch report.deletion {
+            case .failed(let error) where report.revocation == .revoked:
+                throw CommandFailure(
+                    error, "the tokens were revoked, but the session couldn't be deleted: \(error.cause)",
+                    hint: "once the store can be written, run the command again")
             case .failed(let error): throw error
             case .absent: throw SignInError(.notSignedIn)
             case .deleted: break

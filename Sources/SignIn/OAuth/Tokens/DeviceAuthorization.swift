@@ -116,8 +116,8 @@ extension TokenEndpoint {
     /// 3.4 and 3.5).
     ///
     /// It waits as long as the server says between two questions, five seconds more from each `slow_down` on, and twice
-    /// as long after each request that got no response. Throws `.accessDenied`, `.deviceCodeExpired` when the codes'
-    /// life or `timeout` is over, `.networkError` with `.cancelled` when the task is cancelled; otherwise as
+    /// as long after each request that got no response. Throws `.accessDenied`; when the codes' life or
+    /// `timeout` is over, `.deviceCodeExpired` or why the last request failed; `.networkError` with `.cancelled` when the task is cancelled; otherwise as
     /// `exchange`.
     ///
     /// - Parameter timeout: how long to wait at most, where the codes live longer.
@@ -127,10 +127,12 @@ extension TokenEndpoint {
     ) async throws(OAuthError) -> TokenResponse {
         let end = clock.now() + min(device.lifetime, timeout)
         var interval = device.interval
+        // Of the last request. It may be the reason why the codes weren't confirmed.
+        var failure: OAuthError?
         while true {
             try await wait(min(interval, max(.zero, end - clock.now())), clock)
-            guard clock.now() < end else { throw OAuthError(.deviceCodeExpired) }
-            guard let response = try await poll(device, authentication) else {
+            guard clock.now() < end else { throw failure ?? OAuthError(.deviceCodeExpired) }
+            guard let response = try await poll(device, authentication, &failure) else {
                 // Section 3.5: a request without a response is repeated, each time after twice the wait.
                 interval = min(interval * 2, .seconds(300))
                 continue
@@ -142,7 +144,8 @@ extension TokenEndpoint {
                 continue
             case .accessDenied: throw OAuthError(.accessDenied, serverError: .accessDenied)
             case .expiredToken: throw OAuthError(.deviceCodeExpired, serverError: .expiredToken)
-            case _ where response.status == 429 || response.status >= 500:
+            case _ where response.status == 408 || response.status == 429 || response.status >= 500:
+                failure = OAuthError(.exchangeFailed(statusCode: response.status), serverError: response.error)
                 interval = min(interval * 2, .seconds(300))
                 continue
             default: break
@@ -165,18 +168,21 @@ extension TokenEndpoint {
         }
     }
 
-    /// Returns `nil` if no response arrived but one may arrive the next time.
+    /// Returns `nil` with the `failure` if no response arrived but one may arrive the next time.
     private func poll(
-        _ device: borrowing DeviceAuthorization, _ authentication: borrowing ClientAuthentication
+        _ device: borrowing DeviceAuthorization, _ authentication: borrowing ClientAuthentication,
+        _ failure: inout OAuthError?
     ) async throws(OAuthError) -> EndpointResponse? {
         var form = FormBody()
         try form.append("grant_type", text: "urn:ietf:params:oauth:grant-type:device_code")
         try form.append("device_code", secret: device.deviceCode)
         if let resource = client.resource { try form.append("resource", text: resource) }
         do throws(OAuthError) {
+            failure = nil
             return try await endpoint.post(server.tokenEndpoint, form, authentication: authentication)
         } catch {
             guard error.isTransient else { throw error }
+            failure = error
             return nil
         }
     }

@@ -102,6 +102,8 @@ public struct TokenEndpoint: Sendable {
         if let resource = client.resource { try form.append("resource", text: resource) }
         let response = try await endpoint.post(server.tokenEndpoint, form, authentication: authentication)
         switch response.error {
+        // A server that fails has judged nothing.
+        case _ where response.status >= 500: break
         case .invalidGrant, .badRefreshToken, .expiredToken:
             throw OAuthError(.sessionEnded, serverError: response.error)
         default: break

@@ -173,11 +173,13 @@ struct TokenResponseReader {
         return response
     }
 
-    /// Returns a token, or `nil` when the member is absent or `null`.
+    /// Returns a token, or `nil` when the member is absent, `null` or empty, as some servers write it.
     static func token<Purpose: SecretPurpose>(
         _ name: StaticString, in document: borrowing JSONDocument, as purpose: Purpose.Type
     ) throws(OAuthError) -> Secret<Purpose>? {
-        guard let member = document.member(name) else { return nil }
+        guard let member = document.member(name), (try? document.publicText(member, limit: 0)) == nil else {
+            return nil
+        }
         guard let token = try? document.secret(member, as: purpose),
             token.withExposedBytes({ ASCII.isVisible($0, limit: Self.maximumTokenByteCount) })
         else { throw OAuthError(.invalidResponse(.malformedToken)) }

@@ -96,6 +96,9 @@ extension SignInService {
         if mayAsk, let name = await context.askForName?(), sessions.takes(name) {
             return AccountIdentity(name: name, subject: found?.subject ?? tokens.subject)
         }
+        if answer == nil {
+            log.warning("the server failed to say who signed in; to name the account, sign out and in again")
+        }
         // A sign-in is never lost for a name.
         var identity = AccountIdentity(name: provider.name, subject: found?.subject ?? tokens.subject)
         identity.naming = .byProvider

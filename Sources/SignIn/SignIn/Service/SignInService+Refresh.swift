@@ -60,7 +60,12 @@ extension SignInService {
     /// response and was tried before the request.
     static func leavesSession(_ error: SignInError) -> Bool {
         switch error.code {
-        case .oauth(let cause): cause.isTransient
+        case .oauth(let cause):
+            switch cause.code {
+            // Of the network that the machine is in, such as a hotel's.
+            case .invalidResponse(.notJSON), .invalidMetadata(.webPage), .networkError: true
+            default: cause.isTransient
+            }
         case .store: true
         default: false
         }
@@ -222,8 +227,8 @@ extension SignInService {
             case .timedOut, .connectionLost, .malformedResponse, .bodyTooLarge, .other: return true
             default: return false
             }
-        case .exchangeFailed(let status): return status >= 500
-        case .invalidResponse(.notJSON), .invalidResponse(.tooLarge): return true
+        case .exchangeFailed(let status): return status >= 500 || status < 400 && cause.saysNoMore
+        case .invalidResponse: return true
         default: return false
         }
     }
@@ -271,18 +276,20 @@ extension SignInService {
             awaiting: await endpoint.refresh(token, subject: subject, authentication: authentication))
     }
 
-    /// The server may have rotated the refresh token already, so a store that refuses is tried again.
+    /// The server may have rotated the refresh token already, so a store that is locked or away for now is tried again.
     private func store(_ session: borrowing StoredSession) async throws(SignInError) {
-        for pause in [Duration.milliseconds(50), .milliseconds(500)] {
+        let end = ContinuousClock.now + context.patience
+        var pause = Duration.milliseconds(50)
+        while true {
             do throws(StoreError) {
                 return try await sessions.save(session)
             } catch {
+                guard error.mayPass, .now + pause < end else { throw SignInError(.tokensNotStored(error)) }
                 log.warning("can't store the refreshed session; trying again: \(error)")
-                try? await Task.sleep(for: pause)
             }
+            try? await Task.sleep(for: pause)
+            pause = min(pause * 2, .seconds(2))
         }
-        try await mapError(
-            { (error: StoreError) in SignInError(.tokensNotStored(error)) }, awaiting: await sessions.save(session))
     }
 }
 

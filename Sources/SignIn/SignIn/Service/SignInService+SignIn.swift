@@ -72,8 +72,10 @@ extension SignInService {
             throw SignInError(.accountNameNeeded)
         }
         if let account { _ = try mapError(SignInError.store, of: sessions.key(account)) }
-        // A store that is locked or gone says so now, and not when there are tokens to keep.
+        // A store that is locked, gone or on a read-only disk says so now, and not when there are tokens to keep.
         _ = try await mapError(SignInError.store, awaiting: await sessions.currentAccount())
+        let name = account ?? provider.name
+        try await mapError(SignInError.store, awaiting: await sessions.lease(name, deadline: .standard)).release()
     }
 
     private func attemptSignIn(

@@ -188,6 +188,22 @@ import TestServices
         #expect(try await scene.run("accounts").output.isEmpty)
     }
 
+    /// It said that nothing was changed.
+    @Test func `a sign-out that can't delete the session says that its tokens were revoked`() async throws {
+        let run = try await Program("bash").run(
+            [
+                "-c", "(trap '' XFSZ; ulimit -f 0; exec \"$0\" sign-out work) 2>&1 | cat",
+                try BuiltProducts.latchkey().path,
+            ],
+            environment: scene.environment)
+        #expect(
+            run.outputText.contains("error: the tokens were revoked, but the session couldn't be deleted: "),
+            "\(run.outputText)")
+        #expect(run.outputText.contains("hint: once the store can be written, run the command again"))
+        #expect(scene.server.record.revocations >= 1)
+        #expect(try await scene.run("accounts").outputText.contains("octocat"))
+    }
+
     @Test func `a sign-out reports the outcome for session and tokens to programs`() async throws {
         let run = try await scene.run("sign-out", "work", "--json").successful("sign-out")
         #expect(

@@ -162,6 +162,17 @@ struct SignInFaultTests {
         #expect(scene.requests == [:])
     }
 
+    @Test func `a place where no lease can be is reported before a prompt`() async throws {
+        let scene = try SignInScene()
+        try scene.folder.write("leases", "a file")
+        guard case .store(let error)? = await scene.failure()?.code else {
+            Issue.record("no store error")
+            return
+        }
+        #expect(error.code == .unavailable && error.cause.text.contains("lease"))
+        #expect(scene.requests == [:])
+    }
+
     // MARK: - After the exchange
 
     /// What the server says of the person is kept in the clear and listed, so a token must not get there.

@@ -48,6 +48,19 @@ internal import Testing
         await #expect(throws: StoreError.self) { try await view.store(forService: "example.org", deadline: .standard) }
     }
 
+    /// A session that was compared was watched for as a password, and messages with its account's name withheld.
+    @Test func `what is only compared counts as no secret of the process`() async throws {
+        let live = LiveSecrets.ofThisProcess
+        let text = "account \(UInt64.random(in: 0 ... .max))-\(UInt64.random(in: 0 ... .max))"
+        for store in [chosen, other] {
+            try await store.save(Secret<ComparedSecret>(copying: text.utf8.span), for: key)
+        }
+        #expect(try await StoreView([chosen, other]).store(for: key, deadline: .standard).identity == chosen.identity)
+        #expect(!live.isHeld(by: text))
+        _ = try await chosen.read(key, as: Password.self)
+        #expect(live.isHeld(by: text))
+    }
+
     @Test func `absence is claimed only after every store was searched`() async throws {
         let view = StoreView([chosen, other], refusals: [refusal])
         #expect(await code(view) == .unavailable)

@@ -125,6 +125,9 @@ public final class PostgreSQLServer: Sendable {
         }
     }
 
+    /// What the server has logged.
+    public var log: String { running.withLock { $0?.errorsSoFar } ?? "" }
+
     /// The server's first process; those of its connections are its children.
     public var processIdentifier: Int32? { running.withLock { $0?.pid } }
 

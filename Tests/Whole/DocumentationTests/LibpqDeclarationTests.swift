@@ -17,8 +17,8 @@ struct LibpqDeclarationTests {
     }
 
     private static func source(types: String) -> String {
-        let constants = types.matches(of: /\b((?:CONNECTION|PGRES)_[A-Z_]+) =/).map { String($0.output.1) }
-        let enumerations = types.matches(of: /\} (\w+(?:Type|Status));/).map { String($0.output.1) }
+        let constants = types.matches(of: /\b((?:CONNECTION|PGRES|PQERRORS)_[A-Z_]+) =/).map { String($0.output.1) }
+        let enumerations = types.matches(of: /\} (\w+(?:Type|Status|Verbosity));/).map { String($0.output.1) }
         let structures = types.matches(of: /typedef struct \w+ \{([^}]*)\} (\w+);/).map { match in
             (name: String(match.output.2), members: match.output.1.matches(of: /(\w+);/).map { String($0.output.1) })
         }

@@ -18,6 +18,8 @@ FUNCTION(int, PQserverVersion, (const PGconn *connection), (connection))
 FUNCTION(int, PQsslInUse, (PGconn * connection), (connection))
 FUNCTION(char *, PQerrorMessage, (const PGconn *connection), (connection))
 FUNCTION(char *, PQhost, (const PGconn *connection), (connection))
+FUNCTION(int, PQconnectionNeedsPassword, (const PGconn *connection), (connection))
+FUNCTION(PGVerbosity, PQsetErrorVerbosity, (PGconn * connection, PGVerbosity verbosity), (connection, verbosity))
 FUNCTION(int, PQsetnonblocking, (PGconn * connection, int is), (connection, is))
 FUNCTION(PQnoticeProcessor, PQsetNoticeProcessor, (PGconn * connection, PQnoticeProcessor processor, void *context),
     (connection, processor, context))

@@ -12,6 +12,8 @@ typedef struct pg_result PGresult;
 
 typedef enum { CONNECTION_OK = 0, CONNECTION_BAD = 1 } ConnStatusType;
 
+typedef enum { PQERRORS_VERBOSE = 2 } PGVerbosity;
+
 typedef enum {
     PGRES_POLLING_FAILED = 0,
     PGRES_POLLING_READING = 1,

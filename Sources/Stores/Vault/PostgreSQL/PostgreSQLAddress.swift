@@ -38,6 +38,15 @@ struct PostgreSQLAddress: Sendable, Hashable {
         if user.contains(":") || names.contains(where: { $0 == "password" || $0 == "sslpassword" }) {
             throw .passwordInURI
         }
+        // `//ada:secret`, with the host forgotten, has a password in the port's place.
+        let servers = authority.dropFirst(user.count).prefix { $0 != "/" }.split(separator: ",")
+        let ports =
+            servers.compactMap { server in server.lastIndex(of: ":").map { server[$0...].dropFirst() } }
+            + parameters.filter { $0.hasPrefix("port=") }.flatMap { $0.dropFirst(5).split(separator: ",") }
+        // An IPv6 address has colons within brackets.
+        guard ports.allSatisfy({ $0.last == "]" || $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }) else {
+            throw .noDatabaseURI("its port isn't a number")
+        }
     }
 
     /// Throws `unsupported` for another URI, for one with a password, and without libpq.
@@ -51,9 +60,6 @@ struct PostgreSQLAddress: Sendable, Hashable {
         guard parameters["password"] == nil, parameters["sslpassword"] == nil else {
             throw .passwordInURI
         }
-        // `//ada:secret`, without a host, has a password in the port's place, which messages would show.
-        let ports = (parameters["port"] ?? "").split(separator: ",")
-        guard ports.allSatisfy({ UInt16($0) != nil }) else { throw .noDatabaseURI("its port isn't a number") }
         self.schema = schema
         location = Self.location(parameters, schema)
         // libpq would connect there all the same, and its host might seem to be this machine.

@@ -302,10 +302,12 @@ struct PostgreSQLHandshake {
 
     /// The first server that fits, each given its share of the time that is left. The caller ends the connection.
     ///
-    /// Throws `unavailable` with what each says.
+    /// Throws `unavailable` with what each says, and `permissionDenied` if one refuses the user or the password: too many
+    /// of these lock a role.
     func connect() throws(StoreError) -> OpaquePointer {
         let servers = address.servers
         var messages: [String] = []
+        var isRefused = false
         for (index, server) in servers.enumerated() {
             var time = cancellation.deadline.remaining / (servers.count - index)
             if let limit = server["connect_timeout"].flatMap({ Int($0) }), limit > 0 {
@@ -316,10 +318,14 @@ struct PostgreSQLHandshake {
             }
             let end = Result { () throws(StoreError) in try unsafe finish(connection, .after(time)) }
             if case .success(nil) = end { return unsafe connection }
+            if unsafe PQconnectionNeedsPassword(connection) == 1 { isRefused = true }
             unsafe PQfinish(connection)
-            if let message = try end.get() { messages.append(message) }
+            guard let message = try end.get() else { continue }
+            // PostgreSQL, appendix A: class 28, invalid authorization specification.
+            if message.contains(" 28P01: ") || message.contains(" 28000: ") { isRefused = true }
+            messages.append(message)
         }
-        throw .noDatabase(address, messages.joined(separator: "\n"))
+        throw .noDatabase(address, messages.joined(separator: "\n"), isRefused: isRefused)
     }
 
     /// Returns what is wrong, or `nil`.
@@ -363,6 +369,8 @@ struct PostgreSQLHandshake {
             }
         }
         let connection = unsafe PQconnectStartParams(names + [nil], values + [nil], 0)
+        // With the SQLSTATE, since words are in the server's language.
+        unsafe PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
         // A notice would go to standard error otherwise, and in the server's own words.
         unsafe PQsetNoticeProcessor(connection, { _, _ in }, nil)
         return unsafe connection

@@ -61,14 +61,22 @@ extension StoreError {
             hint: "\(Recovery.printSchema), for the database's administrator")
     }
 
-    static func noDatabase(_ address: PostgreSQLAddress, _ message: String) -> StoreError {
+    static func noDatabase(
+        _ address: PostgreSQLAddress, _ message: String, isRefused: Bool = false
+    ) -> StoreError {
         let place = LoggableText(reviewed: "a database's servers and name", unredacted: address.location)
-        // A line of libpq's own ends with the advice not to check the server's certificate.
-        let lines = message.split(separator: "\n").filter { !$0.hasPrefix("Either provide the file") }
+        // A line of libpq's own ends with the advice not to check the server's certificate; one names the server's source.
+        let lines = message.split(separator: "\n")
+            .filter { !$0.hasPrefix("Either provide the file") && !$0.hasPrefix("LOCATION:") }
             .map(\.trimmedText).joined(separator: "; ")
         let reason = LoggableText(
             reviewed: "libpq on a connection that failed: servers, names; never a password",
             unredacted: String(lines.prefix(1000)))
+        if isRefused {
+            return StoreError(
+                .permissionDenied, "the database \(place) refuses this user: \(reason)",
+                hint: "check the user in the vault's URI, the password file (~/.pgpass) and the server's pg_hba.conf")
+        }
         return StoreError(
             .unavailable, "the database \(place) can't be reached: \(reason)",
             hint: message.contains("read-only")

@@ -20,7 +20,9 @@ final class PostgreSQLRowTable: RowTable {
         pool = PostgreSQLPool(address)
         let first = Swift.Result { () throws(StoreError) in try PostgreSQLConnection(address, cancellation) }
         // A failover among several servers, or a restart after a hang-up, takes seconds.
-        if case .failure(let error) = first, address.servers.count > 1 || error.code == .busy {
+        if case .failure(let error) = first,
+            address.servers.count > 1 && error.code == .unavailable || error.code == .busy
+        {
             let patience = Deadline.after(.seconds(address.servers.count > 1 ? 10 : 2))
             pool.give(
                 try pool.take(Cancellation(Deadline(min(cancellation.deadline.instant, patience.instant)))))

@@ -1,7 +1,7 @@
 internal import Glibc
 package import LatchkeyLog
 
-/// The environment's variables and the directories that follow from them. No variable holds a secret.
+/// The environment's variables and the directories that follow from them.
 public struct ProgramEnvironment: Sendable, CustomReflectable {
     /// `NAME=value` of each variable; of two with one name the later counts. A command reads a few of them, so a start makes
     /// no dictionary.

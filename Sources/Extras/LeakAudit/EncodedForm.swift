@@ -385,7 +385,8 @@ struct DecodedText {
             while offset < bytes.count, isOfWord[Int(bytes[offset])] { offset += 1 }
             guard offset > start else {
                 // The letter of `\n` is no part of a word.
-                offset += bytes[offset] == UInt8(ascii: "\\") ? 2 : 1
+                let isEscape = bytes[offset] == UInt8(ascii: "\\") && start + 1 < bytes.count
+                offset += isEscape && "nrt".utf8.contains(bytes[start + 1]) ? 2 : 1
                 continue
             }
             guard stream[start..<offset].allSatisfy(isDigit) else { continue }

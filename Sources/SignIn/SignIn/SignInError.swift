@@ -117,7 +117,7 @@ public struct SignInError: RedactedError, Hashable {
             .init(
                 .refused, "sign-in.refresh-lost",
                 "the session has ended: an earlier refresh didn't complete, so its tokens weren't stored",
-                hint: "\(Recovery.signIn); let programs finish a refresh before they end")
+                hint: "\(Recovery.signIn)")
         case .tokensNotStored(let error):
             .init(
                 error.kind, "sign-in.tokens-not-stored",

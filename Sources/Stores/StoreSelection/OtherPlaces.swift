@@ -9,7 +9,8 @@ package struct OtherPlace: Sendable {
     package let isSame: Bool
 }
 
-/// What is read only to be compared, which may be a session: a warning may contain words of it, such as its account.
+/// A secret that is only compared. It may be a session, whose text contains its account's name, so messages aren't searched
+/// for it.
 package enum ComparedSecret: SecretPurpose {
     package static var name: StaticString { "secret to compare" }
 }

@@ -199,7 +199,7 @@ import TestServices
         #expect(
             run.outputText.contains("error: the tokens were revoked, but the session couldn't be deleted: "),
             "\(run.outputText)")
-        #expect(run.outputText.contains("hint: once the store can be written, run the command again"))
+        #expect(run.outputText.contains("hint: run `latchkey sign-out` again once the store can be written"))
         #expect(scene.server.record.revocations >= 1)
         #expect(try await scene.run("accounts").outputText.contains("octocat"))
     }

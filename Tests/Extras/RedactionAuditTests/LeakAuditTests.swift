@@ -59,14 +59,19 @@ import Testing
         audit.capture(bytes.map(String.init).joined(separator: " "), as: "with spaces")
         audit.capture(bytes.map { "UInt8(\($0))" }.joined(separator: ", "), as: "with types")
         audit.capture(bytes.map(String.init).joined(separator: "\\n"), as: "with escapes")
+        audit.capture(bytes.map(String.init).joined(separator: "\\\\n"), as: "with escaped escapes")
+        audit.capture(bytes.map { "\\\($0)" }.joined(), as: "with backslashes")
         let findings = audit.report().findings
         #expect(
             findings.map(\.stream)
-                == ["value, dumped", "without spaces", "with spaces", "with types", "with escapes"])
+                == [
+                    "value, dumped", "without spaces", "with spaces", "with types", "with escapes",
+                    "with escaped escapes", "with backslashes",
+                ])
         #expect(findings.allSatisfy { $0.encoding == .byteList && $0.isWhole })
-        #expect(findings.dropFirst().map(\.offset) == [1, 0, 6, 0])
+        #expect(findings.dropFirst().map(\.offset) == [1, 0, 6, 0, 0, 1])
         audit.capture("1,2,3,4,5,6,7,8,9 of 255 at 12:30:45.678", as: "numbers")
-        #expect(audit.report().findings.count == 5)
+        #expect(audit.report().findings.count == 7)
     }
 
     @Test(arguments: [

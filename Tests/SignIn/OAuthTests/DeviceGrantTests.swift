@@ -115,7 +115,7 @@ import Testing
     @Test func `a poll without a response doubles the wait`() async {
         let http = ScriptedHTTPClient(
             .failure(.timedOut), .failure(.connectionLost), .status(503, "busy"),
-            .status(503, #"{"error":"temporarily_unavailable"}"#), Self.pending, Self.tokens)
+            .status(400, #"{"error":"temporarily_unavailable"}"#), Self.pending, Self.tokens)
         let (sleeps, error) = await poll(http)
         #expect(error == nil && sleeps == [5, 10, 20, 40, 80, 80])
     }

@@ -380,7 +380,8 @@ import Testing
     @Test(arguments: [
         ScriptedHTTPClient.Response.status(500, ""), .status(503, #"{"error":"temporarily_unavailable"}"#),
         .status(429, ""), .status(502, "<html>"), .failure(.timedOut), .failure(.cannotConnect),
-        .failure(.connectionLost),
+        .failure(.connectionLost), .status(500, #"{"error":"invalid_grant"}"#), .status(408, ""),
+        .status(400, #"{"error":"server_error"}"#),
     ])
     func `network trouble doesn't end the session`(response: ScriptedHTTPClient.Response) async {
         let error = await failure { () async throws(OAuthError) in try await refresh(response) }

@@ -24,7 +24,8 @@ package struct CommandContext: Sendable {
     package let configurationFolder: String
     /// The options that choose the store, for processes that this one starts.
     package let storeArguments: [String]
-    /// `--timeout`, if it was given and isn't the time for a person to sign in.
+    /// `--timeout`, if it was given: how long a server may take. At a sign-in it is the person's time, and a server has 30
+    /// seconds at most.
     let requestTimeout: Duration?
     /// The options for a worker that does a part of this command.
     let workerArguments: [String]
@@ -128,7 +129,6 @@ extension CommandContext {
         storeArguments = GlobalOptions.storeArguments(arguments, catalogue)
         configurationProblem = problem
         let timeout = arguments.seconds(GlobalOptions.timeout)
-        // A person may take longer than a server.
         requestTimeout = arguments.command.name == "sign-in" ? timeout.map { min($0, .seconds(30)) } : timeout
         workerArguments =
             storeArguments

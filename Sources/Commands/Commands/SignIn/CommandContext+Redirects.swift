@@ -114,7 +114,8 @@ extension SignInError {
             default: break
             }
             switch error.code {
-            case .requestRefused(.pushedAuthorization, 400..<500), .exchangeFailed(400): return error.saysNoMore
+            case .requestRefused(.pushedAuthorization, _), .exchangeFailed(400):
+                return error.saysNoMore && !error.isTransient
             default: return false
             }
         case .userAgent(let error): return error.code == .timedOut

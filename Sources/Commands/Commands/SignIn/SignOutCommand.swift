@@ -68,7 +68,7 @@ enum SignOutCommand {
             case .failed(let error) where report.revocation == .revoked:
                 throw CommandFailure(
                     error, "the tokens were revoked, but the session couldn't be deleted: \(error.cause)",
-                    hint: "once the store can be written, run the command again")
+                    hint: "run `latchkey sign-out` again once the store can be written")
             case .failed(let error): throw error
             case .absent: throw SignInError(.notSignedIn)
             case .deleted: break

@@ -116,9 +116,10 @@ extension TokenEndpoint {
     /// 3.4 and 3.5).
     ///
     /// It waits as long as the server says between two questions, five seconds more from each `slow_down` on, and twice
-    /// as long after each request that got no response. Throws `.accessDenied`; when the codes' life or
-    /// `timeout` is over, `.deviceCodeExpired` or why the last request failed; `.networkError` with `.cancelled` when the task is cancelled; otherwise as
-    /// `exchange`.
+    /// as long after each request that got no response.
+    ///
+    /// Throws `.accessDenied`, and `.deviceCodeExpired` when the codes' life or `timeout` is over, unless the last request
+    /// failed: then its error. Throws `.networkError` with `.cancelled` when the task is cancelled; otherwise as `exchange`.
     ///
     /// - Parameter timeout: how long to wait at most, where the codes live longer.
     package func poll(
@@ -144,8 +145,8 @@ extension TokenEndpoint {
                 continue
             case .accessDenied: throw OAuthError(.accessDenied, serverError: .accessDenied)
             case .expiredToken: throw OAuthError(.deviceCodeExpired, serverError: .expiredToken)
-            case _ where response.status == 408 || response.status == 429 || response.status >= 500:
-                failure = OAuthError(.exchangeFailed(statusCode: response.status), serverError: response.error)
+            case _ where response.failure.isTransient && !response.isSuccess:
+                failure = response.failure
                 interval = min(interval * 2, .seconds(300))
                 continue
             default: break

@@ -225,6 +225,8 @@ struct EndpointResponse: ~Copyable {
     let error: ServerErrorCode?
     /// The time of the server's clock, if known.
     let date: UnixTime?
+    /// The error if it isn't a success.
+    var failure: OAuthError { OAuthError(.exchangeFailed(statusCode: status), serverError: error) }
     /// How the client's secret was sent, if there was one.
     var basicForm: ClientAuthentication.BasicForm?
 

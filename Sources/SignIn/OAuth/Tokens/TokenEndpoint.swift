@@ -81,8 +81,8 @@ public struct TokenEndpoint: Sendable {
 
     /// Refreshes a session. If the response lacks a refresh token, the old one stays (RFC 6749 section 6).
     ///
-    /// Throws `.sessionEnded` if the server responds with `invalid_grant` or a similar error; otherwise throws as
-    /// `exchange`. After any other error the session may still be valid: some servers respond with a bare 400 both to
+    /// Throws `.sessionEnded` if the server responds with `invalid_grant` or a similar error and a status below 500;
+    /// otherwise throws as `exchange`. After any other error the session may still be valid: some servers respond with a bare 400 both to
     /// an old token and to a wrong client secret.
     ///
     /// This method doesn't wait for the network once the server has responded: the old refresh token may be spent, so
@@ -129,7 +129,7 @@ public struct TokenEndpoint: Sendable {
 
     static func success(_ response: consuming EndpointResponse) throws(OAuthError) -> JSONDocument {
         guard response.isSuccess else {
-            throw OAuthError(.exchangeFailed(statusCode: response.status), serverError: response.error)
+            throw response.failure
         }
         guard let document = response.document else { throw OAuthError(.invalidResponse(.notJSON)) }
         return document

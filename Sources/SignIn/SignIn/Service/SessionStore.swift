@@ -206,6 +206,13 @@ package struct SessionStore: Sendable {
     package func lease(_ account: String, deadline: Deadline) async throws(StoreError) -> Lease {
         try await store.exclusiveAccess(to: try key(account), in: leases, deadline: deadline)
     }
+
+    /// Throws what prevents any lease, such as a read-only disk. One that another process has is no error.
+    func checkLease(_ account: String) async throws(StoreError) {
+        let error = await failure(
+            StoreError.self, awaiting: try await lease(account, deadline: .after(.seconds(1))).release())
+        if let error, error.code != .busy, error.code != .timedOut { throw error }
+    }
 }
 
 /// The mark of a session that the server has ended: an item without a secret in the session's place, until the next

@@ -97,7 +97,7 @@ extension SignInService {
             return AccountIdentity(name: name, subject: found?.subject ?? tokens.subject)
         }
         if answer == nil {
-            log.warning("the server failed to say who signed in; to name the account, sign out and in again")
+            log.warning("the server failed to say who signed in; to name the account, sign out, then sign in again")
         }
         // A sign-in is never lost for a name.
         var identity = AccountIdentity(name: provider.name, subject: found?.subject ?? tokens.subject)

@@ -278,14 +278,14 @@ extension SignInService {
 
     /// The server may have rotated the refresh token already, so a store that is locked or away for now is tried again.
     private func store(_ session: borrowing StoredSession) async throws(SignInError) {
-        let end = ContinuousClock.now + context.patience
+        let deadline = Deadline.after(context.patience)
         var pause = Duration.milliseconds(50)
         while true {
             do throws(StoreError) {
-                return try await sessions.save(session)
+                return try await sessions.save(session, deadline: deadline)
             } catch {
-                guard error.mayPass, .now + pause < end else { throw SignInError(.tokensNotStored(error)) }
-                log.warning("can't store the refreshed session; trying again: \(error)")
+                guard error.mayPass, deadline.remaining > pause else { throw SignInError(.tokensNotStored(error)) }
+                log.info("can't store the refreshed session; trying again: \(error)")
             }
             try? await Task.sleep(for: pause)
             pause = min(pause * 2, .seconds(2))

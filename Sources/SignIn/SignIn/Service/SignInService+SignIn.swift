@@ -58,6 +58,7 @@ extension SignInService {
         _ provider: OAuthProvider, presenting agent: any RedirectUserAgent, account: String?, deadline: Deadline
     ) async throws(SignInError) -> SessionSummary {
         try await refuseEarly(provider, account)
+        try await mapError(SignInError.store, awaiting: await sessions.checkLease(account ?? provider.name))
         let secret = try await clientSecret()
         let server = try await server()
         return try await attemptSignIn(
@@ -72,10 +73,8 @@ extension SignInService {
             throw SignInError(.accountNameNeeded)
         }
         if let account { _ = try mapError(SignInError.store, of: sessions.key(account)) }
-        // A store that is locked, gone or on a read-only disk says so now, and not when there are tokens to keep.
+        // A store that is locked or gone says so now, and not when there are tokens to keep.
         _ = try await mapError(SignInError.store, awaiting: await sessions.currentAccount())
-        let name = account ?? provider.name
-        try await mapError(SignInError.store, awaiting: await sessions.lease(name, deadline: .standard)).release()
     }
 
     private func attemptSignIn(

@@ -79,9 +79,10 @@ package struct StoredSession: ~Copyable, Sendable {
     /// After how many seconds an access token is refreshed whose end the server didn't say.
     private static let unsaidLifetime: Int64 = 3600
 
-    /// Whether the token is good for a while longer. One from the future isn't: a clock that was ahead dated its end.
+    /// Whether the token is good for a while longer: not if it was issued in the future, because a clock that was ahead
+    /// also dated its end.
     package func isFresh(at now: UnixTime, _ token: Token = .access) -> Bool {
-        guard now >= issued.advanced(bySeconds: -60) else { return false }
+        guard now >= issued.advanced(bySeconds: -300) else { return false }
         if let end = end(of: token) { return now < end.refreshTime(issued: issued) }
         return token == .access && (!isRefreshable || now < issued.advanced(bySeconds: Self.unsaidLifetime))
     }

@@ -9,12 +9,6 @@ package struct OtherPlace: Sendable {
     package let isSame: Bool
 }
 
-/// A secret that is only compared. It may be a session, whose text contains its account's name, so messages aren't searched
-/// for it.
-package enum ComparedSecret: SecretPurpose {
-    package static var name: StaticString { "secret to compare" }
-}
-
 /// The other stores, as far as they can be searched quickly and without a question.
 ///
 /// A store that can't be searched so, or doesn't respond within a tenth of the timeout, is skipped, and the log has the
@@ -43,18 +37,19 @@ extension StoreSelector {
 
     /// Returns where else a credential is that `store` holds.
     ///
+    /// The secrets are read as `ItemContent`: a session contains its account's name, and messages with a password of this
+    /// process in them are withheld.
+    ///
     /// Throws `cancelled` alone.
     package func places(
         of key: CredentialKey, beside store: any CredentialStore, among others: [any CredentialStore],
         settings: StoreSettings
     ) async throws(StoreError) -> [OtherPlace] {
         try await ask(others, settings) { (other, deadline) throws(StoreError) in
-            guard let record = try await other.read(key, as: ComparedSecret.self, deadline: deadline) else {
-                return nil
-            }
+            guard let record = try await other.read(key, as: ItemContent.self, deadline: deadline) else { return nil }
             if try await ServedVault.hasSame(key, in: store, and: other, deadline: deadline) { return nil }
             var isSame = false
-            if let own = try await store.read(key, as: ComparedSecret.self, deadline: deadline) {
+            if let own = try await store.read(key, as: ItemContent.self, deadline: deadline) {
                 isSame = own.secret.matches(record.secret)
             }
             return OtherPlace(store: other, isSame: isSame)

@@ -78,7 +78,7 @@ package struct StoreView: Sendable {
         of key: CredentialKey, deadline: Deadline
     ) async throws(StoreError) -> (found: [any CredentialStore], refusal: StoreError?) {
         try await stores(with: "\(key)") { (store) throws(StoreError) in
-            try await store.read(key, as: ComparedSecret.self, deadline: deadline) != nil
+            try await store.read(key, as: ItemContent.self, deadline: deadline) != nil
         }
     }
 
@@ -105,8 +105,8 @@ package struct StoreView: Sendable {
     private func holdSame(
         _ key: CredentialKey, _ one: any CredentialStore, _ other: any CredentialStore, _ deadline: Deadline
     ) async throws(StoreError) -> Bool {
-        guard let first = try await one.read(key, as: ComparedSecret.self, deadline: deadline),
-            let second = try await other.read(key, as: ComparedSecret.self, deadline: deadline)
+        guard let first = try await one.read(key, as: ItemContent.self, deadline: deadline),
+            let second = try await other.read(key, as: ItemContent.self, deadline: deadline)
         else { return true }
         return first.secret.matches(second.secret)
     }

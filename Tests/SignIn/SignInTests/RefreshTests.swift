@@ -90,6 +90,15 @@ struct RefreshTests {
         #expect(try await scene.token() != first)
     }
 
+    /// A page of the network that the machine is in, in the place of the server's response.
+    @Test func `a token close to its end is used if the response isn't JSON`() async throws {
+        let scene = try SignInScene()
+        let first = try await scene.signedInToken()
+        scene.clock.advance(seconds: 3570)
+        scene.server.switchOn(.truncatedJSON(.token))
+        #expect(try await scene.token() == first)
+    }
+
     @Test func `a session that the server ended is signed out, with a distinct error`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()

@@ -162,7 +162,7 @@ struct SignInFaultTests {
         #expect(scene.requests == [:])
     }
 
-    @Test func `a place where no lease can be is reported before a prompt`() async throws {
+    @Test func `a directory that can't hold leases is reported before a prompt`() async throws {
         let scene = try SignInScene()
         try scene.folder.write("leases", "a file")
         guard case .store(let error)? = await scene.failure()?.code else {

@@ -49,6 +49,13 @@ import TestServices
         ] {
             #expect(error?.code == .unsupported && !"\(error!) \(error!.hint!)".contains("pw"), "\(error!)")
         }
+        for uri in [
+            "postgresql:///a:b", "postgresql://ada@[::1]:5432,h/d", "postgresql://%2Frun%2Fpg:5432/d",
+            "postgresql://h:/d",
+            "postgresql://h,[fe80::1]/d?port=5432,5433",
+        ] {
+            try VaultStore.checkAddress(uri)
+        }
         // A path says that it is one.
         for path in ["/a:b", "./a=b", "~/a:b", "a/b:c", "vault"] { #expect(!VaultStore.isDatabase(path)) }
     }

@@ -53,7 +53,7 @@ internal import Testing
         let live = LiveSecrets.ofThisProcess
         let text = "account \(UInt64.random(in: 0 ... .max))-\(UInt64.random(in: 0 ... .max))"
         for store in [chosen, other] {
-            try await store.save(Secret<ComparedSecret>(copying: text.utf8.span), for: key)
+            try await store.save(Secret<ItemContent>(copying: text.utf8.span), for: key)
         }
         #expect(try await StoreView([chosen, other]).store(for: key, deadline: .standard).identity == chosen.identity)
         #expect(!live.isHeld(by: text))

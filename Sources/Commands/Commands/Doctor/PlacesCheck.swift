@@ -77,13 +77,11 @@ struct PlacesCheck {
 
     private func holdSame(_ key: CredentialKey, _ stores: [any CredentialStore]) async throws(StoreError) -> Bool {
         do throws(StoreError) {
-            guard let first = try await stores[0].read(key, as: ComparedSecret.self, deadline: deadline) else {
+            guard let first = try await stores[0].read(key, as: ItemContent.self, deadline: deadline) else {
                 return true
             }
             for store in stores.dropFirst() {
-                guard let other = try await store.read(key, as: ComparedSecret.self, deadline: deadline) else {
-                    continue
-                }
+                guard let other = try await store.read(key, as: ItemContent.self, deadline: deadline) else { continue }
                 if !other.secret.matches(first.secret) { return false }
             }
             return true

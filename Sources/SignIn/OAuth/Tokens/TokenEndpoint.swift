@@ -82,8 +82,8 @@ public struct TokenEndpoint: Sendable {
     /// Refreshes a session. If the response lacks a refresh token, the old one stays (RFC 6749 section 6).
     ///
     /// Throws `.sessionEnded` if the server responds with `invalid_grant` or a similar error and a status below 500;
-    /// otherwise throws as `exchange`. After any other error the session may still be valid: some servers respond with a bare 400 both to
-    /// an old token and to a wrong client secret.
+    /// otherwise throws as `exchange`. After any other error the session may still be valid: some servers respond with a
+    /// bare 400 both to an old token and to a wrong client secret.
     ///
     /// This method doesn't wait for the network once the server has responded: the old refresh token may be spent, so
     /// store the new one first. The claims of an ID token are checked here, its signature later. Cancelling the task

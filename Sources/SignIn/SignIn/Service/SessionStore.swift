@@ -215,6 +215,16 @@ package struct SessionStore: Sendable {
     }
 }
 
+extension StoreError {
+    /// Whether a store may accept in some seconds what it refused.
+    var isPassing: Bool {
+        switch code {
+        case .unavailable, .locked, .timedOut, .permissionDenied, .busy, .cannotWrite, .protocolViolation: true
+        default: false
+        }
+    }
+}
+
 /// The mark of a session that the server has ended: an item without a secret in the session's place, until the next
 /// sign-in or sign-out. It tells the person why they are no longer signed in.
 extension SessionStore {

@@ -14,7 +14,7 @@ public struct SignInContext: Sendable {
     package var now: @Sendable () -> UnixTime
     package var log: RedactedLogger
     /// How long to try to store tokens that the server has issued already.
-    package var patience = Duration.seconds(20)
+    package var patience = Duration.seconds(30)
     /// Asks the person for the name of an account that the server doesn't name; `nil` means that the person didn't
     /// answer.
     package var askForName: (@Sendable () async -> String?)?
@@ -40,16 +40,6 @@ public struct SignInContext: Sendable {
         environment: ProgramEnvironment, http: (any HTTPTransport)? = nil, log: RedactedLogger = .disabled
     ) {
         self.init(http: http ?? CurlTransport(environment: environment), leases: .standard, log: log)
-    }
-}
-
-extension StoreError {
-    /// Whether a store may accept in some seconds what it refused.
-    var mayPass: Bool {
-        switch code {
-        case .unavailable, .locked, .timedOut, .permissionDenied, .busy, .cannotWrite, .protocolViolation: true
-        default: false
-        }
     }
 }
 

@@ -284,8 +284,8 @@ extension SignInService {
             do throws(StoreError) {
                 return try await sessions.save(session, deadline: deadline)
             } catch {
-                guard error.mayPass, deadline.remaining > pause else { throw SignInError(.tokensNotStored(error)) }
-                log.info("can't store the refreshed session; trying again: \(error)")
+                guard error.isPassing, deadline.remaining > pause else { throw SignInError(.tokensNotStored(error)) }
+                if pause == .milliseconds(50) { log.warning("can't store the refreshed session yet: \(error)") }
             }
             try? await Task.sleep(for: pause)
             pause = min(pause * 2, .seconds(2))

@@ -39,7 +39,8 @@ struct PostgreSQLAddress: Sendable, Hashable {
             throw .passwordInURI
         }
         // `//ada:secret`, with the host forgotten, has a password in the port's place.
-        let servers = authority.dropFirst(user.count).prefix { $0 != "/" }.split(separator: ",")
+        let fields = parts[0].split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        let servers = fields.count > 2 ? fields[2].split(separator: "@").last?.split(separator: ",") ?? [] : []
         let ports =
             servers.compactMap { server in server.lastIndex(of: ":").map { server[$0...].dropFirst() } }
             + parameters.filter { $0.hasPrefix("port=") }.flatMap { $0.dropFirst(5).split(separator: ",") }

@@ -17,7 +17,9 @@ public final class StandInJournal: Sendable {
         }
 
         /// All of it, as one text to search in.
-        public var bytes: [UInt8] { fields.flatMap { Array($0.name.utf8) + [0x3D] + $0.value + [0x0A] } }
+        public var bytes: [UInt8] {
+            fields.flatMap { (name, value) -> [UInt8] in [Array(name.utf8), [0x3D], value, [0x0A]].flatMap(\.self) }
+        }
     }
 
     /// What came was no entry.

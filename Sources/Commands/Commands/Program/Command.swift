@@ -88,7 +88,7 @@ package struct Command: Sendable {
 
 /// The commands of `latchkey`, in the order of its help.
 package enum CommandTable {
-    package static let all = [
+    package static let all: [Command] = [
         SignInCommand.command, SignOutCommand.command, AccountsCommand.command, UseCommand.command,
         TokenCommand.command, RequestCommand.command, ProviderAddCommand.command, ProviderListCommand.command,
         ProviderRemoveCommand.command, SchemeCommand.add, SchemeCommand.list, SchemeCommand.remove,

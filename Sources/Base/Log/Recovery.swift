@@ -63,6 +63,8 @@ public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
     case paste
     /// Sign in with a browser.
     case browser
+    /// Sign in with a code that is entered on another device, if the server has a device grant.
+    case device
     /// Sign in with a browser or by paste, because the server lacks a device grant.
     case browserOrPaste
     /// Install a handler for the redirect's private-use scheme.
@@ -108,6 +110,7 @@ public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
         case .trustCertificate: "trust the server's own certificate authority, if it has one"
         case .paste: "open the page on another machine"
         case .browser: "sign in with a browser"
+        case .device: "sign in with a code for another device"
         case .browserOrPaste: "sign in with a browser, here or on another machine"
         case .installHandler: "install a handler for the scheme"
         case .copySession: "copy a session here"

@@ -59,6 +59,7 @@ extension Recovery {
         case .trustCertificate: "pass the server's own CA with --ca-file, if it has one"
         case .paste: "use --paste at a terminal to open the page on another machine"
         case .browser: "set BROWSER and use --browser"
+        case .device: "add --device if the server has codes for other devices"
         case .browserOrPaste: "sign in with --browser or --paste"
         case .installHandler: "install it with latchkey scheme add"
         case .copySession: "`latchkey copy` brings a session here"

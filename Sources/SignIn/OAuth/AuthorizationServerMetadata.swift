@@ -221,8 +221,9 @@ struct MetadataReader: ~Copyable {
             of: document.publicText(member, limit: HTTPURL.maximumByteCount))
     }
 
+    /// Returns an address, or `nil` when the member is absent, `null` or empty, as some servers write it.
     borrowing func endpoint(_ name: StaticString) throws(OAuthError) -> HTTPURL? {
-        guard let text = try text(name) else { return nil }
+        guard let text = try text(name), !text.isEmpty else { return nil }
         let url = try mapError(
             { (_: InvalidValue) in OAuthError(.invalidMetadata(.malformedEndpoint)) }, of: HTTPURL(text))
         guard url.scheme == .https || (permitsClear && url.isLoopback) else {

@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "/token", "ftp://id.example/token", "https://user@id.example/token", "https://id.example/#x", "https://",
+        "/token", "ftp://id.example/token", "https://user@id.example/token", "https://id.example/#x", "https://",
     ])
     func `an endpoint that isn't a URL is refused`(url: String) {
         #expect(
@@ -118,6 +118,14 @@ import Testing
     @Test(arguments: ["authorization_endpoint", "token_endpoint"])
     func `a required endpoint that is missing is an error`(name: String) {
         #expect(problem(changed("\"\(name)\"", "\"other\"")) == OAuthError(.invalidMetadata(.missingEndpoint)))
+    }
+
+    @Test func `an empty endpoint counts as none`() throws {
+        let missing = OAuthError(.invalidMetadata(.missingEndpoint))
+        #expect(problem(changed("\"https://id.example/token\"", "\"\"")) == missing)
+        let server = try AuthorizationServerMetadata(
+            parsing: Secret(changed("\"https://id.example/me\"", "\"\"")), expecting: Issuer("https://id.example"))
+        #expect(server.userinfoEndpoint == nil)
     }
 
     @Test(arguments: ["", "[]", "null", "\"x\"", "<html>", "{", #"{"issuer":"a","issuer":"b"}"#])

@@ -358,6 +358,12 @@ import Testing
         #expect(http.requests[0].body == "grant_type=refresh_token&refresh_token=old%2Ftoken&client_id=client+one")
     }
 
+    @Test(arguments: ["1", "[\"a b\"]", "\"a\\\"b\""])
+    func `refreshed tokens with malformed scopes have the old scopes`(scope: String) async throws {
+        let tokens = try await refresh(.json(#"{"access_token":"t","token_type":"bearer","scope":\#(scope)}"#))
+        #expect(tokens.grantedScopes == nil)
+    }
+
     @Test func `the old refresh token stays unless the response has a new one`() async throws {
         let kept = try await refresh(.json(Sample.tokens)).refreshToken?.reveal()
         #expect(kept == "old")

@@ -119,7 +119,7 @@ struct TokenResponseReader {
     ) throws(OAuthError) -> TokenResponse {
         let refreshToken = try Self.token("refresh_token", in: document, as: RefreshToken.self) ?? old.duplicate()
         guard openID, let idToken = try Self.token("id_token", in: document, as: IDToken.self) else {
-            return try response(document, refreshToken: refreshToken, subject: subject)
+            return try response(document, refreshToken: refreshToken, subject: subject, isRefresh: true)
         }
         let claims = try IDTokenClaims(idToken)
         try claims.check(issuer: server.issuer, clientID: clientID, now: now)
@@ -129,17 +129,17 @@ struct TokenResponseReader {
         // Checks the parts that don't need the server's keys: requesting the keys must wait until the tokens are
         // stored.
         if server.keySetEndpoint != nil { _ = try IDTokenSignature(idToken, by: server.idTokenAlgorithms) }
-        return try response(document, refreshToken: refreshToken, idToken, claims)
+        return try response(document, refreshToken: refreshToken, idToken, claims, isRefresh: true)
     }
 
     // MARK: - Members
 
     private func response(
         _ document: borrowing JSONDocument, refreshToken: consuming Secret<RefreshToken>?,
-        _ idToken: consuming Secret<IDToken>, _ claims: borrowing IDTokenClaims
+        _ idToken: consuming Secret<IDToken>, _ claims: borrowing IDTokenClaims, isRefresh: Bool = false
     ) throws(OAuthError) -> TokenResponse {
         var response = try response(
-            document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject)
+            document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject, isRefresh: isRefresh)
         response.accountName = claims.name
         // By the server's clock, which wrote the token's end.
         response.idTokenExpiresInSeconds = min(claims.expiry.seconds(since: now), Self.maximumLifetimeSeconds)
@@ -148,7 +148,7 @@ struct TokenResponseReader {
 
     private func response(
         _ document: borrowing JSONDocument, refreshToken: consuming Secret<RefreshToken>?,
-        idToken: consuming Secret<IDToken>? = nil, subject: String? = nil
+        idToken: consuming Secret<IDToken>? = nil, subject: String? = nil, isRefresh: Bool = false
     ) throws(OAuthError) -> TokenResponse {
         guard let accessToken = try Self.token("access_token", in: document, as: AccessToken.self) else {
             throw OAuthError(.invalidResponse(.missingAccessToken))
@@ -165,10 +165,15 @@ struct TokenResponseReader {
             let isBearer = isBound && text.hasSameOctetsButForCase(as: "Bearer")
             throw OAuthError(.invalidResponse(isBearer ? .tokenNotBound : .unknownTokenType))
         }
+        let scopes = scopes(in: document)
+        // The old refresh token may be spent, and the old scopes are known: refreshed tokens aren't given up for these.
+        guard isRefresh || scopes != nil || document.member("scope") == nil else {
+            throw OAuthError(.invalidResponse(.malformedScope))
+        }
         var response = TokenResponse(
             accessToken: accessToken, refreshToken: refreshToken, idToken: idToken, subject: subject,
             expiresInSeconds: lifetime("expires_in", in: document),
-            grantedScopes: try scopes(in: document), type: isBound ? .dpop : .bearer)
+            grantedScopes: scopes, type: isBound ? .dpop : .bearer)
         response.namedSubject = document.member("sub").flatMap { try? document.publicText($0, limit: 2048) }
         return response
     }
@@ -190,20 +195,17 @@ struct TokenResponseReader {
         document.seconds(name).map { Int64(min($0, Double(Self.maximumLifetimeSeconds))) }
     }
 
-    private func scopes(in document: borrowing JSONDocument) throws(OAuthError) -> ScopeList? {
+    /// Returns the granted scopes, or `nil` when the server doesn't say them, or not readably.
+    private func scopes(in document: borrowing JSONDocument) -> ScopeList? {
         guard let member = document.member("scope") else { return nil }
-        let scopes: ScopeList?
         if member.kind == .array {
             // As Twitch writes it.
             let limit = ScopeList.maximumByteCount
-            scopes = try? ScopeList(
+            return try? ScopeList(
                 document.elements(of: member).map { try document.publicText($0, limit: limit) })
-        } else {
-            let text = try? document.publicText(member, limit: ScopeList.maximumByteCount)
-            scopes = text.flatMap { try? ScopeList(text: $0, separatedByComma: server.separatesScopesByComma) }
         }
-        guard let scopes else { throw OAuthError(.invalidResponse(.malformedScope)) }
-        return scopes
+        let text = try? document.publicText(member, limit: ScopeList.maximumByteCount)
+        return text.flatMap { try? ScopeList(text: $0, separatedByComma: server.separatesScopesByComma) }
     }
 }
 

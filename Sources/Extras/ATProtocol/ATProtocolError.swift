@@ -13,7 +13,7 @@ public struct ATProtocolError: RedactedError, Hashable {
         case invalidHandle
         /// The text is no DID, or one of a method other than `plc` and `web`; see ``DID``.
         case invalidDID
-        /// Neither the DNS nor the host names a DID.
+        /// Neither the DNS nor the host names a valid DID.
         case handleNotFound
         /// The DNS names several.
         case handleAmbiguous

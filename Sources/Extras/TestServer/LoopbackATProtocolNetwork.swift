@@ -19,7 +19,7 @@ public final class LoopbackATProtocolNetwork: Sendable {
         public var resourceMetadata: String?
         /// The document at `/client-metadata.json`, or `nil` for 404.
         public var clientMetadata: String?
-        /// The status of the documents, in place of 200.
+        /// The status of the documents, and of the response with ``servedDID``, in place of 200.
         public var documentStatus = 200
 
         init() {}
@@ -158,7 +158,8 @@ public final class LoopbackATProtocolNetwork: Sendable {
         case "/.well-known/oauth-protected-resource": return json(contents.resourceMetadata)
         case "/.well-known/atproto-did":
             guard let did = contents.servedDID else { return LoopbackResponse(status: 404) }
-            return LoopbackResponse(status: 200, contentType: "text/plain", publicText: did + "\n")
+            return LoopbackResponse(
+                status: contents.documentStatus, contentType: "text/plain", publicText: did + "\n")
         case "/.well-known/did.json":
             guard let did = contents.documents.keys.first(where: { $0.hasPrefix("did:web:") }) else {
                 return LoopbackResponse(status: 404)

@@ -159,6 +159,8 @@ final class MappedHTTPClient: HTTPTransport {
     private let base = CurlTransport()
     private let origins: [String: String]
     let asked = Mutex<[String]>([])
+    /// Token responses name no scopes from now on.
+    let hidesScopes = Mutex(false)
 
     init(_ origins: [String: String]) { self.origins = origins }
 
@@ -168,7 +170,10 @@ final class MappedHTTPClient: HTTPTransport {
         let url = request.url
         asked.withLock { $0.append(url.origin + url.path) }
         guard let origin = origins[url.origin], let mapped = try? HTTPURL(origin + url.path) else {
-            return try await base.send(request, limits: limits)
+            let response = try await base.send(request, limits: limits)
+            guard hidesScopes.withLock({ $0 }), url.path.hasSuffix("/token") else { return response }
+            let text = Array(response.body.testText.replacing(#""scope""#, with: #""scopes""#).utf8)
+            return GuardedResponse(status: response.status, fields: response.fields, body: Secret(copying: text.span))
         }
         return try await base.send(
             GuardedRequest(request.method, mapped, fields: request.fields, body: request.body), limits: limits)

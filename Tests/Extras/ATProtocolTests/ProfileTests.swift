@@ -137,6 +137,25 @@ struct ProfileTests {
         #expect(try await scene.session() == before)
     }
 
+    @Test func `a refused request says that its refresh was for another account`() async throws {
+        let scene = try NetworkScene()
+        try await scene.signIn()
+        scene.network.authorizationServer.expireAccessTokens()
+        scene.network.authorizationServer.switchOn(.wrongSubject)
+        await #expect(throws: ATProtocolError(.subjectMismatch)) { _ = try await scene.request() }
+    }
+
+    @Test func `the scopes stay when a refresh names none`() async throws {
+        let scene = try NetworkScene()
+        try await scene.signIn()
+        scene.http.hidesScopes.withLock { $0 = true }
+        scene.clock.advance(seconds: 4000)
+        #expect(try await scene.request() == 200)
+        #expect(scene.record.refreshes == 1)
+        #expect(try await scene.client.currentSession()?.scopes.contains("atproto") == true)
+        #expect(await scene.failure() == .scopeMissing)
+    }
+
     @Test func `tokens that aren't bound to a key are refused`() async throws {
         let scene = try NetworkScene()
         scene.network.authorizationServer.switchOn(.bearerInsteadOfDPoP)

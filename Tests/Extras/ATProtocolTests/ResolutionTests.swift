@@ -46,15 +46,43 @@ struct ResolutionTests {
         #expect(try await error(scene) == .handleNotFound)
     }
 
+    @Test func `without a name server a handle isn't called missing`() async throws {
+        struct WithoutNames: HTTPTransport {
+            func send(
+                _ request: consuming GuardedRequest, limits: TransferLimits
+            ) async throws(TransportError) -> GuardedResponse {
+                throw TransportError(
+                    .cannotResolveHost, origin: LoggableText(reviewed: "a test", unredacted: "nowhere"))
+            }
+        }
+        let scene = try NetworkScene()
+        let resolver = NetworkIdentityResolver(http: WithoutNames(), names: scene.names)
+        let handle = try ATProtocolHandle("alice.test")
+        scene.names.records.withLock { $0 = [:] }
+        await #expect(throws: ATProtocolError(.handleNotFound)) { _ = try await resolver.did(of: handle) }
+        scene.names.failure.withLock { $0 = NameLookupError(.tryAgain) }
+        let error = await #expect(throws: ATProtocolError.self) { _ = try await resolver.did(of: handle) }
+        guard case .network(let cause) = error?.code else { throw try #require(error) }
+        #expect(cause.code == .cannotResolveHost)
+    }
+
+    @Test(arguments: [429, 500, 503])
+    func `a host that can't tell for now doesn't make a handle missing`(status: Int) async throws {
+        let scene = try NetworkScene()
+        scene.names.records.withLock { $0 = [:] }
+        scene.network.change { $0.documentStatus = status }
+        #expect(try await error(scene) == .refused(statusCode: status))
+    }
+
     @Test func `a handle that leads to no DID, to two or to an invalid one is refused`() async throws {
         let scene = try NetworkScene()
         scene.names.records.withLock { $0["_atproto.alice.test"] = ["did=" + scene.network.did, "did=" + Self.other] }
         #expect(try await error(scene) == .handleAmbiguous)
         scene.names.records.withLock { $0["_atproto.alice.test"] = ["did=did:key:z6Mk"] }
-        #expect(try await error(scene) == .invalidDID)
+        #expect(try await error(scene) == .handleNotFound)
         scene.names.records.withLock { $0 = [:] }
         scene.network.change { $0.servedDID = "<html>no</html>" }
-        #expect(try await error(scene) == .invalidDID)
+        #expect(try await error(scene) == .handleNotFound)
         scene.network.change { $0.servedDID = nil }
         #expect(try await error(scene) == .handleNotFound)
         #expect(try await error(scene, "alice") == .invalidHandle)

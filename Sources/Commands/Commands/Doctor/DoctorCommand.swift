@@ -60,7 +60,7 @@ enum DoctorCommand {
         if let choice, chosen != "vault" { store = try? await choice.backend.open(settings) }
         findings += try await PlacesCheck(
             stores: try await storesToLookInto(vault, context, settings), usesAllStores: context.usesAllStores,
-            deadline: settings.deadline
+            timeout: settings.timeout
         ).findings()
         if chosen != nil, let store {
             findings.append(try await RoundTrip(store: store, deadline: settings.deadline).finding())

@@ -10,7 +10,8 @@ struct PlacesCheck {
     let stores: [any CredentialStore]
     /// Whether commands look for credentials in every store: then one that has two secrets can't be used.
     let usesAllStores: Bool
-    let deadline: Deadline
+    /// For each store's listing, so that one that doesn't respond takes no other's time, and for all comparisons.
+    let timeout: Duration
 
     /// How many credentials' secrets are compared.
     private static let mostCompared = 1000
@@ -40,6 +41,7 @@ struct PlacesCheck {
         into index: Int, _ places: inout [CredentialKey: Int],
         _ duplicates: inout [CredentialKey: [any CredentialStore]]
     ) async throws(StoreError) {
+        let deadline = Deadline.after(timeout)
         var entries = stores[index].list(deadline: deadline).makeAsyncIterator()
         while let entry = try await entries.next() {
             if let first = places[entry.key] {
@@ -60,9 +62,10 @@ struct PlacesCheck {
     }
 
     private func report(_ duplicates: [CredentialKey: [any CredentialStore]]) async throws(StoreError) -> Finding {
+        let deadline = Deadline.after(timeout)
         var differing = 0
         for (key, stores) in duplicates.prefix(Self.mostCompared) {
-            if try await !holdSame(key, stores) { differing += 1 }
+            if try await !holdSame(key, stores, deadline) { differing += 1 }
         }
         let text: LogMessage =
             "credentials in several stores: \(duplicates.count), with different secrets: \(differing)"
@@ -75,7 +78,9 @@ struct PlacesCheck {
             ? .problem("stores", .usage, text, remedy: remedy) : .note("stores", text, remedy: remedy)
     }
 
-    private func holdSame(_ key: CredentialKey, _ stores: [any CredentialStore]) async throws(StoreError) -> Bool {
+    private func holdSame(
+        _ key: CredentialKey, _ stores: [any CredentialStore], _ deadline: Deadline
+    ) async throws(StoreError) -> Bool {
         do throws(StoreError) {
             guard let first = try await stores[0].read(key, as: ItemContent.self, deadline: deadline) else {
                 return true

@@ -178,19 +178,22 @@ enum SignInCommand {
         return true
     }
 
-    /// At AT Protocol the account comes first: its handle or DID leads to its servers.
+    /// At AT Protocol the account comes first: its handle or DID leads to its servers. By default it is the current
+    /// account, perhaps with a session that has ended.
     private static func signIn(
         _ configuration: ProviderConfiguration, _ arguments: ParsedArguments, _ context: CommandContext,
         by methods: SignInMethods, redirect: RedirectURI?, deadline: Deadline
     ) async throws -> (SessionSummary, SessionStore) {
-        guard let handle = arguments.value(SignInOptions.account) else {
+        let client = try context.atProtocolClient(
+            configuration, try await context.store(of: configuration),
+            context.http(configuration, arguments), redirect: redirect)
+        var handle = arguments.value(SignInOptions.account)
+        if handle == nil { handle = try await client.sessions.currentAccount(deadline: deadline) }
+        guard let handle else {
             throw CommandFailure(
                 .usage, "sign-in.no-account", "\(configuration.name) needs your account before the sign-in",
                 hint: "add --account with your handle, such as alice.example.org, or with a DID")
         }
-        let client = try context.atProtocolClient(
-            configuration, try await context.store(of: configuration),
-            context.http(configuration, arguments), redirect: redirect)
         return (
             try await client.authenticate(handle: handle, presenting: UserAgent(methods), deadline: deadline),
             client.sessions

@@ -183,7 +183,8 @@ public actor ATProtocolClient {
     }
 
     private func resolve(_ account: String?) async throws(ATProtocolError) -> String {
-        if let account { return account }
+        // A session has a handle's lower-case form.
+        if let account { return (try? ATProtocolHandle(account))?.text ?? account }
         let found = try await stored(await sessions.accountsInUse())
         guard let name = found.first else { throw ATProtocolError(.signIn(SignInError(.notSignedIn))) }
         guard found.count == 1 else { throw ATProtocolError(.signIn(SignInError(.noCurrentAccount))) }

@@ -88,47 +88,57 @@ public struct NetworkIdentityResolver: IdentityResolver {
 
     /// Queries the DNS for `_atproto.HANDLE`; when it names no DID, requests `/.well-known/atproto-did` from the host.
     ///
-    /// Throws `.handleAmbiguous` when the DNS names two DIDs, `.handleNotFound` when neither way leads to one.
+    /// Throws `.handleAmbiguous` when the DNS names two DIDs; `.handleNotFound` when neither way leads to a valid one;
+    /// `.network` when the host gives no response, or isn't found while the DNS gives none; and `.refused` when the host
+    /// can't tell for now.
     public func did(of handle: ATProtocolHandle) async throws(ATProtocolError) -> DID {
-        if let did = try await recordedDID(of: handle) { return did }
-        return try await servedDID(of: handle)
+        let (recorded, isAnswered) = try await recordedDID(of: handle)
+        guard let text = if let recorded { recorded } else { try await servedDID(of: handle, isNamed: isAnswered) },
+            let did = try? DID(text)
+        else { throw ATProtocolError(.handleNotFound) }
+        return did
     }
 
-    private func recordedDID(of handle: ATProtocolHandle) async throws(ATProtocolError) -> DID? {
+    /// Returns the DID in the DNS, if any, and whether the DNS responded.
+    private func recordedDID(of handle: ATProtocolHandle) async throws(ATProtocolError) -> (did: String?, Bool) {
         // A name that is too long with its prefix can't have a record.
-        guard handle.text.utf8.count + 9 <= ATProtocolHandle.maximumByteCount else { return nil }
+        guard handle.text.utf8.count + 9 <= ATProtocolHandle.maximumByteCount else { return (nil, true) }
         let texts: [String]
         do throws(NameLookupError) {
             texts = try await names.texts(of: "_atproto." + handle.text)
         } catch {
             if error.code == .cancelled { throw .cancelled }
             log.info("the DNS returned no response for the handle \(handle); asking its host: \(error)")
-            return nil
+            return (nil, false)
         }
         let named = Set(texts.filter { $0.hasPrefix("did=") }.map { String($0.dropFirst(4)) })
-        guard let text = named.first else { return nil }
-        guard named.count == 1 else { throw ATProtocolError(.handleAmbiguous) }
-        log.debug("the DNS names a DID for the handle \(handle)")
-        return try DID(text)
+        guard named.count <= 1 else { throw ATProtocolError(.handleAmbiguous) }
+        if !named.isEmpty { log.debug("the DNS names a DID for the handle \(handle)") }
+        return (named.first, true)
     }
 
-    private func servedDID(of handle: ATProtocolHandle) async throws(ATProtocolError) -> DID {
+    /// Returns what the host says, or `nil` for a handle without a host or a host without accounts.
+    ///
+    /// - Parameter isNamed: whether the DNS responds: then a host that isn't found is none, and no network error.
+    private func servedDID(of handle: ATProtocolHandle, isNamed: Bool) async throws(ATProtocolError) -> String? {
         let url = try url("https://\(handle.text)/.well-known/atproto-did")
         let response: GuardedResponse
         do throws(ATProtocolError) {
             response = try await fetch(url, limit: 2048)
         } catch {
-            // A missing host means a handle without an account, not a network error.
-            guard case .network(let cause) = error.code, cause.code == .cannotResolveHost else { throw error }
-            throw ATProtocolError(.handleNotFound)
+            guard isNamed, case .network(let cause) = error.code, cause.code == .cannotResolveHost else { throw error }
+            return nil
         }
-        guard response.status == 200 else { throw ATProtocolError(.handleNotFound) }
+        guard response.status < 500, response.status != 429 else {
+            throw ATProtocolError(.refused(statusCode: response.status))
+        }
+        guard response.status == 200 else { return nil }
         let text = response.body.withExposedBytes { bytes in
             String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
         }
         let isSpace = { (character: Character) in character == " " || character == "\n" || character == "\r\n" }
         let trimmed = text.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
-        return try DID(String(trimmed))
+        return String(trimmed)
     }
 
     // MARK: - Documents

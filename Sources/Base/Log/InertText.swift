@@ -5,8 +5,7 @@ package enum InertText {
     /// Replaces control characters (C0, DEL, C1), line and paragraph separators, direction overrides and other
     /// invisible format characters by `\u{…}`, and the backslash by two.
     package static func escape(_ text: String) -> String {
-        // Nearly all text is this, and told so sooner.
-        if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != 0x5C }) { return text }
+        if isPlain(text) { return text }
         guard text.unicodeScalars.contains(where: mustEscape) else { return text }
         var result = ""
         result.reserveCapacity(text.utf8.count + 16)
@@ -20,6 +19,17 @@ package enum InertText {
             }
         }
         return result
+    }
+
+    /// Whether a text is printable ASCII without a backslash or a quotation mark, as nearly all is: such a text isn't
+    /// looked at character by character.
+    static func isPlain(_ text: String) -> Bool {
+        let bytes = text.utf8.span
+        for index in bytes.indices {
+            let byte = bytes[index]
+            guard byte >= 0x20, byte < 0x7F, byte != 0x22, byte != 0x5C else { return false }
+        }
+        return true
     }
 
     /// The bytes that this made an inert text of.
@@ -78,6 +88,7 @@ package enum InertText {
 package enum JSONText {
     /// Also escapes what `InertText` makes inert, so that JSON on a terminal does nothing there.
     package static func quote(_ text: String) -> String {
+        if InertText.isPlain(text) { return "\"" + text + "\"" }
         var result = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

@@ -1,4 +1,5 @@
 public import LatchkeySecrets
+internal import LatchkeySystem
 internal import Synchronization
 
 /// Recognizes secrets in use by keyed hashes of their pieces, without the values.
@@ -102,7 +103,7 @@ public final class LiveSecrets: Sendable {
         if ranges.isEmpty { return false }
         if isHeld(by: message.text.utf8.span, in: ranges) { return true }
         // A secret may have what was escaped since.
-        guard message.text.utf8.contains(UInt8(ascii: "\\")) else { return false }
+        guard ASCII.contains(message.text.utf8.span, 0x5C) else { return false }
         let text = Array(message.text.utf8)
         return ranges.contains { isHeld(by: InertText.unescape(text[$0]).span) }
     }

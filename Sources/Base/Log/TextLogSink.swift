@@ -77,39 +77,46 @@ final class LineChannel: Sendable {
     private static func write(_ text: String, to descriptor: Int32, timeout: Int32, isMidLine: inout Bool) -> Int32? {
         var text = text
         return text.withUTF8 { bytes in
-            let clock = ContinuousClock()
-            let end = clock.now.advanced(by: .milliseconds(Int(timeout)))
-            let pieceByteCount = bytes.count > Int(PIPE_BUF) && isPipe(descriptor) ? Int(PIPE_BUF) : bytes.count
-            let own = DescriptorBytes.withoutWaiting(descriptor)
+            let kind = kind(of: descriptor)
+            let pieceByteCount = bytes.count > Int(PIPE_BUF) && kind != S_IFREG ? Int(PIPE_BUF) : bytes.count
+            let own = kind == S_IFREG ? nil : DescriptorBytes.withoutWaiting(descriptor)
             defer { if let own { close(own) } }
             let target = own ?? descriptor
             var written = 0
+            // Begins with the first wait.
+            var end: ContinuousClock.Instant?
             while written < bytes.count {
                 // A pipe that is ready takes PIPE_BUF bytes without waiting.
                 var wanted = pollfd(fd: target, events: Int16(POLLOUT), revents: 0)
-                let left = max(.zero, clock.now.duration(to: end)) / .milliseconds(1)
-                let ready = unsafe poll(&wanted, 1, Int32(left))
+                var ready = kind == S_IFREG ? 1 : unsafe poll(&wanted, 1, 0)
+                if ready == 0 {
+                    let last = end ?? .now + .milliseconds(Int(timeout))
+                    end = last
+                    let left = max(.zero, ContinuousClock.now.duration(to: last))
+                    ready = unsafe poll(&wanted, 1, Int32(left / .milliseconds(1)))
+                }
                 // A signal doesn't mean that the descriptor is ready.
                 if ready < 0, errno == EINTR { continue }
                 if ready == 0 { return EAGAIN }
                 let pieceEnd = min(written + pieceByteCount, bytes.count)
                 let piece = unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[written..<pieceEnd])
-                switch unsafe PipeSafeWrite.write(piece, to: target, by: DescriptorBytes.writeOnce) {
+                switch unsafe PipeSafeWrite.write(piece, to: target, isSocket: kind == S_IFSOCK) {
                 case .success(let count):
                     written += count
                     isMidLine = true
                 case .failure(let failure):
                     // Another program was sooner.
-                    guard failure.number == EAGAIN, clock.now < end else { return failure.number }
+                    guard failure.number == EAGAIN, end.map({ .now < $0 }) ?? true else { return failure.number }
                 }
             }
             return nil
         }
     }
 
-    private static func isPipe(_ descriptor: Int32) -> Bool {
+    /// The kind of file, such as `S_IFREG`, or 0.
+    private static func kind(of descriptor: Int32) -> mode_t {
         var status = stat()
-        return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+        return unsafe fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
     }
 }
 
@@ -188,20 +195,26 @@ package enum PipeSafeWrite {
         }
     }
 
-    /// Calls write(2), or `call`, again after a signal, and returns the number of written bytes.
+    /// Calls write(2), again after a signal, and returns the number of written bytes.
     ///
     /// A pipe without a reader would raise SIGPIPE, and a file at its limit SIGXFSZ. Both are blocked in this thread
     /// and then removed, so that other waits for these signals aren't affected.
+    ///
+    /// - Parameter isSocket: whether to call `DescriptorBytes.writeOnce`, which doesn't wait for a socket.
     static func write(
-        _ bytes: UnsafeRawBufferPointer, to descriptor: Int32,
-        by call: (UnsafeRawBufferPointer, Int32) -> Int = { unsafe Glibc.write($1, $0.baseAddress, $0.count) }
+        _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, isSocket: Bool = false
     ) -> Result<Int, SystemErrorNumber> {
+        func call() -> Int {
+            unsafe isSocket
+                ? DescriptorBytes.writeOnce(bytes, to: descriptor)
+                : Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+        }
         var (held, before) = (sigset_t(), sigset_t())
         unsafe sigemptyset(&held)
         for signal in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&held, signal) }
         unsafe pthread_sigmask(SIG_BLOCK, &held, &before)
-        var count = unsafe call(bytes, descriptor)
-        while count < 0 && errno == EINTR { count = unsafe call(bytes, descriptor) }
+        var count = call()
+        while count < 0 && errno == EINTR { count = call() }
         let number = errno
         if count < 0, let signal = number == EPIPE ? SIGPIPE : number == EFBIG ? SIGXFSZ : nil,
             unsafe sigismember(&before, signal) == 0
@@ -276,6 +289,10 @@ public final class FileLogSink: LogSink {
 
     /// Returns `nil` and sets errno on failure.
     private func openFile() -> Open? {
+        guard !path.utf8.contains(0) else {
+            errno = EINVAL
+            return nil
+        }
         let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK
         let descriptor = unsafe Glibc.open(path, flags, mode_t(0o600))
         guard descriptor >= 0 else { return nil }

@@ -46,18 +46,22 @@ package enum DescriptorBytes {
     /// may be shared with other programs. `nil` for anything else, and if the system refuses.
     package static func withoutWaiting(_ descriptor: Int32) -> Int32? {
         var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0, [S_IFIFO, S_IFCHR].contains(status.st_mode & S_IFMT),
-            fcntl(descriptor, F_GETFL) & O_ACCMODE != O_RDONLY
-        else { return nil }
+        guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+        // TIOCGDEV of ioctl_tty(2) tells terminals apart, and from other devices.
+        var (terminal, other) = (UInt32(0), UInt32(0))
+        switch status.st_mode & S_IFMT {
+        case S_IFIFO: break
+        case S_IFCHR: guard unsafe ioctl(descriptor, 0x8004_5432, &terminal) == 0 else { return nil }
+        default: return nil
+        }
+        guard fcntl(descriptor, F_GETFL) & O_ACCMODE != O_RDONLY else { return nil }
         let flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
         let opened = unsafe open("/proc/self/fd/\(descriptor)", flags)
         guard opened >= 0 else { return nil }
-        // A terminal's controller opens as another one. TIOCGDEV of ioctl_tty(2) tells terminals apart.
-        var (terminal, other) = (UInt32(0), UInt32(0))
+        // A terminal's controller opens as another one.
         let isOther =
             status.st_mode & S_IFMT == S_IFCHR
-            && (unsafe ioctl(descriptor, 0x8004_5432, &terminal) != 0 || ioctl(opened, 0x8004_5432, &other) != 0
-                || terminal != other)
+            && (unsafe ioctl(opened, 0x8004_5432, &other) != 0 || terminal != other)
         if isOther { close(opened) }
         return isOther ? nil : opened
     }

@@ -62,6 +62,14 @@ import TestServices
         #expect(file.lostRecordCount == 2)
     }
 
+    @Test func `a path isn't cut at a NUL`() throws {
+        let directory = try TestDirectory()
+        let sink = FileLogSink(path: directory / "log\0x")
+        RedactedLogger("test", sink: sink).info("line")
+        #expect(sink.lostRecordCount == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
+    }
+
     /// A terminal is ready for a byte, and a write of more waited for its reader.
     @Test(.timeLimit(.minutes(5)), arguments: [false, true]) func `a reader that takes nothing stops nobody`(
         isTerminal: Bool

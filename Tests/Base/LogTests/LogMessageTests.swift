@@ -24,7 +24,8 @@ import Testing
         (Duration.zero, "0.000 s"), (.milliseconds(1), "0.001 s"), (.milliseconds(1250), "1.250 s"),
         (.seconds(3600), "3600.000 s"), (.nanoseconds(999_999), "0.000 s"), (.milliseconds(-500), "-0.500 s"),
         (.milliseconds(-1500), "-1.500 s"),
-        (.seconds(Int64.max), "9223372036854775807.000 s"),
+        (.seconds(Int64.max), "9223372036854775807.000 s"), (.seconds(1e20), "9223372036854775807.000 s"),
+        (.seconds(-1e20), "-9223372036854775808.000 s"),
     ])
     func `a duration is shown in seconds`(_ duration: Duration, _ expected: String) {
         #expect(("\(duration)" as LogMessage).text == expected)

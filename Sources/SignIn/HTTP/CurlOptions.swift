@@ -26,13 +26,13 @@ extension CurlEasyHandle {
     }
 
     private mutating func setLimits(_ limits: TransferLimits) {
-        let (seconds, attoseconds) = limits.timeout.components
-        // Zero would mean no limit at all; a day is as good as none.
-        let milliseconds = min(max(seconds, 0), 86_400) * 1000 + attoseconds / 1_000_000_000_000_000
+        let (seconds, attoseconds) = limits.time.components
+        // Zero would mean no limit at all.
+        let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
         set(CURLOPT_TIMEOUT_MS, Int(max(milliseconds, 1)))
         set(CURLOPT_CONNECTTIMEOUT_MS, Int(max(milliseconds, 1)))
         // Refuses an announced length early; what really comes in is counted by the transfer.
-        set(CURLOPT_MAXFILESIZE, limits.maximumBodyByteCount)
+        set(CURLOPT_MAXFILESIZE, max(limits.maximumBodyByteCount, 0))
     }
 
     private mutating func setProxy(_ proxy: Box<Secret<Password>>?, exceptions: String) {

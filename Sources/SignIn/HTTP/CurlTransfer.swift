@@ -30,8 +30,7 @@ final class CurlTransfer: @unchecked Sendable {
         _ request: consuming GuardedRequest, limits: TransferLimits, configuration: CurlTransport.Configuration,
         origin: LoggableText
     ) throws(TransportError) {
-        let isOwnField = request.fields.contains { HeaderField.transportNames.contains($0.name.lowercased()) }
-        guard !isOwnField else { throw TransportError(.malformedRequest, origin: origin) }
+        guard request.isWellFormed else { throw TransportError(.malformedRequest, origin: origin) }
         let handle = try mapError({ TransportError(.noLibrary($0), origin: origin) }, of: CurlEasyHandle())
         guard var easy = handle else { throw TransportError(.other, origin: origin) }
         self.origin = origin

@@ -1,5 +1,6 @@
 public import LatchkeyLog
 public import LatchkeySecrets
+internal import LatchkeySystem
 
 extension GuardedRequest {
     /// A request method (RFC 9110 section 9).
@@ -61,14 +62,16 @@ public struct HeaderField: Sendable, Hashable {
     public let url: HTTPURL
     /// The fields that aren't secret.
     public var fields: [HeaderField]
-    /// The whole value of the `Authorization` field, such as `Bearer …`; made by a named sink.
+    /// The whole value of the `Authorization` field, such as `Bearer …`. For a session's token, use
+    /// `SignInService.send` or an authenticator.
     public var authorization: Secret<MessageBody>?
     /// The whole value of the `DPoP` field (RFC 9449): a proof for this request alone.
     public var proof: Secret<MessageBody>?
     /// Sent verbatim; `nil` sends no body. The caller puts its `Content-Type` into `fields`.
     public var body: Secret<MessageBody>?
 
-    /// Leaves `proof` unset. `send` throws `malformedRequest` for a field that the transport writes, such as `Host`.
+    /// Leaves `proof` unset. `send` throws `malformedRequest` for a field that the transport writes, such as `Host`, and
+    /// for an `authorization` or a `proof` that is empty or has other characters than printable ASCII.
     public init(
         _ method: Method, _ url: HTTPURL, fields: [HeaderField] = [],
         authorization: consuming Secret<MessageBody>? = nil, body: consuming Secret<MessageBody>? = nil
@@ -79,6 +82,19 @@ public struct HeaderField: Sendable, Hashable {
         self.authorization = authorization
         self.proof = nil
         self.body = body
+    }
+
+    /// Whether a transport may send it: none of the fields is the transport's own, and no value can begin another field.
+    package var isWellFormed: Bool {
+        !fields.contains { HeaderField.transportNames.contains($0.name.lowercased()) }
+            && Self.isFieldValue(authorization) && Self.isFieldValue(proof)
+    }
+
+    private static func isFieldValue(_ value: borrowing Secret<MessageBody>?) -> Bool {
+        switch value {
+        case .some(let value): value.withExposedBytes { ASCII.isVisible($0, limit: .max) }
+        case .none: true
+        }
     }
 }
 
@@ -126,4 +142,7 @@ public struct TransferLimits: Sendable, Hashable {
         self.maximumBodyByteCount = maximumBodyByteCount
         self.timeout = timeout
     }
+
+    /// The timeout for a timer: a day is as good as none.
+    package var time: Duration { min(max(timeout, .zero), .seconds(86_400)) }
 }

@@ -69,6 +69,9 @@ public struct CredentialListing: AsyncSequence, Sendable {
             isolation actor: isolated (any Actor)?
         ) async throws(StoreError) -> CredentialMetadata? {
             while page.isEmpty && !isAtEnd {
+                // Pages can be empty.
+                if Task.isCancelled { throw .cancelled }
+                if listing.deadline.hasPassed { throw .timedOut }
                 let fetched = try await listing.store.page(
                     service: listing.service, after: cursor, deadline: listing.deadline)
                 page = fetched.entries[...]

@@ -119,7 +119,8 @@ public enum WriteCondition: Sendable, Hashable {
 
 /// The label, type and condition of a save.
 public struct SaveOptions: Sendable, Hashable {
-    /// The label that keyring applications show; `nil` keeps the present label, or makes one from the key.
+    /// The label that keyring applications show; `nil` keeps the present label, or makes one from the key. A vault
+    /// takes at most 4,096 bytes, a keyring no NUL.
     public var label: String?
     /// `binary` unless told otherwise; a keyring may pass it on to programs that show the secret.
     public var contentType: SecretContentType

@@ -9,8 +9,11 @@ public struct Deadline: Sendable, Hashable, Loggable {
         self.instant = instant
     }
 
-    /// The given time from now.
-    public static func after(_ duration: Duration) -> Deadline { Deadline(.now + duration) }
+    /// The given time from now. More than a hundred years count as a hundred.
+    public static func after(_ duration: Duration) -> Deadline {
+        let longest = Duration.seconds(3_155_760_000)
+        return Deadline(.now + min(max(duration, .zero - longest), longest))
+    }
 
     /// 30 seconds from now: what every operation uses unless told otherwise.
     public static var standard: Deadline { .after(.seconds(30)) }

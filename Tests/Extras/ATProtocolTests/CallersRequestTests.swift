@@ -25,6 +25,15 @@ struct CallersRequestTests {
         return (authorization.unprotectedFieldValue, proof.unprotectedFieldValue)
     }
 
+    @Test func `a sink shows its value to no mirror`() {
+        var sink = CallersOwnHTTPClientFieldSink()
+        Secret<AccessToken>.test("token-of-the-sink").pour(into: &sink)
+        var dumped = ""
+        dump(sink, to: &dumped)
+        #expect(![dumped, "\(sink)", String(reflecting: sink)].contains { $0.contains("token-of") })
+        #expect(sink.unprotectedFieldValue == "token-of-the-sink")
+    }
+
     @Test func `a request of the caller's own client carries the token and a proof for it alone`() async throws {
         let scene = try NetworkScene()
         try await scene.signIn()

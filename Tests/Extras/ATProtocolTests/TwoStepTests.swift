@@ -4,6 +4,7 @@ import LatchkeyLog
 import LatchkeyOAuth
 import LatchkeySecrets
 import LatchkeySignIn
+import LatchkeySystem
 import LatchkeyTestServer
 import Testing
 import TestSecrets
@@ -236,6 +237,30 @@ struct TwoStepTests {
             return try AuthorizationResponse(
                 pasted: Array(location.utf8).span, redirect: redirect)
         }
+    }
+
+    @Test func `a presenter that ignores its end doesn't hold up the deadline or a cancellation`() async throws {
+        let scene = try scene()
+        let (never, shown) = (Pending<Void>(), Pending<Void>())
+        defer { never.complete(()) }
+        let agent = UserAgent.presenter(
+            Presenter(redirect: scene.configuration.redirect) { (_, _) in
+                shown.complete(())
+                await never.value()
+                return nil
+            })
+        let timedOut = await code {
+            try await scene.client.authenticate(handle: "alice.test", presenting: agent, deadline: .after(.seconds(2)))
+        }
+        #expect(timedOut == .signIn(.userAgent(.timedOut)))
+        let task = Task {
+            await code {
+                try await scene.client.authenticate(handle: "alice.test", presenting: agent, deadline: .unhurried)
+            }
+        }
+        await shown.value()
+        task.cancel()
+        #expect(await task.value == .cancelled)
     }
 
     private struct Prose: Error, CustomStringConvertible { let description = "code=abc&state=def" }

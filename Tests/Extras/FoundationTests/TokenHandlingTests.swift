@@ -160,6 +160,28 @@ struct TokenHandlingTests {
         #expect(Set(used.withLock { $0 }).count == 1)
     }
 
+    @Test(arguments: ["", "tok\r\n", "to ken", "tok\u{E9}"])
+    func `a token that no request can carry is refused before it replaces the session`(token: String) async throws {
+        let refused = OAuthAuthenticator.Failure(
+            .signIn(SignInError(.oauth(OAuthError(.invalidResponse(.malformedToken))))))
+        let isFaulty = Mutex(true)
+        let scene = try AuthenticatorScene {
+            $0.account = "me"
+            $0.tokens.refreshProvider = { old, endpoint, authentication in
+                guard isFaulty.withLock({ $0 }) else {
+                    return try await endpoint.refresh(old, authentication: authentication)
+                }
+                return TokenResponse(accessToken: .test(token), expiresInSeconds: 3600)
+            }
+        }
+        #expect(try await scene.ask() == 200)
+        scene.advance(seconds: 4000)
+        await #expect(throws: refused) { _ = try await scene.ask() }
+        isFaulty.withLock { $0 = false }
+        #expect(try await scene.ask() == 200)
+        #expect(scene.server.record.replays == 0)
+    }
+
     @Test
     func `unbound tokens of a caller's own step are refused and revoked if bound ones were requested`()
         async throws

@@ -55,6 +55,19 @@ struct RequestTests {
         #expect(server.headers.isEmpty)
     }
 
+    @Test(arguments: ["Bearer x\r\nX-Evil: 1", "Bearer x\n", "Bearer x\0", "Bearer \u{E9}", ""], [false, true])
+    func `a secret field that could begin another one is refused`(value: String, isProof: Bool) async throws {
+        let server = try ScriptedServer([.readHeader, noContent])
+        let error = await #expect(throws: TransportError.self) {
+            var request = try GuardedRequest(.get, HTTPURL(server.origin))
+            let secret = Secret<MessageBody>.text(value)
+            if isProof { request.proof = consume secret } else { request.authorization = consume secret }
+            _ = try await CurlTransport().send(request)
+        }
+        #expect(error?.code == .malformedRequest)
+        #expect(server.headers.isEmpty)
+    }
+
     @Test func `the path stays unchanged`() async throws {
         let server = try ScriptedServer([.readHeader, noContent])
         _ = try await CurlTransport().send(GuardedRequest(.get, HTTPURL(server.origin + "/a/../%2F/./b?x=%20+")))

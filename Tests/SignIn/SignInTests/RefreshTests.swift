@@ -281,11 +281,14 @@ struct RefreshTests {
         #expect(scene.server.record.refreshes == 1)
     }
 
-    @Test func `a store that refuses for a moment doesn't cost the refreshed session`() async throws {
+    @Test(arguments: [(StoreError.Code.cannotWrite, 4), (.promptDismissed, 1)])
+    func `a store that refuses for a moment doesn't cost the refreshed session`(
+        code: StoreError.Code, count: Int
+    ) async throws {
         let scene = try SignInScene()
         try await scene.signIn()
         scene.clock.advance(seconds: 4000)
-        scene.refuseSessions(afterTheNext: 4)
+        scene.refuseSessions(afterTheNext: count, code)
         let refreshed = try await scene.token()
         #expect(try await scene.token() == refreshed)
         #expect(scene.server.record.refreshes == 1)
@@ -467,10 +470,10 @@ extension SignInScene {
     }
 
     /// The store takes one session, which is the one with the mark, and then refuses so many.
-    fileprivate func refuseSessions(afterTheNext count: Int) {
+    fileprivate func refuseSessions(afterTheNext count: Int, _ code: StoreError.Code = .cannotWrite) {
         store.beforeSaving(.session) { [store] in
             store.beforeSaving(.session) {}
-            store.refuseSaves(of: .session, times: count)
+            store.refuseSaves(of: .session, times: count, code)
         }
     }
 }

@@ -107,6 +107,8 @@ struct SessionStoreTests {
     }
 
     @Test(arguments: [
+        // Another account's.
+        #"{"latchkey_session":1,"token_type":"Bearer","authority":"a","client_id":"c","account":"y","access_token":"t"}"#,
         "", "{}", "null", "[]", "{\"latchkey_session\":1}", "not json",
         #"{"latchkey_session":2,"token_type":"Bearer","authority":"a","client_id":"c","account":"x","access_token":"t"}"#,
         #"{"latchkey_session":1,"token_type":"MAC","authority":"a","client_id":"c","account":"x","access_token":"t"}"#,

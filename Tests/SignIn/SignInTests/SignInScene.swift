@@ -103,7 +103,7 @@ final class TestClock: Sendable {
 /// A store that refuses what a test tells it to, in front of another.
 final class FaultyStore: CredentialStore {
     private let base: InMemoryStore
-    private let refused = Mutex<[CredentialKind: Int]>([:])
+    private let refused = Mutex<[CredentialKind: (Int, StoreError.Code)]>([:])
     private let saves = Mutex(0)
     private let readError = Mutex<StoreError.Code?>(nil)
     private let whenSaving = Mutex<[CredentialKind: @Sendable () -> Void]>([:])
@@ -111,7 +111,9 @@ final class FaultyStore: CredentialStore {
     init(_ base: InMemoryStore) { self.base = base }
 
     /// Refuses the next saves of a kind.
-    func refuseSaves(of kind: CredentialKind, times: Int = .max) { refused.withLock { $0[kind] = times } }
+    func refuseSaves(of kind: CredentialKind, times: Int = .max, _ code: StoreError.Code = .cannotWrite) {
+        refused.withLock { $0[kind] = (times, code) }
+    }
 
     /// Refuses all reads from now on, or no longer.
     func refuseReads(_ refuse: Bool, _ code: StoreError.Code = .locked) {
@@ -131,15 +133,15 @@ final class FaultyStore: CredentialStore {
     func save<Purpose: SecretPurpose>(
         _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, deadline: Deadline
     ) async throws(StoreError) -> CredentialVersion {
-        let isRefused = refused.withLock { refused in
-            guard let left = refused[key.kind], left > 0 else { return false }
-            refused[key.kind] = left - 1
-            return true
+        let refusal = refused.withLock { refused -> StoreError.Code? in
+            guard let (left, code) = refused[key.kind], left > 0 else { return nil }
+            refused[key.kind] = (left - 1, code)
+            return code
         }
         // Outside the lock: what runs may set another.
         let body = whenSaving.withLock { $0[key.kind] }
         body?()
-        if isRefused { throw StoreError(.cannotWrite, "the disk is full", platform: .errno(28)) }
+        if let refusal { throw StoreError(refusal, "the disk is full, or gone", platform: .errno(28)) }
         saves.withLock { $0 += 1 }
         return try await base.save(secret, for: key, options: options, deadline: deadline)
     }

@@ -28,6 +28,18 @@ import Testing
         await #expect(throws: StoreError.self) { _ = try await iterator.next() }
     }
 
+    @Test func `a listing of pages without entries can be cancelled, and ends at its deadline`() async throws {
+        let endless = PagedStore(pages: Array(repeating: [], count: 1000))
+        let task = Task { try await endless.list().all().count }
+        task.cancel()
+        let cancelled = await #expect(throws: StoreError.self) { _ = try await task.value }
+        #expect(cancelled?.code == .cancelled)
+        let late = await #expect(throws: StoreError.self) {
+            _ = try await endless.list(deadline: .after(.zero)).all()
+        }
+        #expect(late?.code == .timedOut)
+    }
+
     @Test func `the listing passes the service on to each page`() async throws {
         let entries = try await PagedStore(pages: [["a"], ["b"]]).list(service: "github").all()
         #expect(entries.map(\.key.service) == ["github", "github"])

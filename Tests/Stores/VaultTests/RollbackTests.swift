@@ -186,6 +186,16 @@ import TestServices
         #expect(try await open(folder, elsewhere).rollback == .current)
     }
 
+    @Test(arguments: ["", "seen", "/tmp/seen\0x"])
+    func `a memory without an absolute path opens nothing`(directory: String) async throws {
+        let folder = try VaultFolder()
+        withExtendedLifetime(try await folder.store()) {}
+        let error = await refusal { () async throws(StoreError) in
+            try await open(folder, RollbackMemory(directory: directory))
+        }
+        #expect(error?.code == .permissionDenied)
+    }
+
     @Test func `of two copies with equally many changes only the seen one opens`() async throws {
         let folder = try VaultFolder()
         let store = try await folder.store()

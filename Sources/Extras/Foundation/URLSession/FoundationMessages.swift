@@ -32,8 +32,7 @@ extension GuardedRequest {
 
     /// The request as one of Foundation's, the token inside in ordinary memory.
     borrowing func foundationRequest(timeout: Duration) throws(TransportError) -> URLRequest {
-        let isOwnField = fields.contains { HeaderField.transportNames.contains($0.name.lowercased()) }
-        guard !isOwnField, method.takesBody || body == nil, let address = URL(string: url.text),
+        guard isWellFormed, method.takesBody || body == nil, let address = URL(string: url.text),
             address.absoluteString == url.text
         else {
             throw TransportError(.malformedRequest, origin: url.loggableOrigin)
@@ -152,9 +151,10 @@ extension TransportError.Code {
                 .serverCertificateNotYetValid:
                 .certificateRefused
             case .dataLengthExceedsMaximum: .bodyTooLarge
-            case .cannotParseResponse, .cannotDecodeContentData, .cannotDecodeRawData:
+            // The last one is also a response that isn't HTTP.
+            case .cannotParseResponse, .cannotDecodeContentData, .cannotDecodeRawData, .unsupportedURL:
                 .malformedResponse
-            case .badURL, .unsupportedURL: .malformedRequest
+            case .badURL: .malformedRequest
             default: .other
             }
     }

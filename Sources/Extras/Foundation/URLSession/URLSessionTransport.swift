@@ -46,8 +46,8 @@ public final class URLSessionTransport: HTTPTransport {
         let origin = request.url.loggableOrigin
         guard request.url.isConfidential else { throw TransportError(.notConfidential, origin: origin) }
         if Task.isCancelled { throw TransportError(.cancelled, origin: origin) }
-        guard limits.timeout > .zero else { throw TransportError(.timedOut, origin: origin) }
-        let foundationRequest = try request.foundationRequest(timeout: limits.timeout)
+        guard limits.time > .zero else { throw TransportError(.timedOut, origin: origin) }
+        let foundationRequest = try request.foundationRequest(timeout: limits.time)
         let task =
             if let source {
                 session.uploadTask(with: foundationRequest, fromFile: source)
@@ -57,7 +57,7 @@ public final class URLSessionTransport: HTTPTransport {
         let transfer = URLSessionTransfer(origin: origin, limits: limits, target: target)
         transfers.add(transfer, of: task)
         let alarm = Task {
-            try await Task.sleep(for: limits.timeout)
+            try await Task.sleep(for: limits.time)
             transfer.end(TransportError(.timedOut, origin: origin))
         }
         await withTaskCancellationHandler {
@@ -112,7 +112,7 @@ public struct ClosureTransport: HTTPTransport {
     {
         let origin = request.url.loggableOrigin
         guard request.url.isConfidential else { throw TransportError(.notConfidential, origin: origin) }
-        let foundationRequest = try request.foundationRequest(timeout: limits.timeout)
+        let foundationRequest = try request.foundationRequest(timeout: limits.time)
         let received: (Data, URLResponse)
         do {
             try Task.checkCancellation()

@@ -196,15 +196,21 @@ extension TokenEndpoint {
 
     /// Checks tokens that a step of the caller's own brought as those of a response are; others are revoked.
     ///
-    /// Throws `.invalidResponse(.tokenNotBound)` where they should be bound to a key, and `.unknownTokenType` where
-    /// there is none.
-    package func requireBinding(
+    /// Throws `.invalidResponse`: `.tokenNotBound` where they should be bound to a key, `.unknownTokenType` where there
+    /// is none, and `.malformedToken` for a token that no request can carry.
+    package func check(
         of tokens: borrowing TokenResponse, without old: borrowing Secret<RefreshToken>? = nil,
         _ authentication: borrowing ClientAuthentication
     ) async throws(OAuthError) {
         let isBound = tokens.type == .dpop
-        guard isBound != (endpoint.dpop != nil) else { return }
+        let problem: OAuthError.Malformation
+        if isBound == (endpoint.dpop != nil) {
+            guard !tokens.isWellFormed else { return }
+            problem = .malformedToken
+        } else {
+            problem = isBound ? .unknownTokenType : .tokenNotBound
+        }
         await revoke(tokens, without: old, authentication)
-        throw OAuthError(.invalidResponse(isBound ? .unknownTokenType : .tokenNotBound))
+        throw OAuthError(.invalidResponse(problem))
     }
 }

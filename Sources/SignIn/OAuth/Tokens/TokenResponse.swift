@@ -77,8 +77,6 @@ struct TokenResponseReader {
     let isBound: Bool
     let now: UnixTime
 
-    /// In bytes. Tokens that are JSON Web Tokens can be long; a field of HTTP can't be much longer than this.
-    static let maximumTokenByteCount = 32 << 10
     /// One hundred years: a longer life is reduced to this, so that adding it to the clock can't overflow.
     static let maximumLifetimeSeconds: Int64 = 3_155_760_000
 
@@ -153,8 +151,7 @@ struct TokenResponseReader {
         guard let accessToken = try Self.token("access_token", in: document, as: AccessToken.self) else {
             throw OAuthError(.invalidResponse(.missingAccessToken))
         }
-        // RFC 6749 allows a space in a token, but a Bearer field can't carry one (RFC 6750 section 2.1).
-        guard !accessToken.withExposedBytes({ ASCII.contains($0, 0x20) }) else {
+        guard accessToken.isToken else {
             throw OAuthError(.invalidResponse(.malformedToken))
         }
         guard let type = document.member("token_type"), let text = try? document.publicText(type, limit: 32) else {
@@ -186,7 +183,7 @@ struct TokenResponseReader {
             return nil
         }
         guard let token = try? document.secret(member, as: purpose),
-            token.withExposedBytes({ ASCII.isVisible($0, limit: Self.maximumTokenByteCount) })
+            token.isVisible
         else { throw OAuthError(.invalidResponse(.malformedToken)) }
         return token
     }
@@ -206,6 +203,29 @@ struct TokenResponseReader {
         }
         let text = try? document.publicText(member, limit: ScopeList.maximumByteCount)
         return text.flatMap { try? ScopeList(text: $0, separatedByComma: server.separatesScopesByComma) }
+    }
+}
+
+extension Secret where Purpose: SecretPurpose {
+    /// Whether it can be a token: VSCHAR (RFC 6749 appendix A), at most 32 KiB. Tokens that are JSON Web Tokens can be
+    /// long; a field of HTTP can't be much longer than this.
+    fileprivate var isVisible: Bool { withExposedBytes { ASCII.isVisible($0, limit: 32 << 10) } }
+}
+
+extension Secret where Purpose == AccessToken {
+    /// Whether a request can carry it. RFC 6749 allows a space in a token, but a Bearer field can't carry one (RFC 6750
+    /// section 2.1).
+    package var isToken: Bool { isVisible && !withExposedBytes { ASCII.contains($0, 0x20) } }
+}
+
+extension TokenResponse {
+    /// Whether requests can carry its tokens.
+    var isWellFormed: Bool {
+        guard accessToken.isToken else { return false }
+        switch refreshToken {
+        case .some(let token): return token.isVisible
+        case .none: return true
+        }
     }
 }
 

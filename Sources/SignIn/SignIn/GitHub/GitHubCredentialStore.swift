@@ -1,5 +1,6 @@
 public import LatchkeyCredentials
 internal import LatchkeyHTTP
+internal import LatchkeyLog
 internal import LatchkeyOAuth
 public import LatchkeySecrets
 
@@ -29,11 +30,15 @@ public struct GitHubCredentialStore: Sendable {
 
     /// Keeps a token that was made elsewhere, such as one from GitHub's settings, under a login.
     ///
-    /// Throws what the store throws, and `busy` when another process holds the login's lease too long.
+    /// Throws what the store throws, `busy` when another process holds the login's lease too long, and `unsupported`
+    /// for a token that no request can carry: an empty one, or one with a space or a line break.
     public func save(
         _ token: borrowing Secret<AccessToken>, for login: String, config: GitHubOAuthConfig,
         now: UnixTime = .now()
     ) async throws(StoreError) {
+        guard token.isToken else {
+            throw StoreError(.unsupported, "the token is empty, too long, or has characters that no token has")
+        }
         let lease = try await sessions.lease(login, deadline: .standard)
         try await sessions.save(
             StoredSession(

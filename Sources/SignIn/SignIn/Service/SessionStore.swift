@@ -55,12 +55,15 @@ package struct SessionStore: Sendable {
         try await store.save(secret, for: try key(session.account), options: options, deadline: deadline)
     }
 
-    /// Returns the session of an account, or `nil`. Throws `.corrupted` for an item that isn't a Latchkey session.
+    /// Returns the session of an account, or `nil`. Throws `.corrupted` for an item that isn't a Latchkey session
+    /// of that account.
     package func load(_ account: String, deadline: Deadline = .standard) async throws(StoreError) -> StoredSession? {
         guard let record = try await store.read(try key(account), as: StoredLogin.self, deadline: deadline) else {
             return nil
         }
-        guard let session = try? StoredSession(decoding: record.secret) else {
+        // Another account's would be refreshed under this one's lease.
+        guard let session = try? StoredSession(decoding: record.secret), session.account.hasSameOctets(as: account)
+        else {
             throw StoreError(
                 .corrupted, "the session of \(record.metadata.key) can't be read", hint: "sign in again")
         }
@@ -150,6 +153,28 @@ package struct SessionStore: Sendable {
         return summaries
     }
 
+    /// Saves a session whose old refresh token the server may have spent: a store that is locked or away for now is
+    /// tried again.
+    func save(
+        _ session: borrowing StoredSession, within patience: Duration, _ log: RedactedLogger
+    ) async throws(StoreError) {
+        let deadline = Deadline.after(patience)
+        var (pause, isFirst) = (Duration.milliseconds(50), true)
+        while true {
+            do throws(StoreError) {
+                return try await save(session, deadline: deadline)
+            } catch {
+                // Whoever dismissed a prompt isn't asked again at once.
+                if error.code == .promptDismissed { pause = patience / 3 }
+                guard error.isPassing, deadline.remaining > pause else { throw error }
+                if isFirst { log.warning("can't store the refreshed session yet: \(error)") }
+                isFirst = false
+            }
+            try? await Task.sleep(for: pause)
+            pause = min(pause * 2, .seconds(2))
+        }
+    }
+
     // MARK: - Keys
 
     /// Saves the key that a session will be bound to: before the session, which names it.
@@ -219,7 +244,9 @@ extension StoreError {
     /// Whether a store may accept in some seconds what it refused.
     var isPassing: Bool {
         switch code {
-        case .unavailable, .locked, .timedOut, .permissionDenied, .busy, .cannotWrite, .protocolViolation: true
+        case .unavailable, .locked, .promptDismissed, .timedOut, .permissionDenied, .busy, .cannotWrite,
+            .protocolViolation:
+            true
         default: false
         }
     }

@@ -113,9 +113,14 @@ extension SignInService {
     }
 
     /// Checks the owner of tokens before any use.
-    func check(_ tokens: borrowing TokenResponse, are known: OAuthProvider.KnownAccount) throws(SignInError) {
+    ///
+    /// - Parameter scopes: those of the session that was refreshed, which stay unless the server names others (RFC 6749
+    ///   section 6).
+    func check(
+        _ tokens: borrowing TokenResponse, are known: OAuthProvider.KnownAccount, of scopes: ScopeList = []
+    ) throws(SignInError) {
         guard tokens.namedSubject?.hasSameOctets(as: known.subject) == true else { throw SignInError(.accountMismatch) }
-        let granted = tokens.grantedScopes ?? []
+        let granted = tokens.grantedScopes ?? scopes
         guard known.requiredScopes.scopes.allSatisfy(granted.contains) else { throw SignInError(.scopeMissing) }
     }
 

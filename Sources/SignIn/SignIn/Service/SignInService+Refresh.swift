@@ -145,7 +145,7 @@ extension SignInService {
         let tokens = try await refreshedTokens(of: session, at: endpoint, authentication)
         reserve.release()
         if let known = provider.knownAccount {
-            if let error = failure(SignInError.self, of: try check(tokens, are: known)) {
+            if let error = failure(SignInError.self, of: try check(tokens, are: known, of: session.scopes)) {
                 log.info("the session was not refreshed: \(error)")
                 await endpoint.revoke(tokens, without: session.refreshToken?.duplicate(), authentication)
                 throw error
@@ -153,7 +153,9 @@ extension SignInService {
         }
         let granted = TokensInText(tokens).plain(tokens.grantedScopes, log)
         let refreshed = session.refreshed(with: tokens, granted: granted, now: context.now())
-        try await store(refreshed)
+        try await mapError(
+            { (error: StoreError) in SignInError(.tokensNotStored(error)) },
+            awaiting: await sessions.save(refreshed, within: context.patience, log))
         remember(refreshed)
         log.info("the session was refreshed")
         try await checkIdentity(in: tokens, of: session, at: endpoint, authentication)
@@ -268,28 +270,12 @@ extension SignInService {
             let tokens = try await refresh(token, endpoint, authentication)
             try await mapError(
                 SignInError.oauth,
-                awaiting: await endpoint.requireBinding(of: tokens, without: token.duplicate(), authentication))
+                awaiting: await endpoint.check(of: tokens, without: token.duplicate(), authentication))
             return tokens
         }
         return try await mapError(
             SignInError.oauth,
             awaiting: await endpoint.refresh(token, subject: subject, authentication: authentication))
-    }
-
-    /// The server may have rotated the refresh token already, so a store that is locked or away for now is tried again.
-    private func store(_ session: borrowing StoredSession) async throws(SignInError) {
-        let deadline = Deadline.after(context.patience)
-        var pause = Duration.milliseconds(50)
-        while true {
-            do throws(StoreError) {
-                return try await sessions.save(session, deadline: deadline)
-            } catch {
-                guard error.isPassing, deadline.remaining > pause else { throw SignInError(.tokensNotStored(error)) }
-                if pause == .milliseconds(50) { log.warning("can't store the refreshed session yet: \(error)") }
-            }
-            try? await Task.sleep(for: pause)
-            pause = min(pause * 2, .seconds(2))
-        }
     }
 }
 
@@ -327,7 +313,8 @@ extension SignInService {
             try await refresh(name, refused: Box(session.accessToken.duplicate()), deadline: .standard)
         } catch {
             switch error.code {
-            case .sessionEnded, .refreshLost, .store, .tokensNotStored, .cancelled: throw error
+            case .sessionEnded, .refreshLost, .store, .tokensNotStored, .cancelled, .accountMismatch, .scopeMissing:
+                throw error
             default:
                 log.info("can't refresh the session: \(error)")
                 return response
@@ -385,7 +372,7 @@ extension SignInService {
 }
 
 /// The sink that hands a field's value, the token inside, to an HTTP client of the caller's own.
-public struct CallersOwnHTTPClientFieldSink: SecretSink {
+public struct CallersOwnHTTPClientFieldSink: SecretSink, CustomReflectable {
     public static var reason: StaticString { "the caller's own HTTP client sends the request to the account's server" }
 
     /// The whole value of a field, such as `DPoP …`: a secret, as ordinary text from here on.
@@ -397,4 +384,6 @@ public struct CallersOwnHTTPClientFieldSink: SecretSink {
     public mutating func receive(_ bytes: Span<UInt8>) {
         for index in bytes.indices { unprotectedFieldValue.unicodeScalars.append(Unicode.Scalar(bytes[index])) }
     }
+
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }

@@ -133,7 +133,7 @@ extension SignInService {
     ) async throws(SignInError) -> TokenResponse {
         if let exchange = steps.exchange {
             let tokens = try await exchange(callback, endpoint, authentication)
-            try await mapError(SignInError.oauth, awaiting: await endpoint.requireBinding(of: tokens, authentication))
+            try await mapError(SignInError.oauth, awaiting: await endpoint.check(of: tokens, authentication))
             return tokens
         }
         do throws(OAuthError) {

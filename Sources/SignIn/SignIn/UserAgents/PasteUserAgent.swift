@@ -85,18 +85,25 @@ struct PasteDialog: Sendable {
     func response(
         gate: AuthorizationResponseGate, deadline: Deadline
     ) async throws(PromptTerminalError) -> AuthorizationResponse {
+        // A terminal without a person may answer at once, and for ever.
+        var uselessCount = 0
         while true {
             if Task.isCancelled { throw .cancelled }
             if deadline.hasPassed { throw .timedOut }
+            if uselessCount == 100 { throw .dismissed }
             let text: Secret<MessageBody>
             do throws(PromptTerminalError) {
                 text = try await terminal.ask(
                     "Address (it stays hidden)", limit: AuthorizationResponse.maximumByteCount, deadline: deadline)
             } catch .tooLong {
+                uselessCount += 1
                 try await terminal.show("The response is too long.")
                 continue
             }
-            if text.isEmpty { continue }
+            if text.isEmpty {
+                uselessCount += 1
+                continue
+            }
             guard let response = try? AuthorizationResponse(pasted: text, redirect: redirect) else {
                 log.info("the pasted text isn't a response")
                 try await terminal.show(

@@ -21,8 +21,9 @@ public protocol PromptTerminal: Sendable {
 
     /// Asks a question and returns the line that the user enters, without echo and without its line break.
     ///
-    /// A paste may be longer than the 4,096 bytes that a terminal accepts in canonical mode. Throws at the deadline and
-    /// if the task is cancelled, and restores the terminal.
+    /// A paste may be longer than the 4,096 bytes that a terminal accepts in canonical mode. Throws `.dismissed` at the
+    /// end of the input, `.timedOut` at the deadline, and `.cancelled` if the task is cancelled, and restores the
+    /// terminal. After a hundred empty or too long answers the sign-in ends as if dismissed.
     func ask(
         _ question: LogMessage, limit: Int, deadline: Deadline
     ) async throws(PromptTerminalError) -> Secret<MessageBody>

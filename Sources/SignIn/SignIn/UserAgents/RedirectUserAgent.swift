@@ -2,6 +2,8 @@ package import LatchkeyCredentials
 public import LatchkeyLog
 public import LatchkeyOAuth
 package import LatchkeySecrets
+internal import LatchkeySystem
+internal import Synchronization
 
 /// Shows a person the authorization page and brings the response back: a browser with a loopback listener, a paste, or
 /// an adopter's own way.
@@ -113,17 +115,33 @@ package struct PresentingUserAgent: RedirectUserAgent {
         func present(
             _ url: consuming AuthorizationURL, gate: AuthorizationResponseGate, deadline: Deadline
         ) async throws(UserAgentError) -> AuthorizationResponse {
-            let response: AuthorizationResponse?
-            do {
-                response = try await presenter.presentAuthorization(at: url, callbackScheme: redirect.scheme)
-            } catch let error as UserAgentError {
-                throw error
-            } catch is CancellationError {
-                throw .cancelled
-            } catch {
-                throw .unavailable(.pageFailed)
+            // A presenter that doesn't notice the end of its task goes on alone.
+            let (address, end) = (Box(url), Pending<Result<Box<Mutex<AuthorizationResponse?>>, UserAgentError>>())
+            let showing = Task { [presenter, redirect] in
+                do {
+                    let response = try await presenter.presentAuthorization(
+                        at: address.value.duplicate(), callbackScheme: redirect.scheme)
+                    end.complete(.success(Box(Mutex(response))))
+                } catch let error as UserAgentError {
+                    end.complete(.failure(error))
+                } catch is CancellationError {
+                    end.complete(.failure(.cancelled))
+                } catch {
+                    end.complete(.failure(.unavailable(.pageFailed)))
+                }
             }
-            guard let response else { throw .userCancelled }
+            let alarm = Task {
+                try await Task.sleep(until: deadline.instant, clock: .continuous)
+                end.complete(.failure(.timedOut))
+            }
+            let outcome = await withTaskCancellationHandler {
+                await end.value()
+            } onCancel: {
+                end.complete(.failure(.cancelled))
+            }
+            alarm.cancel()
+            showing.cancel()
+            guard let response = try outcome.get().value.withLock({ $0.take() }) else { throw .userCancelled }
             guard gate.admit(response) == .admitted else { throw .onlyForeignResponses }
             return response
         }

@@ -48,6 +48,7 @@ public enum VaultKeyFile {
     }
 
     private static func checkName(_ path: String) throws(StoreError) {
+        guard !path.utf8.contains(0) else { throw FileProblem.refuse("key file", path, "has a NUL in its name") }
         guard VaultPath.isJournal(path) else { return }
         throw FileProblem.refuse(
             "key file", path, "has a name that is reserved for journals", hint: "choose another name")
@@ -65,6 +66,7 @@ public enum VaultKeyFile {
 
     /// Reads a key file of this user alone.
     static func read(_ path: String) throws(StoreError) -> Secret<KeyFileKey> {
+        guard !path.utf8.contains(0) else { throw FileProblem.refuse("key file", path, "has a NUL in its name") }
         let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ELOOP { throw FileProblem.refuse("key file", path, "is a symbolic link") }

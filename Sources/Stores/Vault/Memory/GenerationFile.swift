@@ -72,6 +72,9 @@ struct GenerationFile: Sendable {
     // MARK: - Parts
 
     private func openExisting(_ mode: Int32) throws(StoreError) -> Int32? {
+        guard directory.hasPrefix("/"), !directory.utf8.contains(0) else {
+            throw FileProblem.refuse("directory", directory, "is not an absolute path")
+        }
         let folder = try mappingError({ (error: SystemErrorNumber) in
             FileProblem.system("directory", directory, number: error.number)
         }) { () throws(SystemErrorNumber) in

@@ -198,7 +198,7 @@ public struct RollbackMemory: Sendable {
     let logger: RedactedLogger
 
     /// - Parameters:
-    ///   - directory: `$XDG_STATE_HOME/latchkey/vaults`, for one.
+    ///   - directory: an absolute path, such as `$XDG_STATE_HOME/latchkey/vaults`; with another one, no vault opens.
     ///   - onRollback: what opening does with an older copy; it is refused unless told otherwise.
     ///   - logger: told when nothing can be remembered, which keeps no process from reading or saving: as `info` when a
     ///     vault is opened, as `warning` when one was changed.

@@ -37,6 +37,18 @@ import TestServices
         }
     }
 
+    /// The hint of the ended session has no account.
+    @Test func `at AT Protocol a sign-in without an account is the current account's`() async throws {
+        let session = try await FlowSession(.atProtocol, .vault)
+        try await session.run(["sign-in", "work"], 64...64)
+        try await session.signIn()
+        session.server.revokeEverything()
+        let ended = try await session.run(session.request, 77...77)
+        #expect(ended.errorText.contains("run `latchkey sign-in work`"))
+        try await session.run(["sign-in", "work"])
+        try await session.run(session.request)
+    }
+
     @Test(arguments: Sweep.all)
     func `no method of signing in shows or stores a secret in the open, successful or not`(_ sweep: Sweep) async throws
     {

@@ -83,18 +83,18 @@ final class LineChannel: Sendable {
             defer { if let own { close(own) } }
             let target = own ?? descriptor
             var written = 0
-            // Begins with the first wait.
+            // The time begins with the first wait.
             var end: ContinuousClock.Instant?
+            func left() -> Duration {
+                let last = end ?? .now + .milliseconds(Int(timeout))
+                end = last
+                return max(.zero, ContinuousClock.now.duration(to: last))
+            }
             while written < bytes.count {
                 // A pipe that is ready takes PIPE_BUF bytes without waiting.
                 var wanted = pollfd(fd: target, events: Int16(POLLOUT), revents: 0)
                 var ready = kind == S_IFREG ? 1 : unsafe poll(&wanted, 1, 0)
-                if ready == 0 {
-                    let last = end ?? .now + .milliseconds(Int(timeout))
-                    end = last
-                    let left = max(.zero, ContinuousClock.now.duration(to: last))
-                    ready = unsafe poll(&wanted, 1, Int32(left / .milliseconds(1)))
-                }
+                if ready == 0 { ready = unsafe poll(&wanted, 1, Int32(left() / .milliseconds(1))) }
                 // A signal doesn't mean that the descriptor is ready.
                 if ready < 0, errno == EINTR { continue }
                 if ready == 0 { return EAGAIN }
@@ -106,7 +106,7 @@ final class LineChannel: Sendable {
                     isMidLine = true
                 case .failure(let failure):
                     // Another program was sooner.
-                    guard failure.number == EAGAIN, end.map({ .now < $0 }) ?? true else { return failure.number }
+                    guard failure.number == EAGAIN, left() > .zero else { return failure.number }
                 }
             }
             return nil

@@ -121,7 +121,10 @@ extension UserAgentError.Reason {
     var hint: LogMessage? {
         switch self {
         case .noWay:
-            "run this at a terminal (`ssh -t`, `podman run -it`) or a desktop, or set BROWSER; \(Recovery.device); \(Recovery.copySession)"
+            """
+            run the command at a terminal (`ssh -t`, `podman run -it`) or a desktop, or set BROWSER; \(Recovery.device); \
+            \(Recovery.copySession)
+            """
         case .noHandler: "\(Recovery.installHandler)"
         case .noDisplay, .noBrowser, .browserFailed: "\(Recovery.paste), or set BROWSER"
         case .malformedBrowser: "set BROWSER to a command such as firefox, or \(Recovery.paste)"

@@ -83,7 +83,7 @@ final class LineChannel: Sendable {
             defer { if let own { close(own) } }
             let target = own ?? descriptor
             var written = 0
-            // The time begins with the first wait.
+            // The time begins when the descriptor first isn't ready.
             var end: ContinuousClock.Instant?
             func left() -> Duration {
                 let last = end ?? .now + .milliseconds(Int(timeout))

@@ -47,7 +47,7 @@ package enum DescriptorBytes {
     package static func withoutWaiting(_ descriptor: Int32) -> Int32? {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { return nil }
-        // TIOCGDEV of ioctl_tty(2) tells terminals apart, and from other devices.
+        // Only terminals respond to TIOCGDEV (ioctl_tty(2)), each with its own number.
         var (terminal, other) = (UInt32(0), UInt32(0))
         switch status.st_mode & S_IFMT {
         case S_IFIFO: break

@@ -70,7 +70,7 @@ public struct HeaderField: Sendable, Hashable {
     /// Sent verbatim; `nil` sends no body. The caller puts its `Content-Type` into `fields`.
     public var body: Secret<MessageBody>?
 
-    /// Leaves `proof` unset. `send` throws `malformedRequest` for a field that the transport writes, such as `Host`, and
+    /// Leaves `proof` unset. The transports here throw `malformedRequest` for a field that the transport writes, such as `Host`, and
     /// for an `authorization` or a `proof` that is empty or has other characters than printable ASCII.
     public init(
         _ method: Method, _ url: HTTPURL, fields: [HeaderField] = [],
@@ -84,7 +84,8 @@ public struct HeaderField: Sendable, Hashable {
         self.body = body
     }
 
-    /// Whether a transport may send it: none of the fields is the transport's own, and no value can begin another field.
+    /// Whether a transport may send it: no field is one that the transport writes, and both secret fields are printable
+    /// ASCII.
     package var isWellFormed: Bool {
         !fields.contains { HeaderField.transportNames.contains($0.name.lowercased()) }
             && Self.isFieldValue(authorization) && Self.isFieldValue(proof)
@@ -143,6 +144,6 @@ public struct TransferLimits: Sendable, Hashable {
         self.timeout = timeout
     }
 
-    /// The timeout for a timer: a day is as good as none.
+    /// The timeout, between zero and a day.
     package var time: Duration { min(max(timeout, .zero), .seconds(86_400)) }
 }

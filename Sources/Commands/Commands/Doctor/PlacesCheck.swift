@@ -10,7 +10,7 @@ struct PlacesCheck {
     let stores: [any CredentialStore]
     /// Whether commands look for credentials in every store: then one that has two secrets can't be used.
     let usesAllStores: Bool
-    /// For each store's listing, so that one that doesn't respond takes no other's time, and for all comparisons.
+    /// The time for each store's listing, and for all comparisons together: a store that hangs doesn't use up another's.
     let timeout: Duration
 
     /// How many credentials' secrets are compared.

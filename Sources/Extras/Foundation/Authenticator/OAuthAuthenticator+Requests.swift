@@ -88,7 +88,10 @@ extension OAuthAuthenticator {
         } catch {
             if error.code == .cancelled { throw .cancelled }
             log.info("can't refresh the session: \(error)")
-            return Self.needsPerson(error) ? .refused(error) : .notNow
+            switch error.code {
+            case .tokensNotStored, .accountMismatch, .scopeMissing: throw .signIn(error)
+            default: return Self.needsPerson(error) ? .refused(error) : .notNow
+            }
         }
     }
 

@@ -112,6 +112,7 @@ public struct ClosureTransport: HTTPTransport {
     {
         let origin = request.url.loggableOrigin
         guard request.url.isConfidential else { throw TransportError(.notConfidential, origin: origin) }
+        guard limits.time > .zero else { throw TransportError(.timedOut, origin: origin) }
         let foundationRequest = try request.foundationRequest(timeout: limits.time)
         let received: (Data, URLResponse)
         do {

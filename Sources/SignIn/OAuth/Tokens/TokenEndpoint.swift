@@ -196,8 +196,8 @@ extension TokenEndpoint {
 
     /// Checks tokens that a step of the caller's own brought as those of a response are; others are revoked.
     ///
-    /// Throws `.invalidResponse`: `.tokenNotBound` where they should be bound to a key, `.unknownTokenType` where there
-    /// is none, and `.malformedToken` for a token that no request can carry.
+    /// Throws `.invalidResponse`: `.tokenNotBound` for unbound tokens if a key was requested, `.unknownTokenType` for
+    /// bound tokens if none was, and `.malformedToken` for a token that no request can carry.
     package func check(
         of tokens: borrowing TokenResponse, without old: borrowing Secret<RefreshToken>? = nil,
         _ authentication: borrowing ClientAuthentication

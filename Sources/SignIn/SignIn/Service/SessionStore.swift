@@ -159,13 +159,17 @@ package struct SessionStore: Sendable {
         _ session: borrowing StoredSession, within patience: Duration, _ log: RedactedLogger
     ) async throws(StoreError) {
         let deadline = Deadline.after(patience)
-        var (pause, isFirst) = (Duration.milliseconds(50), true)
+        var (pause, isFirst, wasDismissed) = (Duration.milliseconds(50), true, false)
         while true {
             do throws(StoreError) {
                 return try await save(session, deadline: deadline)
             } catch {
-                // Whoever dismissed a prompt isn't asked again at once.
-                if error.code == .promptDismissed { pause = patience / 3 }
+                // Whoever dismissed a prompt is asked once more, later.
+                if error.code == .promptDismissed {
+                    guard !wasDismissed else { throw error }
+                    wasDismissed = true
+                    pause = min(patience / 3, deadline.remaining / 2)
+                }
                 guard error.isPassing, deadline.remaining > pause else { throw error }
                 if isFirst { log.warning("can't store the refreshed session yet: \(error)") }
                 isFirst = false

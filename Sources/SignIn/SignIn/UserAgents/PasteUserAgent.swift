@@ -85,7 +85,7 @@ struct PasteDialog: Sendable {
     func response(
         gate: AuthorizationResponseGate, deadline: Deadline
     ) async throws(PromptTerminalError) -> AuthorizationResponse {
-        // A terminal without a person may answer at once, and for ever.
+        // A terminal without a person may answer at once, without end.
         var uselessCount = 0
         while true {
             if Task.isCancelled { throw .cancelled }

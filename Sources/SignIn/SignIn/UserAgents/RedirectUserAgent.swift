@@ -82,6 +82,9 @@ public protocol AuthorizationPresenter: Sendable {
     /// Errors that it throws become `.unavailable(.pageFailed)` (`.presenterFailed` in AT Protocol's client) without
     /// their text, unless they are a ``UserAgentError`` or a `CancellationError`.
     ///
+    /// It runs in a task of its own, which is cancelled when the sign-in ends, such as at its deadline. Close the page then:
+    /// the sign-in doesn't wait for that.
+    ///
     /// - Parameters:
     ///   - url: the page's address, which is only readable through a named sink, because it may contain the state.
     ///   - callbackScheme: the scheme of the redirect address, such as `org.example.app`.

@@ -73,7 +73,7 @@ struct GenerationFile: Sendable {
 
     private func openExisting(_ mode: Int32) throws(StoreError) -> Int32? {
         guard directory.hasPrefix("/"), !directory.utf8.contains(0) else {
-            throw FileProblem.refuse("directory", directory, "is not an absolute path")
+            throw FileProblem.refuse("directory", directory, "isn't an absolute path, or has a NUL in it")
         }
         let folder = try mappingError({ (error: SystemErrorNumber) in
             FileProblem.system("directory", directory, number: error.number)

@@ -198,7 +198,8 @@ public struct RollbackMemory: Sendable {
     let logger: RedactedLogger
 
     /// - Parameters:
-    ///   - directory: an absolute path, such as `$XDG_STATE_HOME/latchkey/vaults`; with another one, no vault opens.
+    ///   - directory: an absolute path, such as `$XDG_STATE_HOME/latchkey/vaults`. No vault opens with a relative
+    ///     path.
     ///   - onRollback: what opening does with an older copy; it is refused unless told otherwise.
     ///   - logger: told when nothing can be remembered, which keeps no process from reading or saving: as `info` when a
     ///     vault is opened, as `warning` when one was changed.

@@ -21,8 +21,8 @@ package enum InertText {
         return result
     }
 
-    /// Whether a text is printable ASCII without a backslash or a quotation mark, as nearly all is: such a text isn't
-    /// looked at character by character.
+    /// Whether a text is printable ASCII without a backslash or a quotation mark. Nearly all text is, and needs no slower
+    /// search.
     static func isPlain(_ text: String) -> Bool {
         let bytes = text.utf8.span
         for index in bytes.indices {

@@ -36,7 +36,7 @@ extension Bool: Loggable { public var logMessage: LogMessage { self ? "true" : "
 extension Duration: Loggable {
     /// Seconds with three decimals, such as `1.250 s`.
     public var logMessage: LogMessage {
-        // The components of more seconds than an Int64 has would end the process.
+        // `components` traps for more seconds than an Int64 can hold.
         let components = min(max(self, .seconds(Int64.min)), .seconds(Int64.max)).components
         let milliseconds = components.attoseconds / 1_000_000_000_000_000
         let fraction = String(milliseconds.magnitude)

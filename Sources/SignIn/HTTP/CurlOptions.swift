@@ -26,7 +26,7 @@ extension CurlEasyHandle {
     }
 
     private mutating func setLimits(_ limits: TransferLimits) {
-        let (seconds, attoseconds) = limits.time.components
+        let (seconds, attoseconds) = limits.boundedTimeout.components
         // Zero would mean no limit at all.
         let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
         set(CURLOPT_TIMEOUT_MS, Int(max(milliseconds, 1)))

@@ -145,5 +145,5 @@ public struct TransferLimits: Sendable, Hashable {
     }
 
     /// The timeout, between zero and a day.
-    package var time: Duration { min(max(timeout, .zero), .seconds(86_400)) }
+    package var boundedTimeout: Duration { min(max(timeout, .zero), .seconds(86_400)) }
 }

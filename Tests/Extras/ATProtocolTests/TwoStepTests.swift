@@ -254,8 +254,9 @@ struct TwoStepTests {
         }
         let timedOut = await code {
             try await scene.client.authenticate(
-                handle: "alice.test", presenting: agent(0), deadline: .after(.seconds(5)))
+                handle: "alice.test", presenting: agent(0), deadline: .after(.seconds(15)))
         }
+        #expect(shown[0].present != nil)
         #expect(timedOut == .signIn(.userAgent(.timedOut)))
         let second = agent(1)
         let task = Task {

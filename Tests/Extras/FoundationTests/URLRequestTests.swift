@@ -3,6 +3,7 @@ import FoundationNetworking
 import LatchkeyCredentials
 import LatchkeyHTTP
 import LatchkeyOAuth
+import LatchkeySecrets
 import LatchkeySignIn
 import LatchkeyTestServer
 import Synchronization
@@ -184,6 +185,34 @@ struct URLRequestTests {
         while (scene.server.record.requests[.userInfo] ?? 0) == before { try await Task.sleep(for: .milliseconds(2)) }
         task.cancel()
         #expect(await task.value == .cancelled)
+    }
+
+    @Test(arguments: ["no HTTP at all\r\n\r\n", "HTTP/1.1 000 X\r\n\r\n"])
+    func `a response that isn't HTTP is the server's mistake`(text: String) async throws {
+        let server = try ScriptedServer([.readHeader, .say(text)])
+        let error = await #expect(throws: TransportError.self) {
+            _ = try await URLSessionTransport().send(GuardedRequest(.get, HTTPURL(server.origin)))
+        }
+        #expect(error?.code == .malformedResponse)
+    }
+
+    @Test func `a very long timeout is one`() async throws {
+        let server = try ScriptedServer([.readHeader, .say("HTTP/1.1 204 No Content\r\n\r\n")])
+        let response = try await URLSessionTransport().send(
+            GuardedRequest(.get, HTTPURL(server.origin)), limits: TransferLimits(timeout: .seconds(Int64.max)))
+        #expect(response.status == 204)
+    }
+
+    @Test(arguments: ["Bearer x\r\nX-Evil: 1", "Bearer x\n"])
+    func `a secret field that could begin another one is refused`(value: String) async throws {
+        let server = try ScriptedServer([.readHeader, .say("HTTP/1.1 204 No Content\r\n\r\n")])
+        let error = await #expect(throws: TransportError.self) {
+            _ = try await URLSessionTransport().send(
+                GuardedRequest(
+                    .get, HTTPURL(server.origin), authorization: Secret(copying: Array(value.utf8).span)))
+        }
+        #expect(error?.code == .malformedRequest)
+        #expect(server.headers.isEmpty)
     }
 
     @Test func `plain HTTP goes to loopback addresses alone`() async throws {

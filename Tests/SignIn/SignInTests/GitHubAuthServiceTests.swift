@@ -157,6 +157,17 @@ struct GitHubAuthServiceTests {
         #expect(try await service.accessToken(login: "hubot").testText == "gho_of_hubot")
     }
 
+    @Test(arguments: ["", "gho_of_hubot\n", "gho of hubot"])
+    func `a token that no request can carry replaces no login`(token: String) async throws {
+        let scene = try await GitHubScene()
+        try await scene.credentials.save(.test("gho_of_hubot"), for: "hubot", config: scene.config)
+        let error = await #expect(throws: StoreError.self) {
+            try await scene.credentials.save(.test(token), for: "hubot", config: scene.config)
+        }
+        #expect(error?.code == .unsupported)
+        #expect(try await scene.service.accessToken(login: "hubot").testText == "gho_of_hubot")
+    }
+
     @Test func `several logins exist side by side`() async throws {
         let scene = try await GitHubScene()
         try await scene.credentials.save(.test("gho_of_hubot"), for: "hubot", config: scene.config)

@@ -106,15 +106,19 @@ struct PasteUserAgentTests {
         }
     }
 
-    @Test(arguments: ["", String(repeating: "x", count: 40_000)])
-    func `a terminal that answers with nothing for ever ends the sign-in`(answer: String) async throws {
+    @Test(arguments: ["", "no", String(repeating: "x", count: 40_000)])
+    func `a terminal that never answers with a response ends the sign-in`(answer: String) async throws {
         let terminal = ScriptedTerminal(
             Array(repeating: { _ in answer }, count: 1000) + [{ try await Self.end(of: $0) }])
         await #expect(throws: UserAgentError.userCancelled) { try await signIn(ScriptedServer(), terminal) }
     }
 
     @Test func `the prompt ends at the deadline`() async throws {
-        let endless = ScriptedTerminal(Array(repeating: { _ in "no" }, count: 100_000))
+        let answer = { @Sendable (_: String) async throws -> String? in
+            try await Task.sleep(for: .milliseconds(1))
+            return "no"
+        }
+        let endless = ScriptedTerminal(Array(repeating: answer, count: 100_000))
         await #expect(throws: UserAgentError.timedOut) {
             try await signIn(ScriptedServer(), endless, deadline: .after(.milliseconds(20)))
         }

@@ -281,6 +281,22 @@ struct RefreshTests {
         #expect(scene.server.record.refreshes == 1)
     }
 
+    @Test func `a prompt that is dismissed twice isn't shown again`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        scene.clock.advance(seconds: 4000)
+        scene.refuseSessions(afterTheNext: 3, .promptDismissed)
+        let error = await #expect(throws: SignInError.self) { _ = try await scene.token() }
+        guard case .tokensNotStored(let cause) = error?.code else { throw try #require(error) }
+        #expect(cause.code == .promptDismissed)
+    }
+
+    @Test func `a sign-in has as long as it wants`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn(deadline: .after(.seconds(Int64.max)))
+        _ = try await scene.token()
+    }
+
     @Test(arguments: [(StoreError.Code.cannotWrite, 4), (.promptDismissed, 1)])
     func `a store that refuses for a moment doesn't cost the refreshed session`(
         code: StoreError.Code, count: Int

@@ -86,6 +86,18 @@ import Testing
         #expect(report.problems.contains(.wrongLength))
     }
 
+    @Test func `a key file's path isn't cut at a NUL`() async throws {
+        let folder = try VaultFolder()
+        let path = folder.keyFile + "\0x"
+        let creation = #expect(throws: StoreError.self) { try VaultKeyFile.create(at: path) }
+        #expect(creation?.code == .permissionDenied)
+        try VaultKeyFile.create(at: folder.keyFile)
+        let reading = await #expect(throws: StoreError.self) {
+            _ = try await VaultStore.create(at: folder.path + "/other", unlockedBy: .keyFile(path))
+        }
+        #expect(reading?.code == .permissionDenied)
+    }
+
     @Test(arguments: ["", "not a vault at all", "SQLite format 3"])
     func `a file that isn't a vault is refused`(_ start: String) async throws {
         let folder = try VaultFolder()

@@ -128,6 +128,20 @@ struct DoctorTests {
         #expect(finding.remedy?.contains("limits") == true)
     }
 
+    @Test func `a keyring that hangs takes no time of the vault's`() async throws {
+        let session = try await PrivateSession(.unlocked)
+        var environment = session.environment
+        environment["LATCHKEY_KEY_FILE"] = session.directory / "key"
+        try await latchkey(["vault", "init", "--key-file", session.directory / "key"], environment).successful("init")
+        environment["LATCHKEY_STORE"] = "secret-service"
+        session.suspendDaemon()
+        defer { session.resumeDaemon() }
+        let run = try await latchkey(["doctor", "--json", "--timeout", "5"], environment)
+        let findings = texts(try JSONDecoder().decode([Finding].self, from: Data(run.output)), "stores")
+        #expect(findings.contains { $0.contains("credentials in secret-service") }, "\(findings)")
+        #expect(!findings.contains { $0.contains("credentials in vault") }, "\(findings)")
+    }
+
     @Test func `the doctor names the keyring's process, whichever program it runs`() async throws {
         let session = try await PrivateSession(.unlocked)
         let keyring = try #require(texts(try await doctor(session.environment), "keyring").first)

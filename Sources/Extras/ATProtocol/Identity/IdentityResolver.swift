@@ -92,15 +92,15 @@ public struct NetworkIdentityResolver: IdentityResolver {
     /// `.network` when the host gives no response, or isn't found while the DNS gives none; and `.refused` when the host
     /// can't tell for now.
     public func did(of handle: ATProtocolHandle) async throws(ATProtocolError) -> DID {
-        let (recorded, isAnswered) = try await recordedDID(of: handle)
-        guard let text = if let recorded { recorded } else { try await servedDID(of: handle, isNamed: isAnswered) },
+        let (recorded, hasDNS) = try await recordedDID(of: handle)
+        guard let text = if let recorded { recorded } else { try await servedDID(of: handle, hasDNS: hasDNS) },
             let did = try? DID(text)
         else { throw ATProtocolError(.handleNotFound) }
         return did
     }
 
     /// Returns the DID in the DNS, if any, and whether the DNS responded.
-    private func recordedDID(of handle: ATProtocolHandle) async throws(ATProtocolError) -> (did: String?, Bool) {
+    private func recordedDID(of handle: ATProtocolHandle) async throws(ATProtocolError) -> (String?, hasDNS: Bool) {
         // A name that is too long with its prefix can't have a record.
         guard handle.text.utf8.count + 9 <= ATProtocolHandle.maximumByteCount else { return (nil, true) }
         let texts: [String]
@@ -119,14 +119,14 @@ public struct NetworkIdentityResolver: IdentityResolver {
 
     /// Returns what the host says, or `nil` for a handle without a host or a host without accounts.
     ///
-    /// - Parameter isNamed: whether the DNS responds: then a host that isn't found is none, and no network error.
-    private func servedDID(of handle: ATProtocolHandle, isNamed: Bool) async throws(ATProtocolError) -> String? {
+    /// - Parameter hasDNS: whether the DNS responds: then a host that isn't found is none, and no network error.
+    private func servedDID(of handle: ATProtocolHandle, hasDNS: Bool) async throws(ATProtocolError) -> String? {
         let url = try url("https://\(handle.text)/.well-known/atproto-did")
         let response: GuardedResponse
         do throws(ATProtocolError) {
             response = try await fetch(url, limit: 2048)
         } catch {
-            guard isNamed, case .network(let cause) = error.code, cause.code == .cannotResolveHost else { throw error }
+            guard hasDNS, case .network(let cause) = error.code, cause.code == .cannotResolveHost else { throw error }
             return nil
         }
         guard response.status < 500, response.status != 429 else {

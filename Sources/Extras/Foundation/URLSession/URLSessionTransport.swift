@@ -46,8 +46,8 @@ public final class URLSessionTransport: HTTPTransport {
         let origin = request.url.loggableOrigin
         guard request.url.isConfidential else { throw TransportError(.notConfidential, origin: origin) }
         if Task.isCancelled { throw TransportError(.cancelled, origin: origin) }
-        guard limits.time > .zero else { throw TransportError(.timedOut, origin: origin) }
-        let foundationRequest = try request.foundationRequest(timeout: limits.time)
+        guard limits.boundedTimeout > .zero else { throw TransportError(.timedOut, origin: origin) }
+        let foundationRequest = try request.foundationRequest(timeout: limits.boundedTimeout)
         let task =
             if let source {
                 session.uploadTask(with: foundationRequest, fromFile: source)
@@ -57,7 +57,7 @@ public final class URLSessionTransport: HTTPTransport {
         let transfer = URLSessionTransfer(origin: origin, limits: limits, target: target)
         transfers.add(transfer, of: task)
         let alarm = Task {
-            try await Task.sleep(for: limits.time)
+            try await Task.sleep(for: limits.boundedTimeout)
             transfer.end(TransportError(.timedOut, origin: origin))
         }
         await withTaskCancellationHandler {
@@ -112,8 +112,8 @@ public struct ClosureTransport: HTTPTransport {
     {
         let origin = request.url.loggableOrigin
         guard request.url.isConfidential else { throw TransportError(.notConfidential, origin: origin) }
-        guard limits.time > .zero else { throw TransportError(.timedOut, origin: origin) }
-        let foundationRequest = try request.foundationRequest(timeout: limits.time)
+        guard limits.boundedTimeout > .zero else { throw TransportError(.timedOut, origin: origin) }
+        let foundationRequest = try request.foundationRequest(timeout: limits.boundedTimeout)
         let received: (Data, URLResponse)
         do {
             try Task.checkCancellation()

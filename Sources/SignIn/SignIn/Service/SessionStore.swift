@@ -61,7 +61,7 @@ package struct SessionStore: Sendable {
         guard let record = try await store.read(try key(account), as: StoredLogin.self, deadline: deadline) else {
             return nil
         }
-        // Another account's would be refreshed under this one's lease.
+        // A refresh would take this account's lease and save under the other account.
         guard let session = try? StoredSession(decoding: record.secret), session.account.hasSameOctets(as: account)
         else {
             throw StoreError(
@@ -164,7 +164,7 @@ package struct SessionStore: Sendable {
             do throws(StoreError) {
                 return try await save(session, deadline: deadline)
             } catch {
-                // Whoever dismissed a prompt is asked once more, later.
+                // A person who dismissed the prompt is asked once more, later.
                 if error.code == .promptDismissed {
                     guard !wasDismissed else { throw error }
                     wasDismissed = true

@@ -294,7 +294,8 @@ extension SignInService {
     /// The token only goes to the origins of the provider (its server, its account resource, its `apiOrigins`). Other
     /// origins are refused with `.otherOrigin`, and no request is sent. If the session names the one server that its
     /// tokens are for, other servers are refused with `.otherResource`. Redirects aren't followed. Throws as
-    /// `accessToken` does, or `.oauth` with `.networkError`.
+    /// `accessToken` does, or `.oauth` with `.networkError`; `.accountMismatch` or `.scopeMissing` if the refresh brought
+    /// another account's tokens, or tokens without a required scope.
     public func send(
         _ request: consuming GuardedRequest, account: String? = nil, limits: TransferLimits = TransferLimits()
     ) async throws(SignInError) -> GuardedResponse {

@@ -86,24 +86,18 @@ struct PasteDialog: Sendable {
         gate: AuthorizationResponseGate, deadline: Deadline
     ) async throws(PromptTerminalError) -> AuthorizationResponse {
         // A terminal without a person may answer at once, without end.
-        var uselessCount = 0
-        while true {
+        for _ in 0..<100 {
             if Task.isCancelled { throw .cancelled }
             if deadline.hasPassed { throw .timedOut }
-            if uselessCount == 100 { throw .dismissed }
             let text: Secret<MessageBody>
             do throws(PromptTerminalError) {
                 text = try await terminal.ask(
                     "Address (it stays hidden)", limit: AuthorizationResponse.maximumByteCount, deadline: deadline)
             } catch .tooLong {
-                uselessCount += 1
                 try await terminal.show("The response is too long.")
                 continue
             }
-            if text.isEmpty {
-                uselessCount += 1
-                continue
-            }
+            if text.isEmpty { continue }
             guard let response = try? AuthorizationResponse(pasted: text, redirect: redirect) else {
                 log.info("the pasted text isn't a response")
                 try await terminal.show(
@@ -122,6 +116,7 @@ struct PasteDialog: Sendable {
                 continue
             }
         }
+        throw .dismissed
     }
 }
 

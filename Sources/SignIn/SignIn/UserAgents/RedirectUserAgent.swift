@@ -137,13 +137,11 @@ package struct PresentingUserAgent: RedirectUserAgent {
                 try await Task.sleep(until: deadline.instant, clock: .continuous)
                 end.complete(.failure(.timedOut))
             }
-            let outcome = await withTaskCancellationHandler {
-                await end.value()
-            } onCancel: {
-                end.complete(.failure(.cancelled))
+            defer {
+                alarm.cancel()
+                showing.cancel()
             }
-            alarm.cancel()
-            showing.cancel()
+            guard let outcome = await end.valueUnlessCancelled() else { throw .cancelled }
             guard let response = try outcome.get().value.withLock({ $0.take() }) else { throw .userCancelled }
             guard gate.admit(response) == .admitted else { throw .onlyForeignResponses }
             return response

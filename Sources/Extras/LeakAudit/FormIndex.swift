@@ -34,7 +34,7 @@ struct FormIndex: ~Copyable {
         slots = Array(repeating: 0, count: slotCount)
         slotShift = UInt64(64 - slotCount.trailingZeroBitCount)
         // Large enough to skip most ordinary text, and at most 128 KiB.
-        let bitCount = max(12, min(20, slotCount.trailingZeroBitCount + 3))
+        let bitCount = max(12, min(22, slotCount.trailingZeroBitCount + 5))
         bits = Array(repeating: 0, count: 1 << (bitCount - 6))
         bitShift = UInt64(64 - bitCount)
         for (number, form) in forms.enumerated() where form.bytes.count >= Self.windowByteCount {

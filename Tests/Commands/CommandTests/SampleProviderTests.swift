@@ -5,9 +5,13 @@ import TestServices
 /// A service to sign in at is a file (Tests/SignIn/SampleProvider/Forge.swift) and one line: options, configuration, completions
 /// and texts come from it.
 @Suite struct SampleProviderTests {
+    private let directory: TestDirectory
     private let environment: [String: String]
 
-    init() throws { environment = try TestDirectory().environment() }
+    init() throws {
+        directory = try TestDirectory()
+        environment = try directory.environment()
+    }
 
     private func run(_ arguments: String...) async throws -> ProgramRun {
         try await BuiltProducts.program("sample-provider").run(arguments, environment: environment)

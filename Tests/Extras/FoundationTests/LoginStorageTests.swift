@@ -71,12 +71,35 @@ struct LoginStorageTests {
     @Test func `if the storage fails to save, the tokens are revoked`() async throws {
         let shelf = Shelf()
         let scene = try AuthenticatorScene { $0.storage = shelf.storage }
-        shelf.refuseSaving()
+        shelf.refuseSaving(StoreError(.cannotWrite, "the shelf is full"))
         guard case .signIn(let cause)? = await scene.failure()?.code, case .store = cause.code else {
             Issue.record("no store error")
             return
         }
         #expect(scene.server.record.revocations >= 1 && shelf.kinds.isEmpty)
+    }
+
+    @Test func `a refresh whose tokens can't be stored is an error, and the person isn't asked`() async throws {
+        let shelf = Shelf()
+        let full = StoreError(.tooLarge, "the shelf takes no more")
+        let scene = try AuthenticatorScene { $0.storage = shelf.storage }
+        #expect(try await scene.ask() == 200)
+        scene.server.expireAccessTokens()
+        shelf.refuseSaving(full)
+        #expect(await scene.failure() == .signIn(SignInError(.tokensNotStored(full))))
+        #expect(scene.person.timesAsked == 1 && scene.server.record.refreshes == 1)
+    }
+
+    @Test func `a refresh that brings another person's tokens is an error, and the person isn't asked`() async throws {
+        let store = try InMemoryStore()
+        let scene = try AuthenticatorScene { $0.storage = .store(store) }
+        #expect(try await scene.ask() == 200)
+        let other = try scene.another {
+            $0.provider.knownAccount = OAuthProvider.KnownAccount(subject: "somebody", resource: scene.server.issuer)
+        }
+        scene.server.expireAccessTokens()
+        #expect(await scene.failure(of: other) == .signIn(SignInError(.accountMismatch)))
+        #expect(scene.person.timesAsked == 1 && scene.server.record.refreshes == 1)
     }
 
     @Test func `closures support no conditions and no listing`() async throws {
@@ -111,12 +134,12 @@ private final class Shelf: Sendable {
 
     private let items = Mutex<[CredentialKey: Item]>([:])
     private let failing = Mutex<Failing?>(nil)
-    private let refusesSaving = Mutex(false)
+    private let refusal = Mutex<StoreError?>(nil)
 
     var kinds: [String] { items.withLock { $0.keys.map(\.kind.name).sorted() } }
 
     func fail(with make: (@Sendable () -> any Error)?) { failing.withLock { $0 = make.map(Failing.init) } }
-    func refuseSaving() { refusesSaving.withLock { $0 = true } }
+    func refuseSaving(_ error: StoreError) { refusal.withLock { $0 = error } }
 
     private func check() throws {
         if let failing = failing.withLock({ $0 }) { throw failing.make() }
@@ -131,7 +154,7 @@ private final class Shelf: Sendable {
             },
             save: { [self] secret, key in
                 try check()
-                if refusesSaving.withLock({ $0 }) { throw StoreError(.cannotWrite, "the shelf is full") }
+                if let error = refusal.withLock({ $0 }) { throw error }
                 let item = Item(secret.duplicate())
                 items.withLock { $0[key] = item }
             },

@@ -134,7 +134,8 @@ struct PackageTests {
 
     @Test func `the installed parts work together`() async throws {
         let made = try await Self.made.value
-        let environment = try TestDirectory().environment()
+        let directory = try TestDirectory()
+        let environment = try directory.environment()
         let latchkey = try Program("\(made.root)/usr/bin/latchkey")
         #expect(try await latchkey.run(["provider", "list"], environment: environment).status == 0)
         let git = try Program("\(made.root)/usr/bin/git-credential-latchkey")

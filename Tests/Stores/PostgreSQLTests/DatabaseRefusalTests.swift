@@ -152,6 +152,22 @@ import TestServices
         #expect(await open(vault.uri, vault)?.code == .unsupported)
     }
 
+    /// Without the table no session is refreshed, and no rekey succeeds.
+    @Test func `verify notices leases that are missing or can't be read`() async throws {
+        let vault = try await DatabaseVault(on: PostgreSQLServer(isDurable: false), role: "orders")
+        try await vault.create(1)
+        let store = try await VaultStore.open(
+            at: vault.server.vault(vault.schema.name, user: "orders"), unlockedBy: .keyFile(vault.keyFile))
+        try await vault.sql("REVOKE SELECT ON %.leases FROM orders")
+        let unreadable = await refusal { () async throws(StoreError) in try await store.verify() }
+        #expect(unreadable?.code == .permissionDenied && unreadable?.recoveries == [.printSchema])
+        try await vault.sql("GRANT SELECT ON %.leases TO orders; ALTER TABLE %.leases RENAME TO others")
+        let missing = await refusal { () async throws(StoreError) in try await store.verify() }
+        #expect(missing?.code == .unavailable && missing?.recoveries == [.printSchema], "\(missing as Any)")
+        try await vault.sql("ALTER TABLE %.others RENAME TO leases")
+        #expect(try await store.verify().isSound)
+    }
+
     /// What listens and says nothing, and what never lets anybody in.
     @Test func `the connection stops waiting for a server that hangs in the handshake`() async throws {
         let vault = try await DatabaseVault()

@@ -57,7 +57,7 @@ extension StoreError {
     static func noTables(in address: PostgreSQLAddress) -> StoreError {
         let name = LoggableText(reviewed: "a schema's name", unredacted: address.schema.name)
         return StoreError(
-            .unavailable, "the database's schema \(name) doesn't contain a vault's tables",
+            .unavailable, "the database's schema \(name) doesn't contain all tables of a vault",
             hint: "\(Recovery.printSchema), for the database's administrator")
     }
 

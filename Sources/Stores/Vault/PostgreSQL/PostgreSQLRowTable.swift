@@ -185,8 +185,14 @@ final class PostgreSQLRowTable: RowTable {
     /// Other processes read and write in the meantime, because a view of a server never blocks them.
     func separate(_ cancellation: Cancellation, copyingFrom byteCount: Int) throws(StoreError) -> any RowTable { self }
 
-    /// Its engine is its administrator's to check.
-    func damage(_ cancellation: Cancellation) throws(StoreError) -> [VaultProblem] { [] }
+    /// Its engine is its administrator's to check. Throws if the table of the leases, which no reading needs, isn't as
+    /// it should be.
+    func damage(_ cancellation: Cancellation) throws(StoreError) -> [VaultProblem] {
+        try withConnection(cancellation) { (connection) throws(StoreError) in
+            _ = try connection.ask(PostgreSQLSchema.noLeases, [], cancellation)
+        }
+        return []
+    }
 }
 
 extension RowLease {

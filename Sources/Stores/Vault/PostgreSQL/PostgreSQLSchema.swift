@@ -208,6 +208,9 @@ enum PostgreSQLSchema {
     static let activeLeases = PostgreSQLQuery(
         "active-leases", "SELECT count(*) FROM %.leases WHERE until >= clock_timestamp()")
 
+    /// Of no rows: it fails if the table isn't there, isn't readable or has other columns.
+    static let noLeases = PostgreSQLQuery("no-leases", "SELECT name, holder, fence, until FROM %.leases LIMIT 0")
+
     static let deleteLeases = PostgreSQLQuery("delete-leases", "DELETE FROM %.leases")
 
     // MARK: - News

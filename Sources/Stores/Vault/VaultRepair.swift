@@ -24,7 +24,8 @@ extension VaultStore {
     /// Verification detects what reads can't: items that were deleted, replayed or duplicated without the key, and
     /// damage in parts that aren't read. It detects that the whole file was replaced with an older copy if this store
     /// has seen a newer one, or if a newer one is recorded; see ``RollbackMemory``. The report contains the problems,
-    /// which aren't errors; the call throws `timedOut`, `cancelled` or `unavailable`.
+    /// which aren't errors; the call throws `timedOut`, `cancelled` or `unavailable`; for a database also
+    /// `unsupported` and `permissionDenied`, if its tables or their rights aren't those of a vault.
     ///
     /// A vault of 16 MiB or more is copied first, still encrypted, into the same directory; other processes read and
     /// write during the check. The copy (0600) is unlinked before the work begins. If the copy fails, and in a smaller

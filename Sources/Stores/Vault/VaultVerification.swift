@@ -58,7 +58,7 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
         switch self {
         case .damagedPage(let number): "page \(number) of the file is damaged"
         case .wrongLength: "the file has a wrong length"
-        case .brokenStructure: "the file's structure is broken"
+        case .brokenStructure: "the vault's structure is broken"
         case .changedRecords: "key slots or keys were changed without the key"
         case .damagedSlot(let number): "key slot \(number) is damaged"
         case .damagedItem(let number, nil): "item \(number) is damaged or forged"
@@ -69,7 +69,7 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
         case .itemCount(let expected, let found): "\(expected) items belong in the vault, and \(found) are there"
         case .replayedItems: "at least one item is not the one that was saved last"
         case .changedIndex: "the index of attributes isn't the latest, so searches may miss items"
-        case .rolledBack(let rollback): "the whole file was replaced with an older copy: \(rollback)"
+        case .rolledBack(let rollback): "the whole vault was replaced with an older copy: \(rollback)"
         case .changedMemory: "the rollback record doesn't open with the vault's key"
         }
     }
@@ -102,9 +102,10 @@ struct Verification {
         }
     }
 
-    /// Passes on what stopped the work, and takes down what is wrong with the vault.
+    /// Passes on what stopped the work, and takes down what is wrong with the vault. Tables or a format of another
+    /// version aren't damage, so `unsupported` stops the work.
     private mutating func note(_ error: StoreError, as problem: VaultProblem) throws(StoreError) {
-        guard error.code == .corrupted || error.code == .unsupported || error.code == .tooLarge else { throw error }
+        guard error.code == .corrupted || error.code == .tooLarge else { throw error }
         add(problem)
     }
 

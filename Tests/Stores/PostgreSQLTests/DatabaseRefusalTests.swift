@@ -152,6 +152,20 @@ import TestServices
         #expect(await open(vault.uri, vault)?.code == .unsupported)
     }
 
+    /// Verify reported a damaged file.
+    @Test func `verify refuses tables of another version as a read does, and reports no damage`() async throws {
+        let vault = try await DatabaseVault()
+        let store = try await vault.create(1)
+        for (table, column) in [("items", "secret"), ("links", "link"), ("leases", "fence")] {
+            try await vault.sql("ALTER TABLE %.\(table) RENAME \(column) TO other")
+            let renamed = await refusal { () async throws(StoreError) in try await store.verify() }
+            #expect(
+                renamed?.code == .unsupported && renamed?.recoveries == [.printSchema], "\(table) \(renamed as Any)")
+            try await vault.sql("ALTER TABLE %.\(table) RENAME other TO \(column)")
+        }
+        #expect(try await store.verify().isSound)
+    }
+
     /// Without the table no session is refreshed, and no rekey succeeds.
     @Test func `verify notices leases that are missing or can't be read`() async throws {
         let vault = try await DatabaseVault(on: PostgreSQLServer(isDurable: false), role: "orders")

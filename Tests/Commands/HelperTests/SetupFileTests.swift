@@ -65,6 +65,21 @@ import TestServices
         #expect(refused.status == 77 && refused.errorText.contains("another spelling"))
     }
 
+    /// The tool then refused its whole file, and setup said that the tool uses Latchkey.
+    @Test(arguments: [
+        ("git", "[user]\n\tname = Ada\n[credential\n"), ("git", "[user]\n\tname = \"Ada\n\temail = \"a@b\n"),
+        ("git", "[remote \"a]\n\turl = b\n"), ("git", "[user]\n\tname = \"Ada\\"), ("pip", "[global\ntimeout = 5\n"),
+        ("aws", "[profile work\nregion = eu-north-1\n"),
+    ])
+    func `a file with an open bracket or quotation mark is left alone`(_ tool: String, _ text: String) async throws {
+        let file = try #require(Self.files[tool])
+        try write(file, Array(text.utf8))
+        let refused = try await setup(tool, "--yes")
+        #expect(refused.status == 77 && refused.errorText.contains("[setup.other]"), "\(refused.errorText)")
+        #expect(try directory.read(file) == Array(text.utf8))
+        #expect(try await setup(tool, "--print").outputText.contains("\n+ "))
+    }
+
     // MARK: - Contents
 
     /// Files as editors and tools of all kinds leave them, and what each tool's own reader, or Python's for its format,
@@ -77,6 +92,10 @@ import TestServices
         ("git", "[user]\n\tname = Ada\\\n", git, "Ada"),
         ("git", "[user]\n\tname = Ada\\", git, "Ada\n"),
         ("git", "[user]\r\n\tname = Ada\\\r\n", git, "Ada\n"),
+        (
+            "git", "[user]\n\tname = \"A\\\"da\" # \"\n\temail = a\\\n[b\n[remote \"a\\\"]b\"] ; \"\n", git,
+            "A\"da\n"
+        ),
         ("docker", "{ }", docker, "['credsStore']"),
         ("docker", "\n{\"auths\":{\"{\":{}}}", docker, "['credsStore', 'auths']"),
         ("docker", "{\"a\":\"latchkey\",\"credsStore\":\"x\",\"b\":\"latchkey\"}", docker, "['a', 'credsStore', 'b']"),

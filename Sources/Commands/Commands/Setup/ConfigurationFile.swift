@@ -150,6 +150,31 @@ extension Span<UInt8> {
         }
     }
 
+    /// Whether a tool couldn't read the lines: a header lacks its `]`, or where quotes count, as in git's file, a quotation
+    /// mark is still open at the end of a line. A backslash at the end continues a line.
+    func hasOpenLine(quotesCount: Bool) -> Bool {
+        var (isQuoted, isContinued) = (false, false)
+        for line in lines {
+            let text = extracting(trimmed(line))
+            let isHeader = !isContinued && text.starts(with: "[")
+            var (isClosed, isEscaped) = (false, false)
+            scan: for index in text.indices {
+                switch text[index] {
+                case _ where isEscaped: isEscaped = false
+                case UInt8(ascii: "\\") where quotesCount: isEscaped = true
+                case UInt8(ascii: "\"") where quotesCount: isQuoted.toggle()
+                case UInt8(ascii: "#") where quotesCount && !isQuoted: break scan
+                case UInt8(ascii: ";") where quotesCount && !isQuoted: break scan
+                case UInt8(ascii: "]") where !isQuoted: isClosed = true
+                default: break
+                }
+            }
+            if isHeader && !isClosed || isQuoted && !isEscaped { return true }
+            isContinued = isEscaped
+        }
+        return isQuoted
+    }
+
     /// How many bytes of a byte order mark it begins with.
     var markCount: Int { starts(with: "\u{FEFF}") ? 3 : 0 }
 

@@ -41,6 +41,7 @@ struct ToolSetup: Sendable {
         return place.environment["GIT_CONFIG_GLOBAL"]
             ?? (!FileNames.exist(home) && FileNames.exist(other) ? other : home)
     } change: { text, place throws(CommandFailure) in
+        if text.hasOpenLine(quotesCount: true) { throw notClosed("git") }
         let value = "\(place.program) helper git\(place.options)"
         // Below another header it is for one host alone.
         if text.hasSection("credential", where: { $0.hasLine("helper = \(value)") }) { return nil }
@@ -96,7 +97,8 @@ struct ToolSetup: Sendable {
     private static let pip = ToolSetup(tool: "pip", link: "keyring") { place in
         place.environment["PIP_CONFIG_FILE"] ?? place.environment.configurationHome + "/pip/pip.conf"
     } change: { text, _ throws(CommandFailure) in
-        try setting("keyring-provider", to: "subprocess", in: "global", text, of: "pip")
+        if text.hasOpenLine(quotesCount: false) { throw notClosed("pip") }
+        return try setting("keyring-provider", to: "subprocess", in: "global", text, of: "pip")
     }
 
     private static let uv = ToolSetup(tool: "uv", link: "keyring") { place in
@@ -114,6 +116,7 @@ struct ToolSetup: Sendable {
     private static let aws = ToolSetup(tool: "aws", link: nil) { place in
         place.environment["AWS_CONFIG_FILE"] ?? place.environment.home + "/.aws/config"
     } change: { text, place throws(CommandFailure) in
+        if text.hasOpenLine(quotesCount: false) { throw notClosed("aws") }
         let name = place.name ?? "default"
         let present = text.headers { header in
             let words = header.split(whereSeparator: \.isWhitespace).map(unquoted)
@@ -234,6 +237,10 @@ struct ToolSetup: Sendable {
         }
         guard isSet, before.here.isEmpty else { throw notUnderstood(tool, "has lines that look like its tables") }
         return change
+    }
+
+    private static func notClosed(_ tool: StaticString) -> CommandFailure {
+        notUnderstood(tool, "has a bracket or quotation mark that isn't closed")
     }
 
     static func notUnderstood(_ tool: StaticString, _ what: LogMessage) -> CommandFailure {

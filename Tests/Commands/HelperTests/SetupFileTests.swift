@@ -80,6 +80,17 @@ import TestServices
         #expect(try await setup(tool, "--print").outputText.contains("\n+ "))
     }
 
+    @Test func `setup aws and setup aws default are one profile, and either undoes the other`() async throws {
+        for (words, others) in [("aws", "aws default"), ("aws default", "aws")] {
+            #expect(try await shell("latchkey setup \(words) --yes").status == 0)
+            let again = try await shell("latchkey setup \(others) --yes")
+            #expect(again.errorText.contains("aws already gets"), "\(again.errorText)")
+            let undone = try await shell("latchkey setup \(others) --undo --yes")
+            #expect(undone.status == 0, "\(undone.errorText)")
+            #expect(try entries("home/.aws").isEmpty)
+        }
+    }
+
     // MARK: - Contents
 
     /// Files as editors and tools of all kinds leave them, and what each tool's own reader, or Python's for its format,

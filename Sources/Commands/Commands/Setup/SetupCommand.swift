@@ -97,12 +97,14 @@ private struct SetupRun {
     let context: CommandContext
 
     init(_ setup: ToolSetup, _ arguments: ParsedArguments, _ context: CommandContext) throws {
-        let name = arguments.optionalOperand("NAME")
+        var name = arguments.optionalOperand("NAME")
         guard name == nil || setup.tool.description == "aws" else {
             throw CommandFailure(
                 .usage, "usage.too-many-operands", "only aws and kubectl take a name",
                 hint: "usage: latchkey setup \(setup.tool)")
         }
+        // One profile has one record, so that either command undoes the other.
+        if name == "default" { name = nil }
         let options = Array(context.storeArguments.dropLast())
         guard options.isEmpty || setup.link == nil else {
             throw CommandFailure(

@@ -91,6 +91,21 @@ import TestServices
         }
     }
 
+    /// Only the command that made the link said so.
+    @Test func `setup says each time that the helper isn't on PATH`() async throws {
+        let outside = ["PATH": Program.searchPath]
+        for tool in ["docker", "docker", "podman"] {
+            let run = try await setup(tool, "--yes", with: outside)
+            #expect(
+                run.status == 0 && run.errorText.contains("docker-credential-latchkey isn't on PATH, so \(tool) can't"),
+                "\(run.errorText)")
+        }
+        let inside = ["PATH": "\(directory / "home/.local/bin"):\(Program.searchPath)"]
+        for path in [inside, [:]] {
+            #expect(try await !setup("docker", "--yes", with: path).errorText.contains("isn't on PATH"))
+        }
+    }
+
     // MARK: - Contents
 
     /// Files as editors and tools of all kinds leave them, and what each tool's own reader, or Python's for its format,

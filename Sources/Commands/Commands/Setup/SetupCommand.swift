@@ -59,6 +59,7 @@ enum SetupCommand {
         if arguments.has(undo) { return try run.undo(printsOnly: printsOnly) }
         let status = try run.make(printsOnly: printsOnly)
         if !printsOnly {
+            run.warnOfPath()
             if run.asksAnotherFirst {
                 context.output.warn(
                     "git asks another helper first, which may answer and store secrets in its own way",
@@ -124,6 +125,13 @@ private struct SetupRun {
         isConsented = arguments.has(.yes)
     }
 
+    /// Says so where the tool doesn't find its helper.
+    func warnOfPath() {
+        guard let link, !link.isOnPath else { return }
+        context.output.warn(
+            "\(shown(link.path)) isn't on PATH, so \(setup.tool) can't find it", hint: "add ~/.local/bin to PATH")
+    }
+
     /// Whether git's configuration has another helper before ours: git asks one after the other.
     var asksAnotherFirst: Bool {
         guard setup.tool.description == "git", let content = try? file.read() else { return false }
@@ -173,11 +181,6 @@ private struct SetupRun {
         if printsOnly { return context.output.isJSON ? try tell("", "shown") : .success }
         try context.consent(isConsented)
         try records.exclusively { try write(change, making: needsLink ? link : nil) }
-        if let link, !link.isOnPath, needsLink {
-            context.output.warn(
-                "\(shown(link.path)) isn't on PATH, so \(setup.tool) can't find it",
-                hint: "add ~/.local/bin to PATH")
-        }
         return try tell(
             "\(setup.tool) now gets its credentials from Latchkey; to undo: latchkey setup \(setup.tool)\(operand) --undo",
             "made")

@@ -173,9 +173,9 @@ struct HelperLink: Sendable {
                 : "create a link with that name to `latchkey` yourself, in a folder on PATH")
     }
 
-    /// Whether its folder is searched.
+    /// Whether the tool finds ours on PATH.
     var isOnPath: Bool {
-        (environment["PATH"] ?? "").split(separator: ":").contains { $0 == environment.home + "/.local/bin" }
+        (environment["PATH"] ?? "").split(separator: ":").contains { FileSystem.resolving("\($0)/\(name)") == program }
     }
 
     private func shown(_ text: String) -> LoggableText {

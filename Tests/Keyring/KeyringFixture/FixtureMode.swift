@@ -20,7 +20,9 @@ enum FixtureMode: String {
     func fixture() throws -> Fixture {
         let items = FixtureItems()
         switch self {
-        case .keyring, .locked, .stopping, .readOnly: items.collection("login", "Login", aliases: ["default"])
+        case .keyring, .locked, .stopping, .readOnly:
+            // Earlier versions took any alias.
+            items.collection("login", "Login", aliases: ["default", "session"])
         case .empty: break
         case .normal, .onlyPlain: try items.addStandard()
         case .lock:

@@ -93,6 +93,30 @@ struct NameTests {
         #expect(run.outputText == String(repeating: denied, count: 3) + "[] []\n\(login)\n", "\(run.errorText)")
     }
 
+    /// Programs that want a secret for this session alone had it stored on the disk.
+    @Test func `the alias session always names the collection in memory`() async throws {
+        let keyring = try await ServedKeyring()
+        let root = "/org/freedesktop/secrets"
+        let (login, session) = (root + "/collection/login", root + "/collection/session")
+        let run = try await keyring.python(
+            "call.py",
+            [
+                "alias", "session", "set-alias", "session", login, "set-alias", "other", session, "set-alias",
+                "session", session, "create-collection-as", "session", "create", root + "/aliases/session", "x",
+            ])
+        let refused = "NotSupported the alias session and the session collection belong only to each other"
+        #expect(
+            run.outputText == """
+                \(session)
+                \(refused)
+                \(refused)
+
+                \(session) /
+                \(session)/i1 /
+
+                """, "\(run.outputText) \(run.errorText)")
+    }
+
     /// It would be read past its lock.
     @Test func `an item is only under its own collection`() async throws {
         let keyring = try await ServedKeyring(mode: "normal")

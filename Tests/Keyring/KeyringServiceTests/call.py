@@ -69,6 +69,8 @@ for word in words:
         case "create-collection":
             label = {"org.freedesktop.Secret.Collection.Label": ("s", next(words))}
             print(*service("CreateCollection", "a{sv}s", label, ""))
+        case "create-collection-as":
+            print(*service("CreateCollection", "a{sv}s", {}, next(words)))
         case "search":
             print(*service("SearchItems", "a{ss}", {}))
         case "unlock":

@@ -38,9 +38,9 @@ extension Keyring {
             }
             target = name
         }
-        if let target, isInMemory(target) {
-            if alias == Self.sessionCollection { return .none }
-            throw BusFault(.notSupported, "the session collection can't be an alias of another collection")
+        if let target, isInMemory(target) || alias == Self.sessionCollection {
+            if alias == target { return .none }
+            throw BusFault(.notSupported, "the alias session and the session collection belong only to each other")
         }
         let vault = try await openVault()
         let isDone = try await use(vault) { (store, deadline) async throws(StoreError) in

@@ -45,8 +45,9 @@ extension Keyring {
 
     /// The collection that an alias names.
     func collection(alias: String) -> String? {
-        if let named = vaultCollections.first(where: { $0.aliases.contains(alias) }) { return named.name }
+        // Before the vault's aliases: clients expect that these secrets never reach a disk.
         if alias == Self.sessionCollection { return Self.sessionCollection }
+        if let named = vaultCollections.first(where: { $0.aliases.contains(alias) }) { return named.name }
         // go-keyring and others look for this one, whatever it is called.
         if alias == "login" { return vaultCollections.first?.name }
         return nil

@@ -175,9 +175,11 @@ struct KeyringServeTests {
         try await terminal.waitUntilShown("press Ctrl-C to stop")
         async let stored = scene.shell("printf x | secret-tool store --label=l service a username b")
         try await terminal.waitForQuestion("Passphrase of the vault", from: agent)
-        terminal.type("wrong\r")
-        try await terminal.waitUntilShown("Wrong passphrase")
-        try await terminal.waitForQuestion(".\r\nPassphrase of the vault", from: agent)
+        for attempt in 2...3 {
+            terminal.type("wrong\r")
+            try await terminal.waitUntilShown("Wrong passphrase. Try again (\(attempt) of 3).")
+            try await terminal.waitForQuestion("(\(attempt) of 3).\r\nPassphrase of the vault", from: agent)
+        }
         terminal.type(passphrase + "\r")
         let run = try await stored
         #expect(run.status == 0, "\(run.errorText)")

@@ -6,6 +6,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyProcess
 internal import LatchkeyCommandLine
 internal import LatchkeySystem
+internal import Synchronization
 
 /// `latchkey keyring agent`: this terminal asks its person when a program wants the served keyring unlocked.
 enum AgentCommand {
@@ -30,16 +31,22 @@ enum AgentCommand {
             throw CommandFailure(
                 .refused, "keyring.no-terminal", "no terminal to ask at", hint: "run the agent at a terminal")
         }
+        // The questions for one prompt: the keyring says only whether a question is the first one.
+        let attempt = Mutex(0)
         let started = try await context.bus { () async throws(BusFault) in
             try await KeyringAgent.start(at: address) { isRetry, isWanted in
-                try? mapError(
+                let attempt = attempt.withLock { count in
+                    count = isRetry ? count + 1 : 1
+                    return count
+                }
+                return try? mapError(
                     { (error: StoreError) in
                         // Ctrl-C ends the agent, as it does between two questions.
                         if error.code == .cancelled { kill(getpid(), SIGINT) }
                         return error
                     },
                     of: prompt.askForPassphrase(
-                        question, attempt: isRetry ? 2 : 1, stopping: { isWanted() ? nil : .dismissed }))
+                        question, attempt: attempt, stopping: { isWanted() ? nil : .dismissed }))
             }
         }
         guard let agent = started else {

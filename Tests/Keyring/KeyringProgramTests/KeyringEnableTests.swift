@@ -51,6 +51,14 @@ struct KeyringEnableTests {
         #expect(run.outputText.contains("latchkey (process "), "\(run.outputText)")
     }
 
+    @Test func `enable names another program that serves a keyring`() async throws {
+        let scene = try await KeyringScene(on: PrivateSession(.unlocked))
+        let run = try await scene.latchkey("keyring", "enable").successful("enable")
+        #expect(run.errorText.contains("once no other program serves one\n"), "\(run.errorText)")
+        #expect(run.errorText.contains("/gnome-keyring-daemon (process "), "\(run.errorText)")
+        #expect(run.errorText.contains("to use Latchkey's, end that program\n"), "\(run.errorText)")
+    }
+
     @Test func `the written files name the programs and the vault, and systemd accepts them`() async throws {
         let scene = try await KeyringScene()
         let vault = scene.directory / "other/vault"

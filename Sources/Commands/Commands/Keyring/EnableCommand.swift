@@ -19,7 +19,8 @@ enum EnableCommand {
 
             and org.freedesktop.impl.portal.desktop.latchkey.service beside the first one, for sandboxed applications.
 
-            They contain the path of --vault. enable doesn't replace files that another program wrote.
+            They contain the path of --vault. enable doesn't replace files that another program wrote. If another program serves a
+            keyring on the session bus, enable names that program, which you have to end first.
             """,
         examples: ["latchkey keyring enable"]
     ) { _, context in
@@ -29,7 +30,15 @@ enum EnableCommand {
         if !VaultLocation.isDatabase(path) { try VaultStore.probe(at: path) }
         let paths = try units(context).write()
         await reload(context)
-        try tell(context, "enabled", paths, "the session bus starts the keyring when a program asks for one")
+        let other = await otherOwner(context)
+        try tell(
+            context, "enabled", paths,
+            other == nil
+                ? "the session bus starts the keyring when a program asks for one"
+                : "the session bus starts the keyring once no other program serves one")
+        if let other {
+            context.output.note("\(other) serves a keyring on this bus; to use Latchkey's, end that program")
+        }
         let hasKeyFile = context.environment["LATCHKEY_KEY_FILE"] != nil
         if hasKeyFile || context.environment["LATCHKEY_PASSPHRASE_FILE"] != nil {
             let setting: LogMessage = hasKeyFile ? "key-file" : "passphrase-file"
@@ -74,6 +83,15 @@ enum EnableCommand {
                 hint: "use a path with only letters, digits and / . _ - + = :")
         }
         return KeyringUnits(context.environment, program: program, vault: vault, usesNetwork: isDatabase)
+    }
+
+    /// The program that has the keyring's name on the session bus, unless it is Latchkey.
+    private static func otherOwner(_ context: CommandContext) async -> BusNameOwner? {
+        guard let address = context.sessionBus else { return nil }
+        let found: Result<KeyringInquiry, BusFault> = await Result(
+            awaiting: try await KeyringInquiry.ask(at: address, within: context.settings.timeout))
+        guard case .success(let found) = found, found.description == nil else { return nil }
+        return found.owner
     }
 
     /// Makes a running bus read its files again. The next bus reads them at its start.

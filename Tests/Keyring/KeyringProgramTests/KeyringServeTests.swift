@@ -192,6 +192,39 @@ struct KeyringServeTests {
         _ = try await service.finish()
     }
 
+    /// A missing vault was shown as locked, and a damaged one as open.
+    @Test(arguments: [
+        ("mv $vault away", "mv away $vault"), ("cp $vault copy; truncate -s 5000 $vault", "cp copy $vault"),
+    ])
+    func `status says that a vault is unavailable, and not that it is locked or open`(
+        _ event: String, _ end: String
+    ) async throws {
+        let scene = try await KeyringScene(on: PrivateSession(.none))
+        try await scene.set("example.org", "ada", "hello")
+        let service = try await serve(scene)
+        let run = try await scene.shell(
+            """
+            vault=data/latchkey/vault
+            for step in true '\(event)' '\(end)'; do
+                eval "$step"
+                latchkey keyring status | grep -o '^state *[a-z]*'
+                latchkey keyring status --json | grep -e locked -e unavailable
+            done
+            """)
+        func shown(_ state: String) -> String {
+            """
+            state      \(state)
+              "locked": false,
+              "unavailable": \(state == "unavailable"),
+
+            """
+        }
+        let expected = shown("open") + shown("unavailable") + shown("open")
+        #expect(run.outputText == expected, "\(run.outputText) \(run.errorText)")
+        kill(service.pid, SIGTERM)
+        _ = try await service.finish()
+    }
+
     /// A vault that a passphrase alone opens, in `locked/vault`.
     private func lockedScene() async throws -> KeyringScene {
         let scene = try await KeyringScene(on: PrivateSession(.none))

@@ -9,7 +9,8 @@ enum StatusCommand {
     static let command = Command(
         "keyring", "status", summary: "show the keyring's program, vault and clients",
         details: """
-            status asks no question and starts no program. Exits with 1 if no program serves a keyring on this bus.
+            status asks no question and starts no program. The state is open, locked, or unavailable: then the vault is missing, replaced,
+            damaged or out of reach. Exits with 1 if no program serves a keyring on this bus.
             """,
         examples: ["latchkey keyring status"]
     ) { _, context in
@@ -30,7 +31,8 @@ enum StatusCommand {
             ("owner", found.owner?.executable.map { .text(path($0)) } ?? .null),
             ("process", found.owner?.processID.map { .number(Int64($0)) } ?? .null),
             ("vault", found.description.map { .text(path($0.place)) } ?? .null),
-            ("locked", found.description.map { .bool($0.isLocked) } ?? .null),
+            ("locked", found.description.map { .bool($0.isLocked && !found.isUnavailable) } ?? .null),
+            ("unavailable", found.description.map { _ in .bool(found.isUnavailable) } ?? .null),
             ("clients", .array(found.description?.clients.map { .message("\($0)") } ?? [])),
             ("starts", .bool(found.isActivatable)),
         ])
@@ -47,7 +49,11 @@ enum StatusCommand {
         }
         if let description = found.description {
             table.append("vault", "\(path(description.place))")
-            table.append("state", description.isLocked ? "locked" : "open")
+            table.append(
+                "state",
+                found.isUnavailable
+                    ? "unavailable; to see why, run `latchkey vault verify` for this vault"
+                    : description.isLocked ? "locked" : "open")
             for client in description.clients { table.append("client", "\(client)") }
         } else if found.isSilent {
             table.append("state", "doesn't respond")

@@ -268,15 +268,24 @@ extension Keyring {
     }
 
     func describe(_ call: BusCall) async -> BusValue {
-        // A vault that was never used isn't locked only for that reason.
-        _ = try? await openVault()
+        // A person waits, who asks again for the reason if the vault can't be used.
+        deadline = .after(configuration.callDuration / 2)
+        let isUsable = (try? await check()) != nil
         var clients: [KeyringClient] = []
         for name in Set(sessions.values.map(\.client)).union(readers.keys).sorted() where name != sender {
             clients.append(await client(name))
         }
         return .tuple([
-            KeyringDescription(place: configuration.place, isLocked: vault == nil, clients: clients).value
+            KeyringDescription(place: configuration.place, isLocked: !isUsable, clients: clients).value
         ])
+    }
+
+    /// Opens the vault, or checks that an open one is still there. One that was replaced is opened anew.
+    private func check() async throws(BusFault) {
+        _ = try await openVault()
+        guard let fault = await failure(BusFault.self, awaiting: try await look()) else { return }
+        guard vault == nil else { throw fault }
+        _ = try await openVault()
     }
 
     /// Asks beside the worker, which goes on with other calls, and hands it the result.
@@ -340,5 +349,6 @@ extension Keyring {
 extension BusMethod {
     static let ask = BusMethod(interface: "org.latchkey.Agent1", name: "Ask", reply: "(b)")
     static let registerAgent = BusMethod(interface: BusInterface.agents.name, name: "RegisterAgent", reply: "()")
+    static let getProperty = BusMethod(interface: BusInterface.properties.name, name: "Get", reply: "(v)")
     static let describe = BusMethod(interface: BusInterface.agents.name, name: "Describe", reply: "((sba(suss)))")
 }

@@ -9,6 +9,9 @@ package struct KeyringInquiry: Sendable {
     package let isActivatable: Bool
     /// The description by a Latchkey keyring.
     package let description: KeyringDescription?
+    /// Whether the vault of a Latchkey keyring can't be used, though it isn't locked: it is missing, replaced, damaged or
+    /// out of reach.
+    package let isUnavailable: Bool
     /// Whether the owner didn't respond in time.
     package let isSilent: Bool
 
@@ -22,16 +25,30 @@ package struct KeyringInquiry: Sendable {
             let owner = try await connection.owner(of: KeyringService.name)
             let isActivatable = try await connection.isActivatable(KeyringService.name)
             guard let owner else {
-                return KeyringInquiry(owner: nil, isActivatable: isActivatable, description: nil, isSilent: false)
+                return KeyringInquiry(
+                    owner: nil, isActivatable: isActivatable, description: nil, isUnavailable: false, isSilent: false)
             }
             // Another keyring refuses the call.
             let reply = await Result<BusValue, BusFault>(
                 awaiting: try await connection.call(
                     .describe, on: KeyringPath.root, of: owner.uniqueName, within: duration))
             let isSilent = if case .failure(let fault) = reply { fault.isOfGLib } else { false }
+            let description = (try? reply.get()).flatMap { KeyringDescription($0[0]) }
+            var isUnavailable = false
+            if description?.isLocked == true {
+                // The description doesn't say why, but the error of a call that needs the vault does. A database that is
+                // out of reach takes longer than this to refuse.
+                let fault = await failure(
+                    BusFault.self,
+                    awaiting: try await connection.call(
+                        .getProperty, on: KeyringPath.collection(.alias("default")).text, of: owner.uniqueName,
+                        [.string(BusInterface.collection.name.description), .string("Items")],
+                        within: min(duration, .seconds(5))))
+                isUnavailable = fault.map { $0.name != StaticString.isLocked.description } ?? false
+            }
             return KeyringInquiry(
-                owner: owner, isActivatable: isActivatable,
-                description: (try? reply.get()).flatMap { KeyringDescription($0[0]) }, isSilent: isSilent)
+                owner: owner, isActivatable: isActivatable, description: description, isUnavailable: isUnavailable,
+                isSilent: isSilent)
         }
     }
 
@@ -55,6 +72,7 @@ package struct KeyringInquiry: Sendable {
 package struct KeyringDescription: Sendable, Hashable {
     /// Where its items are.
     package let place: String
+    /// Whether the vault can't be used now, because it is locked or for another reason.
     package let isLocked: Bool
     /// Those that have a session with it, or have read something.
     package let clients: [KeyringClient]

@@ -137,6 +137,13 @@ import TestServices
         #expect(try await !scene.latchkey("list", "--all").contains("aws-role-"))
     }
 
+    @Test func `a busy service is one to ask again`() async throws {
+        let service = try await service()
+        try await service.change(#"{"code": "Throttling", "status": 400}"#)
+        let run = try await ask(service.address)
+        #expect(run.status == 75 && run.errorText.contains("try again later"), "\(run.errorText)")
+    }
+
     private static let whole =
         "<SessionToken>t</SessionToken><SecretAccessKey>s</SecretAccessKey>"
         + "<Expiration>2040-01-01T00:00:00Z</Expiration><AccessKeyId>ASIA</AccessKeyId>"

@@ -280,6 +280,22 @@ import TestServices
         #expect(try await docker(scene, "list", "").outputText == "{\"quay.io\":\"<token>\"}\n")
     }
 
+    @Test func `a login under another spelling of the registry replaces the first, and an empty one doesn't`()
+        async throws
+    {
+        let scene = try await HelperScene()
+        for (first, second) in [
+            ("https://index.docker.io/v1/", "docker.io"), ("quay.io", "https://quay.io"), ("https://r.ex/", "r.ex"),
+        ] {
+            _ = try await docker(scene, "store", login(first, "ada", "old"))
+            _ = try await docker(scene, "store", login(second, "bob", "new"))
+            #expect(try await docker(scene, "get", first).outputText == login(first, "bob", "new"))
+        }
+        let empty = try await docker(scene, "store", login("quay.io", "bob", ""))
+        #expect(empty.status == 1 && empty.outputText.contains("no credentials secret"), "\(empty.outputText)")
+        #expect(try await docker(scene, "get", "quay.io").outputText == login("quay.io", "bob", "new"))
+    }
+
     /// `podman logout` failed, and the login stayed.
     @Test func `erase deletes what get answers with, but no login for the whole host`() async throws {
         let scene = try await HelperScene()

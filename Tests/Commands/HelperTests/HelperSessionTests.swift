@@ -78,6 +78,35 @@ import TestServices
         #expect(try await git("get").outputText.contains(token))
     }
 
+    /// Such as git's own cache does, which asks to store what it got before the refresh.
+    @Test func `git doesn't store a session's earlier token`() async throws {
+        let old = try await token()
+        try await expireStoredToken()
+        #expect(try await token() != old)
+        for user in ["oauth2", "x-access-token"] {
+            #expect(try await git("store", "username=\(user)", "password=\(old)").status == 0)
+        }
+        #expect(try await !run(["list"]).successful("list").outputText.contains("git:"))
+        // Nor without the server.
+        try await expireStoredToken()
+        server.switchOn(.status(503, .token))
+        #expect(try await git("store", "username=oauth2", "password=\(old)").errorOutput.isEmpty)
+        #expect(try await !run(["list"]).successful("list").outputText.contains("git:"))
+    }
+
+    @Test func `a refresh that fails without an end of the session is reported as what it is`() async throws {
+        try await expireStoredToken()
+        for (fault, status) in [
+            (.status(403, .token), 77), (.status(429, .token), 75), (.truncatedJSON(.token), 76),
+        ] as [(AuthorizationServerFault, Int32)] {
+            server.switchOn(fault)
+            let run = try await git("get")
+            #expect(run.status == status && !run.errorText.contains("has ended"), "\(fault): \(run.errorText)")
+            #expect(run.errorText.contains("latchkey token work"), "\(run.errorText)")
+            server.switchOffAllFaults()
+        }
+    }
+
     @Test func `a stored password for the host comes before the session`() async throws {
         _ = try await git("store", "username=ada", "password=by hand")
         #expect(try await git("get").outputText == "username=ada\npassword=by hand\n")
@@ -131,7 +160,7 @@ import TestServices
         try await expireStoredToken()
         server.switchOn(.status(503, .token))
         let unreachable = try await git("get")
-        #expect(unreachable.status == 69 && unreachable.output.isEmpty)
+        #expect(unreachable.status == 75 && unreachable.output.isEmpty)
         #expect(unreachable.errorText.contains("can't be reached") && unreachable.errorText.count { $0 == "\n" } == 1)
         server.switchOffAllFaults()
         server.revokeEverything()

@@ -48,9 +48,11 @@ import TestServices
         #expect(server.requests.contains { $0.hasPrefix("let in /simple/empty-package/") })
     }
 
-    private func keyring(_ scene: HelperScene, _ arguments: String...) async throws -> ProgramRun {
+    private func keyring(
+        _ scene: HelperScene, _ arguments: String..., input: String = ""
+    ) async throws -> ProgramRun {
         try await BuiltProducts.latchkey().run(
-            ["helper", "keyring"] + arguments, environment: scene.environment)
+            ["helper", "keyring"] + arguments, environment: scene.environment, input: Array(input.utf8))
     }
 
     @Test(arguments: HelperScene.Store.allCases)
@@ -134,6 +136,17 @@ import TestServices
         #expect(try await python.get("other", "bob") == "from here")
         #expect(try await keyring(scene, "del", "other", "bob").status == 0)
         #expect(try await python.get("other", "bob") == nil)
+    }
+
+    /// A program that failed has passed on nothing.
+    @Test(arguments: ["", "\n"]) func `an empty secret doesn't take the place of the stored one`(input: String)
+        async throws
+    {
+        let scene = try await HelperScene()
+        #expect(try await keyring(scene, "set", "https://index.example/", "ada", input: "good").status == 0)
+        let run = try await keyring(scene, "set", "https://index.example/", "ada", input: input)
+        #expect(run.status == 1 && run.errorText.contains("the secret is empty"), "\(run.errorText)")
+        #expect(try await keyring(scene, "get", "https://index.example/", "ada").outputText == "good\n")
     }
 
     @Test func `a store's refusal is one line, with status 1`() async throws {

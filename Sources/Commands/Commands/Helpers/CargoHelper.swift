@@ -125,7 +125,7 @@ enum CargoHelper {
         let key = try key(request)
         let view = try await context.openView()
         let store = try await view.store(for: key, deadline: context.deadline)
-        let token = try token(request, mayAsk, context)
+        let token = try token(request, mayAsk, context).requiringContent()
         try await store.save(
             token, for: key, options: SaveOptions(label: "cargo: \(request.indexURL)", contentType: .text),
             deadline: context.deadline)

@@ -113,15 +113,17 @@ enum DockerHelper {
         }
         guard let server = text("ServerURL"), let registry = RegistryName(server) else { throw noServer }
         guard let user = text("Username"), !user.isEmpty else { throw noUser }
-        guard let member = document.member("Secret"), let secret = try? document.secret(member, as: Password.self)
+        guard let member = document.member("Secret"), let secret = try? document.secret(member, as: Password.self),
+            !secret.isEmpty
         else {
             throw CommandFailure(.badData, "docker.no-secret", "no credentials secret")
         }
         let key = try CredentialKey(service: servicePrefix + registry.text, account: user)
         let view = try await context.openView()
         let store = try await view.store(for: key, deadline: context.deadline)
-        // A registry has one login: another user's would be what `get` finds.
-        let others = try await store.keys([key.service], nil, context.deadline).filter { $0 != key }
+        // A registry has one login: another one, also under another spelling, would be what `get` finds.
+        let services = registry.spellings.map { servicePrefix + $0 }
+        let others = try await store.keys(services, nil, context.deadline).filter { $0 != key }
         try await store.save(
             secret, for: key, options: SaveOptions(label: "Registry: \(registry.text)", contentType: .text),
             deadline: context.deadline)

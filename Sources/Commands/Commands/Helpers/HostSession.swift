@@ -50,14 +50,8 @@ extension CommandContext {
     ///   - user: the user in the tool's request. It has to be an account's name, or a name that servers accept for any
     ///     token's owner.
     func session(at origin: String, user: String?, _ view: StoreView) async throws -> HostSession? {
-        let own = [("https://", ":443"), ("http://", ":80")].first { origin.hasPrefix($0) && origin.hasSuffix($1) }
-        let origin = String(origin.dropLast(own?.1.count ?? 0))
         var ended: CommandFailure?
-        for name in try providers.names() {
-            // Other commands report a wrong provider file.
-            guard let configuration = try? providers.read(name),
-                (try? configuration.provider())?.origins.contains(origin) == true
-            else { continue }
+        for configuration in try configurations(at: origin) {
             do {
                 if let session = try await session(at: configuration, user: user, view) { return session }
             } catch let error as StoreError where view.isOfSeveral && !error.endsSearch {
@@ -70,6 +64,30 @@ extension CommandContext {
         }
         if let ended { throw ended }
         return nil
+    }
+
+    /// Whether `session(at:user:_:)` finds a session there, fresh or expired. Asks no server.
+    func hasSession(at origin: String, user: String?, _ view: StoreView) async throws -> Bool {
+        for configuration in try configurations(at: origin) {
+            let sessions = try await sessions(of: configuration, in: view)
+            if configuration.grant != nil { return true }
+            if try await account(user, sessions) != nil { return true }
+        }
+        return false
+    }
+
+    /// The providers whose tokens may go to an origin. Other commands report a wrong provider file.
+    private func configurations(at origin: String) throws -> [ProviderConfiguration] {
+        let own = [("https://", ":443"), ("http://", ":80")].first { origin.hasPrefix($0) && origin.hasSuffix($1) }
+        let origin = String(origin.dropLast(own?.1.count ?? 0))
+        return try providers.names().compactMap { try? providers.read($0) }.filter {
+            (try? $0.provider())?.origins.contains(origin) == true
+        }
+    }
+
+    private func sessions(of configuration: ProviderConfiguration, in view: StoreView) async throws -> SessionStore {
+        SessionStore(
+            store: try await store(of: configuration, in: view), provider: configuration.name.text, leases: .standard)
     }
 
     /// Returns the session that a helper's operand PROVIDER names. Throws if there is none.
@@ -91,14 +109,13 @@ extension CommandContext {
         at configuration: ProviderConfiguration, user: String?, _ view: StoreView,
         _ token: StoredSession.Token = .access
     ) async throws -> HostSession? {
-        let sessions = SessionStore(
-            store: try await store(of: configuration, in: view), provider: configuration.name.text, leases: .standard)
+        let sessions = try await sessions(of: configuration, in: view)
         let isMachine = configuration.grant != nil
         guard let account = isMachine ? configuration.name.text : try await account(user, sessions) else { return nil }
         let found = try await bearerSession(of: account, at: configuration, sessions, token)
         guard let kept = found else {
             guard isMachine else { return nil }
-            try refresh(configuration.name, account, token, Self.ended(configuration, nil))
+            try refresh(configuration.name, account, token)
             guard let made = try await bearerSession(of: account, at: configuration, sessions, token) else {
                 return nil
             }
@@ -110,12 +127,13 @@ extension CommandContext {
         if kept.isFresh(at: .now(), token) { return try HostSession(kept, at: configuration, token) }
         let ended = Self.ended(configuration, user)
         guard kept.isRefreshable || isMachine else { throw ended }
-        try refresh(configuration.name, account, token, ended)
-        // The session that the worker or another process has stored.
-        guard let renewed = try await bearerSession(of: account, at: configuration, sessions, token),
-            renewed.isUsable(at: .now(), token)
-        else { throw ended }
-        return try HostSession(renewed, at: configuration, token)
+        let error = failure(CommandFailure.self, of: try refresh(configuration.name, account, token))
+        // The session that the worker or another process has stored. It isn't there if the server has ended it.
+        guard let renewed = try await bearerSession(of: account, at: configuration, sessions, token) else {
+            throw ended
+        }
+        if renewed.isUsable(at: .now(), token) { return try HostSession(renewed, at: configuration, token) }
+        throw error ?? ended
     }
 
     /// The account of that name, else the current account, else the only one.
@@ -142,22 +160,21 @@ extension CommandContext {
 
     /// Has a worker refresh a session, which outlives this process.
     private func refresh(
-        _ provider: ProviderName, _ account: String, _ token: StoredSession.Token, _ ended: CommandFailure
-    ) throws {
+        _ provider: ProviderName, _ account: String, _ token: StoredSession.Token
+    ) throws(CommandFailure) {
         let status = try WorkerProcess.runQuietly(
             ["token", provider.text, "--account=" + account] + (token == .id ? ["--id"] : []) + workerArguments)
         switch status {
         case ExitStatus.success.rawValue: return
-        case ExitStatus.refused.rawValue, ExitStatus.notFound.rawValue: throw ended
         case ExitStatus.unavailable.rawValue, ExitStatus.tryAgain.rawValue:
             throw CommandFailure(
-                .unavailable, "helper.not-refreshed",
+                status == ExitStatus.tryAgain.rawValue ? .tryAgain : .unavailable, "helper.not-refreshed",
                 "can't refresh the session at \(provider): the server can't be reached, or fails",
                 hint: "try again later, or see the details: latchkey token \(provider)")
         default:
             throw CommandFailure(
-                .refused, "helper.not-refreshed", "can't refresh the session at \(provider)",
-                hint: "see why: latchkey token \(provider)")
+                status == ExitStatus.protocolError.rawValue ? .protocolError : .refused, "helper.not-refreshed",
+                "can't refresh the session at \(provider)", hint: "see why: latchkey token \(provider)")
         }
     }
 

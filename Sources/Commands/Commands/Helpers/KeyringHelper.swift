@@ -113,7 +113,8 @@ enum KeyringHelper {
         let store = try await view.store(for: key, deadline: context.deadline)
         let given = try SecretInput.readAll(as: Password.self, limit: store.capabilities.maximumSecretByteCount)
         try await store.save(
-            given.withoutLineBreak(), for: key, options: SaveOptions(contentType: .text), deadline: context.deadline)
+            given.withoutLineBreak().requiringContent(), for: key, options: SaveOptions(contentType: .text),
+            deadline: context.deadline)
     }
 }
 
@@ -169,5 +170,15 @@ extension Secret where Purpose: SecretPurpose {
     borrowing func withoutLineBreak() -> Secret<Purpose> {
         let count = withExposedBytes { $0.count > 0 && $0[$0.count - 1] == 0x0A ? $0.count - 1 : $0.count }
         return withExposedBytes { Secret(copying: $0.extracting(0..<count)) }
+    }
+
+    /// Refuses an empty one, as a program that failed passes on: it would take the place of what is stored.
+    consuming func requiringContent() throws(CommandFailure) -> Secret<Purpose> {
+        guard !isEmpty else {
+            throw CommandFailure(
+                .badData, "secret.empty", "nothing was stored because the secret is empty",
+                hint: "check the program that passes the secret")
+        }
+        return self
     }
 }

@@ -31,7 +31,8 @@ enum TerraformHelper {
         case "store":
             let store = try await view.store(for: key, deadline: context.deadline)
             try await store.save(
-                token(), for: key, options: SaveOptions(label: "Terraform: \(host)", contentType: .text),
+                token().requiringContent(), for: key,
+                options: SaveOptions(label: "Terraform: \(host)", contentType: .text),
                 deadline: context.deadline)
         default:
             // That there was none is as good.

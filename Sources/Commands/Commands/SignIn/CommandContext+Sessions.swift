@@ -164,7 +164,7 @@ extension CommandContext {
             guard let token = session.bearer(.id) else { throw SignInError(.noIDToken) }
             let new = try await SecurityTokenService(
                 endpoint: url, http: http(configuration, arguments), log: logger.category("latchkey.oauth")
-            ).credentials(ofRole: role, for: account, by: token)
+            ).credentials(ofRole: role, for: account, by: token, timeout: deadline.remaining)
             try await sessions.store.save(
                 new, for: key,
                 options: SaveOptions(label: "AWS role of \(account) at \(configuration.name)", contentType: .text),

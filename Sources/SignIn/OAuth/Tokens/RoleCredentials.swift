@@ -50,9 +50,12 @@ package struct SecurityTokenService: Sendable {
     ///
     /// Throws `.requestRefused(.roleCredentials, …)`, `.invalidResponse(.roleCredentials)`, `.networkError`.
     ///
-    /// - Parameter account: becomes the session's name, which AWS's logs show.
+    /// - Parameters:
+    ///   - account: becomes the session's name, which AWS's logs show.
+    ///   - timeout: how long to wait at most, where a request may take longer.
     package func credentials(
-        ofRole role: String, for account: String, by token: borrowing Secret<AccessToken>
+        ofRole role: String, for account: String, by token: borrowing Secret<AccessToken>,
+        timeout: Duration = .seconds(30)
     ) async throws(OAuthError) -> Secret<RoleCredentials> {
         var form = FormBody()
         try form.append("Action", text: "AssumeRoleWithWebIdentity")
@@ -60,19 +63,26 @@ package struct SecurityTokenService: Sendable {
         try form.append("RoleArn", text: role)
         try form.append("RoleSessionName", text: Self.sessionName(of: account))
         try form.append("WebIdentityToken", secret: token)
+        var limits = EndpointClient.limits
+        limits.timeout = min(limits.timeout, timeout)
         // AWS answers in XML unless asked for JSON, which other programs don't have.
         let response = try await http.response(
             to: GuardedRequest(
                 .post, endpoint, fields: EndpointFields.formAlone, body: form.finish(as: MessageBody.self)),
-            limits: EndpointClient.limits, log: log)
+            limits: limits, log: log)
         guard response.isSuccess else {
             let code = Self.element("Code", in: response.body)?.withExposedBytes { $0.publicText() }
             throw OAuthError(
                 .requestRefused(.roleCredentials, statusCode: response.status),
-                serverError: code.map(ServerErrorCode.init(text:)))
+                serverError: code.map {
+                    Self.passing.contains($0) ? .temporarilyUnavailable : ServerErrorCode(text: $0)
+                })
         }
         return try Self.read(response.body)
     }
+
+    /// AWS answers with these and status 400 although the same request may succeed later.
+    private static let passing = ["Throttling", "ThrottlingException", "RequestLimitExceeded", "IDPCommunicationError"]
 
     /// 2 to 64 letters, digits and `=,.@-_`, as near to the account's name as that allows.
     static func sessionName(of account: String) -> String {

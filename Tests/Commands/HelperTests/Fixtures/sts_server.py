@@ -3,7 +3,7 @@
 usage: sts_server.py ISSUER AUDIENCE
 
 It prints its address, then a line for each request. Each line of standard input is JSON, and changes what it answers:
-"lifetime" of credentials in seconds, "held" while no answer is sent, "code" of a refusal, or "body" in place of all.
+"lifetime" of credentials in seconds, "held" while no answer is sent, "code" of a refusal, or "body" in place of all, each with a "status".
 """
 
 import base64
@@ -44,7 +44,8 @@ class Service(http.server.BaseHTTPRequestHandler):
             time.sleep(0.05)
         space = "https://sts.amazonaws.com/doc/2011-06-15/"
         if settings["code"]:
-            return self.respond(403, f"<ErrorResponse xmlns='{space}'><Error><Type>Sender</Type><Code>{settings['code']}</Code>"
+            refused = 403 if settings["status"] == 200 else settings["status"]
+            return self.respond(refused, f"<ErrorResponse xmlns='{space}'><Error><Type>Sender</Type><Code>{settings['code']}</Code>"
                                 "<Message>Not for you: \x1b[31m</Message></Error></ErrorResponse>")
         if settings["body"] is not None:
             return self.respond(settings["status"], settings["body"])

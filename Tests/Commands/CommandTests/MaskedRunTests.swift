@@ -107,6 +107,15 @@ import TestServices
         #expect(terminal.shown.components(separatedBy: "swordfish").count == 2, "\(terminal.shown)")
     }
 
+    /// Such as the trace that bash writes to BASH_XTRACEFD.
+    @Test func `a second descriptor of the output is masked too`() async throws {
+        let run = try await Program("bash").run(
+            ["-c", "exec 9>&1 8>&2; \"$@\"", "bash", BuiltProducts.latchkey().path] + Self.masked
+                + ["sh", "-c", "echo nine $A >&9; echo eight $A >&8"],
+            environment: environment)
+        #expect(run.outputText == "nine ***\n" && run.errorText == "eight ***\n", "\(run.outputText) \(run.errorText)")
+    }
+
     @Test func `a secret in two writes with a pause between isn't shown`() async throws {
         let terminal = try PseudoTerminal()
         let running = try start("printf hunter2; sleep 1; printf secret; echo; echo $A", terminal)

@@ -53,6 +53,11 @@ struct MaskedStart: ~Copyable {
                 settings.descriptors.append(.copies(pipe.writing, to: number))
             }
         }
+        // Another descriptor of the same output, such as bash's BASH_XTRACEFD after `exec 9>&1`.
+        for number in Self.openDescriptors {
+            guard let own = [Int32(1), 2].first(where: { Self.isSame($0, number) }) else { continue }
+            settings.descriptors.append(.copies(own, to: number))
+        }
         let told = try Self.pipe(for: arguments[0])
         report = told.reading
         // The monitor inherits it; its own end is closed here with the others.
@@ -72,6 +77,12 @@ struct MaskedStart: ~Copyable {
     mutating func closeReport() {
         close(report)
         report = -1
+    }
+
+    /// What the program would inherit besides its standard streams.
+    private static var openDescriptors: [Int32] {
+        let names = (try? FileSystem.names(in: "/proc/self/fd")) ?? []
+        return names.compactMap { Int32($0) }.filter { $0 > 2 && fcntl($0, F_GETFD) == 0 }
     }
 
     /// Whether two descriptors are of one file, such as after `2>&1`.

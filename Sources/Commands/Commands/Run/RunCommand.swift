@@ -39,7 +39,7 @@ enum RunCommand {
 
               --env-file  UTF-8, up to 1 MiB, with lines NAME=VALUE or export NAME=VALUE, and comments after #. Values are verbatim, in single quotes, or in double quotes with \\n, \\r, \\t, \\", \\\\ and \\$. Nothing is expanded.
               --file      COMMAND and its children can read the file until COMMAND ends; not in a container. The file is in memory, which may be swapped out. Use --file for secrets with NUL bytes or of 128 KiB and more.
-              --mask      replaces the secrets in the output of COMMAND: plain (lines of 4 bytes or more, without the blanks around them), in base64, in hexadecimal, percent-encoded and in JSON. Other encodings aren't masked. If the output pauses inside a secret, up to half of it, at most 16 characters, may be shown.
+              --mask      replaces the secrets in the standard output and error of COMMAND, not in files or on /dev/tty: plain (lines of 4 bytes or more, without the blanks around them), in base64, in hexadecimal, percent-encoded and in JSON. Other encodings aren't masked. If the output pauses inside a secret, up to half of it, at most 16 characters, may be shown.
             """,
         examples: [
             "latchkey run --env PGPASSWORD=db.example.org/ada -- psql -h db.example.org",

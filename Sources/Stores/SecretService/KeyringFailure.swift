@@ -192,7 +192,7 @@ extension KeyringFailure {
             case .accessDenied:
                 return StoreError(
                     .permissionDenied, "the session bus or the keyring service forbids the operation",
-                    hint: "check the sandbox's permission to talk to org.freedesktop.secrets",
+                    hint: "permit it where the sandbox or the keyring was started (org.freedesktop.secrets)",
                     platform: failure.platform)
             case .wrongType:
                 return .keyringBrokeProtocol(failure)

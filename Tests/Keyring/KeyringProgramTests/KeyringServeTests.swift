@@ -491,6 +491,21 @@ struct KeyringServeTests {
         _ = try await service.finish()
     }
 
+    /// SQLite doesn't see another file's tables in the same place: each call failed until something was saved.
+    @Test func `a vault that was empty for a moment is served again`() async throws {
+        let scene = try await KeyringScene(on: PrivateSession(.none))
+        let vault = "data/latchkey/vault"
+        let lookup = "secret-tool lookup service example.org"
+        try await scene.set("example.org", "ada", "one")
+        let service = try await serve(scene)
+        #expect(try await scene.shell(lookup).outputText == "one")
+        try await scene.shell("cp \(vault) copy").successful("cp")
+        #expect(try await scene.shell(": > \(vault); \(lookup) 2>&1").outputText.contains("damaged"))
+        #expect(try await scene.shell("cp copy \(vault); \(lookup)").outputText == "one")
+        kill(service.pid, SIGTERM)
+        _ = try await service.finish()
+    }
+
     /// The file that was moved away was read on until something was saved.
     @Test(arguments: [true, false])
     func `a vault that was made anew in the place of another is served`(afterUse: Bool) async throws {

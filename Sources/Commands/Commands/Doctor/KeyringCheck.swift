@@ -96,7 +96,7 @@ struct KeyringCheck {
         return [
             .note(
                 "duplicates",
-                "\(credentials) stored in several items; Latchkey reads the newest item",
+                "\(credentials) stored in several items; from a keyring, Latchkey reads the newest item",
                 remedy: isRepaired
                     ? "compare them in your keyring application, and delete those that no program uses"
                     : "run `latchkey doctor --repair-duplicates`")

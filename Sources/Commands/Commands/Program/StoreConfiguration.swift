@@ -89,7 +89,12 @@ struct StoreConfiguration: Sendable, Equatable {
         var known: Set<String> = []
         for (name, value, line) in try Self.assignments(in: text, path: path) {
             func file(_ value: String) throws -> String {
-                guard value.hasPrefix("~") else { return value }
+                if value.hasPrefix("/") || VaultLocation.isDatabase(value) { return value }
+                guard value.hasPrefix("~") else {
+                    throw Self.unreadable(
+                        path, "has a path in line \(line) that depends on the current folder",
+                        hint: "begin the path with / or ~/")
+                }
                 guard value.hasPrefix("~/") else {
                     throw Self.unreadable(path, "has a ~ without a slash after it in line \(line)")
                 }

@@ -26,12 +26,16 @@ extension StoreError {
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED: return error(.busy, "another process is using the vault")
         case SQLITE_NOTADB: return .noVault("it doesn't start like a vault", platform)
+        // The tables were there when the vault was opened. SQLite doesn't see another file's in the same place by itself.
+        case SQLITE_ERROR, SQLITE_SCHEMA:
+            return error(
+                .corrupted, "the vault's file is damaged, or was replaced while it was open",
+                hint: "\(Recovery.reopenVault); if that fails too, \(Recovery.verifyVault), and restore a backup")
         // SQLITE_TOOBIG: saves are checked before, so the file has a row that no vault writes.
-        case SQLITE_CORRUPT, SQLITE_FORMAT, SQLITE_SCHEMA, SQLITE_ERROR, SQLITE_MISMATCH, SQLITE_CONSTRAINT,
-            SQLITE_TOOBIG:
+        case SQLITE_CORRUPT, SQLITE_FORMAT, SQLITE_MISMATCH, SQLITE_CONSTRAINT, SQLITE_TOOBIG:
             return damaged(platform)
         case SQLITE_FULL:
-            return error(.cannotWrite, "the disk with the vault is full", hint: "free some space; nothing was changed")
+            return error(.cannotWrite, "the disk with the vault is full", hint: "free some space, then try again")
         case SQLITE_IOERR:
             return error(
                 .cannotWrite, "the system could not write the vault; the old content is unchanged",

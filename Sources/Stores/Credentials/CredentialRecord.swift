@@ -127,6 +127,8 @@ public struct SaveOptions: Sendable, Hashable {
     /// The condition for the save (default: `none`). If it doesn't hold, the save throws `conflict` and changes
     /// nothing.
     public var condition: WriteCondition
+    /// The original of a copy. A vault and a store in memory keep its times.
+    package var original: CredentialMetadata?
 
     /// The defaults keep the label, declare the secret as bytes, and save whatever the store contains.
     public init(

@@ -75,7 +75,7 @@ public final class InMemoryStore: CredentialStore {
                 kept, old?.item.attributes ?? ItemAttributes(key),
                 label: options.label ?? old?.item.label ?? "\(key.service): \(key.account)",
                 contentType: options.contentType.rawValue, in: state.home, replacing: old,
-                name: old == nil ? key : nil, &state)
+                name: old == nil ? key : nil, times: options.original.map { ($0.created, $0.modified) }, &state)
             state.report(.saved, entry)
             state.reportItem(old == nil ? .created(entry.item) : .changed(entry.item), entry)
             return entry.version

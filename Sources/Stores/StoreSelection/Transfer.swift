@@ -55,7 +55,7 @@ package struct Transfer: Sendable {
         self.replaces = replaces
     }
 
-    /// Transfers one credential: its secret, label and content type. The target sets its own times.
+    /// Transfers one credential: its secret, label and content type, and its times if the target is a vault.
     ///
     /// Throws what the stores throw, and `unsupported` for a move within one store, whatever its names are.
     /// Throws `conflict` if another process changed the credential in one of the stores during the transfer, and
@@ -147,10 +147,9 @@ extension CredentialStore {
         // The credential that a conflict restores.
         var before: CredentialRecord<Password>?
         if case .matches = condition { before = try await read(key, as: Password.self, deadline: deadline) }
-        let version = try await save(
-            record.secret, for: key,
-            options: SaveOptions(label: label, contentType: record.contentType, condition: condition),
-            deadline: deadline)
+        var options = SaveOptions(label: label, contentType: record.contentType, condition: condition)
+        options.original = record.metadata
+        let version = try await save(record.secret, for: key, options: options, deadline: deadline)
         guard let saved = try await read(key, as: Password.self, deadline: deadline), saved.version == version else {
             throw .changedMeanwhile("\(key)", in: identity)
         }
@@ -165,8 +164,9 @@ extension CredentialStore {
             case .none:
                 _ = try? await delete(key, condition: .matches(version), deadline: deadline)
             case .some(let before):
-                let options = SaveOptions(
+                var options = SaveOptions(
                     label: before.metadata.label, contentType: before.contentType, condition: .matches(version))
+                options.original = before.metadata
                 _ = try? await save(before.secret, for: key, options: options, deadline: deadline)
             }
             throw error

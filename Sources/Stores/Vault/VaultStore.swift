@@ -167,7 +167,8 @@ public final class VaultStore: CredentialStore {
             return try self.write(
                 kept.value, old?.row.name ?? .key(key),
                 label: options.label ?? old?.row.label ?? "\(key.service): \(key.account)",
-                contentType: options.contentType.rawValue, replacing: old, in: transaction, &change
+                contentType: options.contentType.rawValue, times: options.original.map { ($0.created, $0.modified) },
+                replacing: old, in: transaction, &change
             ).version
         }
     }

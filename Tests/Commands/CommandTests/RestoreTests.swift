@@ -52,6 +52,27 @@ internal import TestServices
         #expect(try await get.finish().outputText == "hunter2")
     }
 
+    /// The vault was there already, or its key file wasn't remembered: both ended with an error.
+    @Test func `the same command continues a restore that was interrupted`() async throws {
+        let restore = [
+            "vault", "import", "backup", "--key-file", "backup.key", "--new-key-file", directory / "new.key",
+        ]
+        func run(_ arguments: [String]) async throws -> ProgramRun {
+            try await BuiltProducts.latchkey().run(arguments, environment: environment, folder: directory.path)
+        }
+        // As far as a killed one came.
+        try await run(["vault", "init", "--key-file", directory / "new.key"]).successful("init")
+        try FileManager.default.removeItem(atPath: directory / "state")
+        let again = try await run(restore)
+        #expect(
+            again.status == 0 && again.outputText.hasSuffix(": 1 added, 0 replaced, 0 kept\n"), "\(again.errorText)")
+        #expect(try await run(["get", "example.org", "ada"]).outputText == "hunter2")
+        // Another vault than the one of that key file.
+        try FileManager.default.copyItem(atPath: directory / "key", toPath: directory / "other.key")
+        let other = try await run(Array(restore.dropLast()) + [directory / "other.key"])
+        #expect(other.status == 73 && other.errorText.contains("omit --new-key-file"), "\(other.errorText)")
+    }
+
     @Test func `a person who declines gets no vault`() async throws {
         let terminal = try PseudoTerminal()
         let running = try start("vault import backup --key-file backup.key", terminal)

@@ -246,6 +246,13 @@ struct ToolFileTests: ToolFileSuite {
             "pypirc", "[own]\nrepository = https://u:urlpw@h.example/\nusername = ada\npassword = pw\n")
         let read = try await PyPILogins.read(file)
         #expect(try await entries(read).isEmpty && read.skippedNames == ["own, whose address has a password"])
+        // Where the address is the entry's name, the name is shown without it.
+        let netrc = try await NetrcLogins.read(
+            directory.write("login", "machine u:urlpw@h.example login ada password pw\n"))
+        #expect(netrc.skippedNames == ["***@h.example"])
+        let docker = try await DockerLogins.read(
+            directory.write("config.json", #"{"auths":{"https://u:urlpw@h.example":{"auth":"YTpi"}}}"#))
+        #expect(docker.skippedNames == ["***@h.example, whose address has a password"])
     }
 
     @Test func `netrc's logins are read by the rules of curl and Python, and removed with their lines`()

@@ -85,7 +85,8 @@ struct LoginStorageTests {
         let scene = try AuthenticatorScene { $0.storage = shelf.storage }
         #expect(try await scene.ask() == 200)
         scene.server.expireAccessTokens()
-        shelf.refuseSaving(full)
+        // What is saved before the request, to see whether the store takes anything, is taken.
+        shelf.refuseSaving(full, after: 1)
         #expect(await scene.failure() == .signIn(SignInError(.tokensNotStored(full))))
         #expect(scene.person.timesAsked == 1 && scene.server.record.refreshes == 1)
     }
@@ -134,12 +135,12 @@ private final class Shelf: Sendable {
 
     private let items = Mutex<[CredentialKey: Item]>([:])
     private let failing = Mutex<Failing?>(nil)
-    private let refusal = Mutex<StoreError?>(nil)
+    private let refusal = Mutex<(error: StoreError, taken: Int)?>(nil)
 
     var kinds: [String] { items.withLock { $0.keys.map(\.kind.name).sorted() } }
 
     func fail(with make: (@Sendable () -> any Error)?) { failing.withLock { $0 = make.map(Failing.init) } }
-    func refuseSaving(_ error: StoreError) { refusal.withLock { $0 = error } }
+    func refuseSaving(_ error: StoreError, after taken: Int = 0) { refusal.withLock { $0 = (error, taken) } }
 
     private func check() throws {
         if let failing = failing.withLock({ $0 }) { throw failing.make() }
@@ -154,7 +155,12 @@ private final class Shelf: Sendable {
             },
             save: { [self] secret, key in
                 try check()
-                if let error = refusal.withLock({ $0 }) { throw error }
+                let error: StoreError? = refusal.withLock { refusal in
+                    guard let (error, taken) = refusal else { return nil }
+                    refusal = (error, taken - 1)
+                    return taken > 0 ? nil : error
+                }
+                if let error { throw error }
                 let item = Item(secret.duplicate())
                 items.withLock { $0[key] = item }
             },

@@ -1,6 +1,8 @@
 internal import LatchkeyCredentials
 internal import LatchkeySecrets
 internal import LatchkeyStoreSelection
+internal import LatchkeyVault
+internal import TestServices
 internal import Testing
 
 @Suite struct TransferTests {
@@ -37,6 +39,22 @@ internal import Testing
         guard let record = try await target.read(key, as: Password.self) else { return }
         #expect(record.metadata.label == "A label")
         #expect(record.contentType == .text)
+    }
+
+    /// Of several credentials, helpers answer with the one that was changed last.
+    @Test func `a copy keeps the times of the original, in a vault too`() async throws {
+        var options = SaveOptions()
+        options.original = CredentialMetadata(
+            key: key, label: "", created: UnixTime(seconds: 1_000), modified: UnixTime(seconds: 2_000), version: nil)
+        try await source.save(secret("one"), for: key, options: options, deadline: .standard)
+        let directory = try TestDirectory()
+        try VaultKeyFile.create(at: directory / "key")
+        let vault = try await VaultStore.create(at: directory / "v/vault", unlockedBy: .keyFile(directory / "key"))
+        for target in [target, vault] as [any CredentialStore] {
+            _ = try await Transfer(from: source, to: target, mode: .copy).transfer(key, deadline: .standard)
+            let copy = try await target.list(deadline: .standard).all().first
+            #expect(copy?.created == UnixTime(seconds: 1_000) && copy?.modified == UnixTime(seconds: 2_000))
+        }
     }
 
     @Test func `a move leaves nothing behind, and a second one finds nothing`() async throws {

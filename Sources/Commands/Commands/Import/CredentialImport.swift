@@ -63,9 +63,11 @@ package struct CredentialImport: Sendable {
 }
 
 extension LogMessage {
-    /// The file's name for an entry.
+    /// The file's name for an entry, without what may be a name and a password before its host.
     static func entry(_ name: String) -> LogMessage {
-        "\(LoggableText(reviewed: "names of entries are what a listing shows", unredacted: name))"
+        let login = name.lastIndex(of: "@").map { name[..<$0] } ?? ""
+        let shown = login.contains(":") ? "***" + name[login.endIndex...] : name
+        return "\(LoggableText(reviewed: "names of entries are what a listing shows", unredacted: shown))"
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import LatchkeyCommandLine
 internal import LatchkeyCredentials
 internal import LatchkeyLog
@@ -195,18 +196,25 @@ enum ImportCommand {
         private func usualPath(_ environment: ProgramEnvironment) -> String {
             let home = environment.home
             return switch self {
-            case .git: home + "/.git-credentials"
+            case .git:
+                existing(home + "/.git-credentials", environment.configurationHome + "/git/credentials")
+                    ?? home + "/.git-credentials"
             case .netrc: environment["NETRC"] ?? home + "/.netrc"
             case .pypirc: home + "/.pypirc"
             case .gcm: environment["GCM_PLAINTEXT_STORE_PATH"] ?? home + "/.gcm/store"
             case .docker: (environment["DOCKER_CONFIG"] ?? home + "/.docker") + "/config.json"
-            case .cargo: (environment["CARGO_HOME"] ?? home + "/.cargo") + "/credentials.toml"
+            // Where there are both, cargo reads the one without an ending.
+            case .cargo:
+                existing((environment["CARGO_HOME"] ?? home + "/.cargo") + "/credentials")
+                    ?? (environment["CARGO_HOME"] ?? home + "/.cargo") + "/credentials.toml"
             case .gh: (environment["GH_CONFIG_DIR"] ?? environment.configurationHome + "/gh") + "/hosts.yml"
             case .pythonKeyring: environment.dataHome + "/python_keyring/keyring_pass.cfg"
             case .libsecretFile: environment.dataHome + "/keyrings/default.keyring"
             case .collection: "/"
             }
         }
+
+        private func existing(_ paths: String...) -> String? { paths.first { unsafe access($0, F_OK) == 0 } }
 
         private func passphrase(
             _ arguments: ParsedArguments, _ context: CommandContext

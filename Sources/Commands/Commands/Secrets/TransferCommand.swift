@@ -23,8 +23,8 @@ package enum TransferCommand {
         .optional("ACCOUNT", help: "only this account of the service"),
     ]
     private static let details: StaticString = """
-        Each copy is verified before it counts, and before move deletes the original. If interrupted, run the command
-        again.
+        Each copy is verified before it counts, and before move deletes the original. A vault keeps the times of the originals; a
+        keyring sets its own. If interrupted, run the command again.
 
         If the target has another secret of the same name, that secret stays and the command exits with 73, unless you add
         --replace. Exits with 1 if nothing matches.

@@ -30,20 +30,30 @@ package struct TransferRun {
         let outcome: Transfer.Outcome
     }
 
-    /// Copies the secrets and shows the result. Then it throws if the target already had other secrets under some of the
-    /// names: these stay as they are.
+    /// Copies the secrets and shows the result, also of what an error left undone. Then it throws that error, or one if the
+    /// target already had other secrets under some of the names: these stay as they are.
     ///
     /// - Parameter items: that go along, where the stores take them.
     package func run(
         _ keys: [CredentialKey], items: [Item] = [], _ context: CommandContext
     ) async throws -> ExitStatus {
-        let (rows, itemRows) = try await rows(keys, items, context)
-        if showsJSON {
+        var rows: [Row] = []
+        var itemRows: [ItemRow] = []
+        var stop: (any Error)?
+        do {
+            try await transfer(keys, items, &rows, &itemRows, context)
+        } catch {
+            stop = error
+        }
+        if stop != nil && rows.isEmpty && itemRows.isEmpty {
+            // Nothing to show.
+        } else if showsJSON {
             try context.output.write(.array(rows.map(json) + itemRows.map(json)))
         } else {
             try context.output.write(table(rows))
             try context.output.write(table(itemRows))
         }
+        if let stop { throw stop }
         let differing = (rows.map(\.outcome) + itemRows.map(\.outcome)).count { $0 == .differs }
         guard differing == 0 else {
             throw CommandFailure(
@@ -56,13 +66,12 @@ package struct TransferRun {
         return .success
     }
 
-    private func rows(
-        _ keys: [CredentialKey], _ items: [Item], _ context: CommandContext
-    ) async throws -> ([Row], [ItemRow]) {
+    private func transfer(
+        _ keys: [CredentialKey], _ items: [Item], _ rows: inout [Row], _ itemRows: inout [ItemRow],
+        _ context: CommandContext
+    ) async throws {
         let progress = context.output.progress(work, of: keys.count + items.count)
         defer { progress.end() }
-        var rows: [Row] = []
-        var itemRows: [ItemRow] = []
         var arrived: Set<ItemID> = []
         let keysOfItems = Set(items.compactMap(\.key))
         // Before the items that are read as the same: none of them takes a credential's place.
@@ -85,7 +94,6 @@ package struct TransferRun {
                 item, onlyLooks: isRehearsal, arrived: &arrived, deadline: context.deadline)
             itemRows.append(ItemRow(item: item, outcome: outcome))
         }
-        return (rows, itemRows)
     }
 
     /// The outcome, or the expected one for a rehearsal.

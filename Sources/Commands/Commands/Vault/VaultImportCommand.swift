@@ -54,16 +54,7 @@ enum VaultImportCommand {
                 unlockedBy: try context.keyOfNewVault(file: keyFile, otherwise: "add \(newKeyFile.name) FILE"),
                 remembering: keyFile)
         } else {
-            vault = try await mapError(
-                { (error: StoreError) in
-                    guard error.isCorruption else { return error }
-                    let shown = LoggableText(reviewed: "the path of a vault", unredacted: context.settings.vaultPath)
-                    return StoreError(
-                        error.code, "can't import into \(shown): \(error.cause)",
-                        hint:
-                            "run `latchkey vault verify`, or move that file away and add --new-key-file to import into a new vault",
-                        platform: error.platform)
-                }, awaiting: await context.openVault(itemCheck: .always))
+            vault = try await existingVault(arguments, context)
             other = try await unlock(file, arguments, descriptor, context)
         }
         let result: VaultImport
@@ -87,12 +78,41 @@ enum VaultImportCommand {
         return .success
     }
 
+    private static func existingVault(
+        _ arguments: ParsedArguments, _ context: CommandContext
+    ) async throws -> VaultStore {
+        var settings = context.settings
+        settings.vaultItemCheck = .always
+        let file = arguments.value(newKeyFile).map(AbsolutePath.of)
+        if let file { settings.vaultKey = .keyFile(path: file) }
+        let opened: Result<VaultStore, StoreError> = await Result(awaiting: try await settings.openVault())
+        if case .failure(let error) = opened {
+            if error.code == .wrongKey && file != nil { try refuseExisting(settings.vaultPath) }
+            guard error.isCorruption else { throw error }
+            let shown = LoggableText(reviewed: "the path of a vault", unredacted: settings.vaultPath)
+            throw StoreError(
+                error.code, "can't import into \(shown): \(error.cause)",
+                hint:
+                    "run `latchkey vault verify`, or move that file away and add --new-key-file to import into a new vault",
+                platform: error.platform)
+        }
+        let vault = try opened.get()
+        if let file { context.remember(file, for: vault) }
+        return vault
+    }
+
+    private static func refuseExisting(_ path: String) throws {
+        try VaultInitCommand.refuseExisting(
+            path, hint: "omit --new-key-file to import into the existing vault, or move a damaged one away")
+    }
+
     /// Whether a vault is to be made first, as the person said by an option or says now.
     private static func makesVault(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> Bool {
         let path = context.settings.vaultPath
         if let file = arguments.value(newKeyFile) {
-            try VaultInitCommand.refuseExisting(
-                path, hint: "omit --new-key-file to import into the existing vault, or move a damaged one away")
+            // The same command may have made it, and was interrupted: then this key file opens it.
+            if try await !context.lacksVault, unsafe access(AbsolutePath.of(file), F_OK) == 0 { return false }
+            try refuseExisting(path)
             try VaultStore.checkPlace(forNewVaultAt: path, for: .daily)
             try VaultKeyFile.check(at: AbsolutePath.of(file))
             return true

@@ -23,7 +23,7 @@ extension StoreError {
                 .permissionDenied, "the database's role lacks rights on the tables of the vault",
                 hint: "\(Recovery.printSchema): its GRANT statements give the rights")
         case "40001", "40P01", "55P03", "57014": return error(.busy, "other processes are writing to the vault")
-        case "53100": return error(.cannotWrite, "the database's disk is full; nothing was changed")
+        case "53100": return error(.cannotWrite, "the database's disk is full")
         case "54000": return error(.tooLarge, "the row is too large for the database")
         default: break
         }

@@ -33,7 +33,7 @@ struct FormIndex: ~Copyable {
         let slotCount = 1 << (Int.bitWidth - (count * 2).leadingZeroBitCount)
         slots = Array(repeating: 0, count: slotCount)
         slotShift = UInt64(64 - slotCount.trailingZeroBitCount)
-        // Large enough to skip most ordinary text, and at most 128 KiB.
+        // Large enough to skip most ordinary text, and at most 512 KiB.
         let bitCount = max(12, min(22, slotCount.trailingZeroBitCount + 5))
         bits = Array(repeating: 0, count: 1 << (bitCount - 6))
         bitShift = UInt64(64 - bitCount)

@@ -73,6 +73,22 @@ internal import TestServices
         #expect(other.status == 73 && other.errorText.contains("omit --new-key-file"), "\(other.errorText)")
     }
 
+    /// Only `latchkey vault verify` was named, which looks at the vault that was intact.
+    @Test func `a damaged backup is named`() async throws {
+        for number in 0..<40 {
+            try await latchkey("set", "--vault", "old/vault", "example.org", "\(number)", input: "x").successful("set")
+        }
+        try await latchkey("vault", "export", "--vault", "old/vault", "many", "--key-file", "backup.key")
+            .successful("vault export")
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: directory / "many"))
+        try file.seek(toOffset: 5 * 4096)
+        try file.write(contentsOf: Data(repeating: 7, count: 4096))
+        let run = try await latchkey(
+            "vault", "import", "many", "--vault", "old/vault", "--key-file", "backup.key")
+        #expect(run.status == 65 && run.errorText.contains("many"), "\(run.errorText)")
+        #expect(run.errorText.contains("--vault"), "\(run.errorText)")
+    }
+
     @Test func `a person who declines gets no vault`() async throws {
         let terminal = try PseudoTerminal()
         let running = try start("vault import backup --key-file backup.key", terminal)

@@ -286,6 +286,7 @@ import TestServices
         let scene = try await HelperScene()
         for (first, second) in [
             ("https://index.docker.io/v1/", "docker.io"), ("quay.io", "https://quay.io"), ("https://r.ex/", "r.ex"),
+            ("s.ex", "https://s.ex/v1/"),
         ] {
             _ = try await docker(scene, "store", login(first, "ada", "old"))
             _ = try await docker(scene, "store", login(second, "bob", "new"))

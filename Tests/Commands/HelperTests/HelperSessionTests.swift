@@ -87,6 +87,9 @@ import TestServices
             #expect(try await git("store", "username=\(user)", "password=\(old)").status == 0)
         }
         #expect(try await !run(["list"]).successful("list").outputText.contains("git:"))
+        // Under the account's name a token is known by its end.
+        _ = try await git("store", "username=octocat", "password=\(old)", "password_expiry_utc=4000000000")
+        #expect(try await !run(["list"]).successful("list").outputText.contains("git:"))
         // Nor without the server.
         try await expireStoredToken()
         server.switchOn(.status(503, .token))
@@ -185,10 +188,15 @@ import TestServices
         ).successful("provider add")
         try await run(["sign-in", "also"], ["BROWSER": browser]).successful("sign-in")
         try await expireStoredToken(of: "also")
-        other.revokeEverything()
         let token = try await token()
-        let docker = try await scene.helper("docker-credential-latchkey", "get", input: "registry.example.org")
-        #expect(docker.outputText.contains("\"Secret\":\"\(token)\""), "\(docker.outputText)")
+        // One whose refresh fails doesn't either.
+        other.switchOn(.status(403, .token))
+        for _ in 0..<2 {
+            let docker = try await scene.helper("docker-credential-latchkey", "get", input: "registry.example.org")
+            #expect(docker.outputText.contains("\"Secret\":\"\(token)\""), "\(docker.outputText)")
+            other.switchOffAllFaults()
+            other.revokeEverything()
+        }
     }
 
     @Test func `docker and pip get the token for the hosts in --for-host`() async throws {

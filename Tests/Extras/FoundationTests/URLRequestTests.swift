@@ -203,6 +203,25 @@ struct URLRequestTests {
         #expect(response.status == 204)
     }
 
+    @Test func `a limit below zero takes an empty body, and without time nothing is sent`() async throws {
+        let closure = ClosureTransport { request in
+            let response = HTTPURLResponse(
+                url: try #require(request.url), statusCode: 204, httpVersion: nil, headerFields: nil)
+            return (Data(), try #require(response))
+        }
+        for transport in [URLSessionTransport(), CurlTransport(), closure] as [any HTTPTransport] {
+            let server = try ScriptedServer([.readHeader, .say("HTTP/1.1 204 No Content\r\n\r\n")])
+            let error = await #expect(throws: TransportError.self) {
+                _ = try await transport.send(
+                    GuardedRequest(.get, HTTPURL(server.origin)), limits: TransferLimits(timeout: .zero))
+            }
+            #expect(error?.code == .timedOut && server.headers.isEmpty)
+            let response = try await transport.send(
+                GuardedRequest(.get, HTTPURL(server.origin)), limits: TransferLimits(maximumBodyByteCount: -1))
+            #expect(response.status == 204)
+        }
+    }
+
     @Test(arguments: ["Bearer x\r\nX-Evil: 1", "Bearer x\n"])
     func `a secret field that could begin another one is refused`(value: String) async throws {
         let server = try ScriptedServer([.readHeader, .say("HTTP/1.1 204 No Content\r\n\r\n")])

@@ -210,7 +210,8 @@ struct RegistryName {
         switch scheme {
         case "https://":
             // docker and podman have two names for the Docker Hub.
-            (Self.hub.contains(place) ? Self.hub : [place]).flatMap { place in
+            // Others name a registry by the address of its API.
+            (Self.hub.contains(place) ? Self.hub : place == host + "/v1" ? [place, host] : [place]).flatMap { place in
                 [place, "https://\(place)", "\(place)/", "https://\(place)/", "https://\(place)/v1/"]
             }
         case "http://": ["http://\(place)", "http://\(place)/"]

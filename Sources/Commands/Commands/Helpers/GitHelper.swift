@@ -16,8 +16,8 @@ enum GitHelper {
             service git:PROTOCOL://HOST.
 
             For a host without a password, the helper returns a session's token if the session may be used there. It refreshes the
-            token if needed, and never erases a session. Where a session may be used, it stores no password for the users oauth2 and
-            x-access-token, because that would be a token. It also finds the passwords that git-credential-libsecret and Git Credential
+            token if needed, and never erases a session. Where a session may be used, it stores no password that
+            expires, and none for the users oauth2 and x-access-token, because that would be a token. It also finds the passwords that git-credential-libsecret and Git Credential
             Manager stored, and passwords for a path at the host if git doesn't ask for a path. Exits with 0 even if nothing is found.
 
             For a mail server (`latchkey provider add NAME --for-host smtp://HOST:PORT`), the user name is the account's.
@@ -142,9 +142,9 @@ enum GitHelper {
         } else {
             // The session's token, or an earlier one that another helper has kept since.
             let isOfSession =
-                try await HostSession.namesAnyone(account)
-                ? context.hasSession(at: request.origin, user: account, view)
-                : session(of: request, view, context) != nil
+                HostSession.namesAnyone(account) || request.passwordExpiry != nil
+                ? (try? await context.hasSession(at: request.origin, user: account, view)) == true
+                : try await session(of: request, view, context) != nil
             if isOfSession { return }
             var skipped: StoreError?
             let beneath = try await services(beneath: request, view, &skipped, context)

@@ -50,28 +50,31 @@ extension CommandContext {
     ///   - user: the user in the tool's request. It has to be an account's name, or a name that servers accept for any
     ///     token's owner.
     func session(at origin: String, user: String?, _ view: StoreView) async throws -> HostSession? {
-        var ended: CommandFailure?
+        var first: CommandFailure?
         for configuration in try configurations(at: origin) {
             do {
                 if let session = try await session(at: configuration, user: user, view) { return session }
             } catch let error as StoreError where view.isOfSeveral && !error.endsSearch {
                 // Another store may have another credential for the tool; a search for one reports this store.
                 continue
-            } catch let error as CommandFailure where error.codeName.description == "sign-in.session-ended" {
+            } catch let error as CommandFailure where Self.ofOneSession.contains(error.codeName.description) {
                 // Another provider's session may go there, too.
-                ended = ended ?? error
+                first = first ?? error
             }
         }
-        if let ended { throw ended }
+        if let first { throw first }
         return nil
     }
+
+    private static let ofOneSession = ["sign-in.session-ended", "helper.not-refreshed"]
 
     /// Whether `session(at:user:_:)` finds a session there, fresh or expired. Asks no server.
     func hasSession(at origin: String, user: String?, _ view: StoreView) async throws -> Bool {
         for configuration in try configurations(at: origin) {
             let sessions = try await sessions(of: configuration, in: view)
             if configuration.grant != nil { return true }
-            if try await account(user, sessions) != nil { return true }
+            guard let account = try await account(user, sessions) else { continue }
+            if try await bearerSession(of: account, at: configuration, sessions, .access) != nil { return true }
         }
         return false
     }

@@ -39,13 +39,16 @@ package struct CredentialImport: Sendable {
     mutating func add(
         service: String, account: String, label: String?, secret: consuming Secret<Password>, name: LogMessage? = nil
     ) async throws(StoreError) {
-        guard let key = try? CredentialKey(service: service, account: account), !secret.isEmpty else {
-            return skip(name)
+        let shown = name ?? "an entry"
+        if account.isEmpty { return skip("\(shown), which names no user") }
+        if secret.isEmpty { return skip("\(shown), whose secret is empty") }
+        guard let key = try? CredentialKey(service: service, account: account) else {
+            return skip("\(shown), whose name no store takes")
         }
         // A service is a name, and listings show names.
         let authority = service.firstRange(of: "://").map { service[$0.upperBound...].prefix { !"/?#".contains($0) } }
         if let authority, let at = authority.lastIndex(of: "@"), authority[..<at].contains(":") {
-            return skip("\(name ?? "an entry"), whose address has a password")
+            return skip("\(shown), whose address has a password")
         }
         if let present = try await store.read(key, as: Password.self) {
             if !present.secret.matches(secret) { skip(name.map { "\($0), of which another secret was imported" }) }

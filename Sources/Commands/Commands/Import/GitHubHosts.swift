@@ -21,7 +21,7 @@ package enum GitHubHosts {
         for token in reader.tokens {
             try await result.add(
                 service: "gh:\(token.host)", account: token.user ?? reader.users[token.host] ?? "",
-                label: nil, secret: token.secret.value.duplicate())
+                label: nil, secret: token.secret.value.duplicate(), name: .entry(token.host))
         }
         return result
     }

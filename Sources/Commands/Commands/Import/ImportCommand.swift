@@ -1,4 +1,3 @@
-internal import Glibc
 internal import LatchkeyCommandLine
 internal import LatchkeyCredentials
 internal import LatchkeyLog
@@ -36,10 +35,10 @@ enum ImportCommand {
             from, passphraseDescriptor, TransferCommand.replace, TransferCommand.dryRun, emptySource, items,
         ],
         details: """
-              git                       git credential-store's file
+              git                       git credential-store's file: ~/.git-credentials, or git/credentials in the configuration
               gcm                       Git Credential Manager's secrets, in the keyring and in its plain-text store
               docker                    logins in config.json and in the keyring; FILE may be podman's auth.json
-              cargo                     tokens in credentials.toml and in the keyring
+              cargo                     tokens in credentials or credentials.toml, and in the keyring
               netrc                     logins in .netrc, for git and Go
               pypirc                    passwords in .pypirc, for twine
               gh                        hosts.yml of GitHub's command line
@@ -197,7 +196,7 @@ enum ImportCommand {
             let home = environment.home
             return switch self {
             case .git:
-                existing(home + "/.git-credentials", environment.configurationHome + "/git/credentials")
+                filled(home + "/.git-credentials", environment.configurationHome + "/git/credentials")
                     ?? home + "/.git-credentials"
             case .netrc: environment["NETRC"] ?? home + "/.netrc"
             case .pypirc: home + "/.pypirc"
@@ -205,7 +204,7 @@ enum ImportCommand {
             case .docker: (environment["DOCKER_CONFIG"] ?? home + "/.docker") + "/config.json"
             // Where there are both, cargo reads the one without an ending.
             case .cargo:
-                existing((environment["CARGO_HOME"] ?? home + "/.cargo") + "/credentials")
+                filled((environment["CARGO_HOME"] ?? home + "/.cargo") + "/credentials")
                     ?? (environment["CARGO_HOME"] ?? home + "/.cargo") + "/credentials.toml"
             case .gh: (environment["GH_CONFIG_DIR"] ?? environment.configurationHome + "/gh") + "/hosts.yml"
             case .pythonKeyring: environment.dataHome + "/python_keyring/keyring_pass.cfg"
@@ -214,7 +213,10 @@ enum ImportCommand {
             }
         }
 
-        private func existing(_ paths: String...) -> String? { paths.first { unsafe access($0, F_OK) == 0 } }
+        /// The first that has content: one that was emptied hides no other.
+        private func filled(_ paths: String...) -> String? {
+            paths.first { ((try? FileStatus.of($0))?.byteCount ?? 0) > 0 }
+        }
 
         private func passphrase(
             _ arguments: ParsedArguments, _ context: CommandContext

@@ -19,7 +19,8 @@ package enum PythonKeyringFile {
         var result = try CredentialImport()
         for entry in reader.entries {
             try await result.add(
-                service: entry.service, account: entry.account, label: nil, secret: entry.secret.value.duplicate())
+                service: entry.service, account: entry.account, label: nil, secret: entry.secret.value.duplicate(),
+                name: .entry(entry.service))
         }
         return result
     }

@@ -90,7 +90,8 @@ enum EnableCommand {
         guard let address = context.sessionBus else { return nil }
         let found: Result<KeyringInquiry, BusFault> = await Result(
             awaiting: try await KeyringInquiry.ask(at: address, within: context.settings.timeout))
-        guard case .success(let found) = found, found.description == nil else { return nil }
+        // One that doesn't respond may be Latchkey's.
+        guard case .success(let found) = found, found.description == nil, !found.isSilent else { return nil }
         return found.owner
     }
 

@@ -9,8 +9,8 @@ enum StatusCommand {
     static let command = Command(
         "keyring", "status", summary: "show the keyring's program, vault and clients",
         details: """
-            status asks no question and starts no program. The state is open, locked, or unavailable: then the vault is missing, replaced,
-            damaged or out of reach. Exits with 1 if no program serves a keyring on this bus.
+            status asks no question and starts no program. The state is open or locked; it is unavailable if the vault is missing,
+            replaced with an older copy, damaged or out of reach. Exits with 1 if no program serves a keyring on this bus.
             """,
         examples: ["latchkey keyring status"]
     ) { _, context in

@@ -7,7 +7,7 @@ internal import LatchkeyCommandLine
 /// The configuration file `config`: lines `name = value`, empty lines, and lines that start with `#`.
 ///
 /// The names are `store`, those of the stores' places (`vault`, `collection`), `all-stores` (`yes` or `no`), `key-file`
-/// and `passphrase-file`. A path may begin with `~/`, the home directory. It holds no secret.
+/// and `passphrase-file`. A path begins with `/`, or with `~/`, the home directory. It holds no secret.
 struct StoreConfiguration: Sendable, Equatable {
     private(set) var store: String?
     /// The locations of the stores, by their names.
@@ -89,7 +89,7 @@ struct StoreConfiguration: Sendable, Equatable {
         var known: Set<String> = []
         for (name, value, line) in try Self.assignments(in: text, path: path) {
             func file(_ value: String) throws -> String {
-                if value.hasPrefix("/") || VaultLocation.isDatabase(value) { return value }
+                if value.hasPrefix("/") { return value }
                 guard value.hasPrefix("~") else {
                     throw Self.unreadable(
                         path, "has a path in line \(line) that depends on the current folder",
@@ -109,7 +109,8 @@ struct StoreConfiguration: Sendable, Equatable {
                 $0.place.map { $0.word.description == name } ?? false
             }) {
                 let isPath = backend.place?.placeholder.description.hasPrefix("PATH") == true
-                places[backend.name.description] = isPath ? try file(value) : value
+                places[backend.name.description] =
+                    isPath && !VaultLocation.isDatabase(value) ? try file(value) : value
                 continue
             }
             switch name {

@@ -45,15 +45,12 @@ package struct TransferRun {
         } catch {
             stop = error
         }
-        if stop != nil && rows.isEmpty && itemRows.isEmpty {
-            // Nothing to show.
-        } else if showsJSON {
-            try context.output.write(.array(rows.map(json) + itemRows.map(json)))
-        } else {
-            try context.output.write(table(rows))
-            try context.output.write(table(itemRows))
+        if let stop {
+            // What ended the work counts more than an output that is closed.
+            if !rows.isEmpty { try? show(rows, itemRows, context) }
+            throw stop
         }
-        if let stop { throw stop }
+        try show(rows, itemRows, context)
         let differing = (rows.map(\.outcome) + itemRows.map(\.outcome)).count { $0 == .differs }
         guard differing == 0 else {
             throw CommandFailure(
@@ -64,6 +61,15 @@ package struct TransferRun {
                 """, hint: "compare them, then add --replace to overwrite the secrets in the target")
         }
         return .success
+    }
+
+    private func show(_ rows: [Row], _ itemRows: [ItemRow], _ context: CommandContext) throws {
+        if showsJSON {
+            try context.output.write(.array(rows.map(json) + itemRows.map(json)))
+        } else {
+            try context.output.write(table(rows))
+            try context.output.write(table(itemRows))
+        }
     }
 
     private func transfer(

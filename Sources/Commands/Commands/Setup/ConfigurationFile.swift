@@ -156,7 +156,9 @@ extension Span<UInt8> {
         var (isQuoted, isContinued) = (false, false)
         for line in lines {
             let text = extracting(trimmed(line))
-            let isHeader = !isContinued && text.starts(with: "[")
+            // In Python's and AWS's files an indented line continues a value.
+            let isHeader =
+                !isContinued && text.starts(with: "[") && (quotesCount || self[line.lowerBound] == text[0])
             var (isClosed, isEscaped) = (false, false)
             scan: for index in text.indices {
                 switch text[index] {

@@ -19,8 +19,8 @@ enum SetupCommand {
         options: [.yes, undo, printing, TokenCommand.id],
         details: """
             setup shows the change to the tool's configuration and asks before it writes. Existing settings are kept. docker's credsStore
-            is replaced; --undo restores it. If another setting conflicts, or the tool couldn't read its file, setup writes nothing; --print
-            shows what to write by hand.
+            is replaced; --undo restores it. If another setting conflicts, or the file has a bracket or quotation mark that isn't closed,
+            setup writes nothing; --print shows what to write by hand.
 
             For git, aws and go, setup adds --store and --vault to the helper's command line. docker, podman, cargo, pip and uv need the
             helper on PATH: if it isn't there, setup makes a link in ~/.local/bin. podman covers skopeo and buildah.

@@ -95,7 +95,7 @@ struct PlainFile {
                     configuration + "/containers/auth.json", environment["REGISTRY_AUTH_FILE"],
                 ], logins)
             + imported(
-                "cargo", of: "cargo", cargo + "/credentials.toml", at: [cargo + "/credentials"], ["token =", "token="])
+                "cargo", of: "cargo", at: [cargo + "/credentials.toml", cargo + "/credentials"], ["token =", "token="])
             + imported("pypirc", home + "/.pypirc", ["password"])
             + [
                 PlainFile(

@@ -43,19 +43,21 @@ enum VaultImportCommand {
         let path = try VaultLocation.checked(arguments.operand("FILE"))
         if !VaultLocation.isDatabase(path) { try requireFile(path) }
         let descriptor = try arguments.passedDescriptor(passphrase)
-        let file = try await LockedVault.open(at: path, for: .backup, deadline: context.deadline)
+        let file = try await mapError(
+            { damaged($0, path) },
+            awaiting: try await LockedVault.open(at: path, for: .backup, deadline: context.deadline))
         let vault: VaultStore
         let other: VaultStore
         if try await makesVault(arguments, context) {
             // First: a file that doesn't open leaves no empty vault behind.
-            other = try await unlock(file, arguments, descriptor, context)
+            other = try await unlock(file, path, arguments, descriptor, context)
             let keyFile = arguments.value(newKeyFile).map(AbsolutePath.of)
             vault = try await context.createVault(
                 unlockedBy: try context.keyOfNewVault(file: keyFile, otherwise: "add \(newKeyFile.name) FILE"),
                 remembering: keyFile)
         } else {
             vault = try await existingVault(arguments, context)
-            other = try await unlock(file, arguments, descriptor, context)
+            other = try await unlock(file, path, arguments, descriptor, context)
         }
         let result: VaultImport
         do {
@@ -68,6 +70,10 @@ enum VaultImportCommand {
             }
         } catch let error as StoreError where error.code == .conflict && choice(arguments) == .refuse {
             throw CommandFailure(error, hint: "choose with --on-conflict keep or --on-conflict replace")
+        } catch let error as StoreError where error.isCorruption {
+            throw CommandFailure(
+                error, "can't import \(other.identity) into \(vault.identity): \(error.cause)",
+                hint: "find the damaged one: run `latchkey vault verify` for each, with --vault")
         }
         try context.output.write(
             "\(vault.identity): \(result.addedCount) added, \(result.replacedCount) replaced, \(result.keptCount) kept",
@@ -140,7 +146,8 @@ enum VaultImportCommand {
     /// Opens the other vault with its chosen key, or with the first key that fits a slot. The keys of this machine's vault
     /// aren't tried, and no rollback record is made.
     private static func unlock(
-        _ vault: LockedVault, _ arguments: ParsedArguments, _ descriptor: PassedDescriptor?, _ context: CommandContext
+        _ vault: LockedVault, _ path: String, _ arguments: ParsedArguments, _ descriptor: PassedDescriptor?,
+        _ context: CommandContext
     ) async throws(StoreError) -> VaultStore {
         var settings = context.settings
         settings.vaultMemory = nil
@@ -160,12 +167,22 @@ enum VaultImportCommand {
         do throws(StoreError) {
             return try await settings.unlock(vault)
         } catch {
-            guard error.recoveries.contains(.chooseKeyFile) else { throw error }
+            guard error.recoveries.contains(.chooseKeyFile) else { throw damaged(error, path) }
             throw StoreError(
                 error.code, error.cause,
                 hint: arguments.has(keyFile) ? "check --key-file" : "add --key-file with FILE's key file",
                 platform: error.platform)
         }
+    }
+
+    /// Names the vault that is damaged, which isn't the one that other commands use.
+    private static func damaged(_ error: StoreError, _ path: String) -> StoreError {
+        guard error.isCorruption else { return error }
+        let shown = LoggableText(reviewed: "the path of a vault to import", unredacted: path)
+        return StoreError(
+            error.code, "can't import \(shown): \(error.cause)",
+            hint: "run `latchkey vault verify --vault \(CredentialName.word(path))`, or import another backup",
+            platform: error.platform)
     }
 
     private static func choice(_ arguments: ParsedArguments) -> VaultImportChoice {

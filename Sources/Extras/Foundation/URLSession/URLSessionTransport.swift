@@ -121,7 +121,7 @@ public struct ClosureTransport: HTTPTransport {
         } catch {
             throw TransportError(error, origin: origin)
         }
-        guard received.0.count <= limits.maximumBodyByteCount else {
+        guard received.0.count <= max(limits.maximumBodyByteCount, 0) else {
             throw TransportError(.bodyTooLarge, origin: origin)
         }
         guard let response = GuardedResponse(received.1, body: Secret(copying: received.0.span)) else {

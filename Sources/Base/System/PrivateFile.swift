@@ -106,10 +106,12 @@ package enum PrivateDirectory {
 package enum FileLock {
     /// Takes the lock if it is free and returns 0, or an errno: EAGAIN or EACCES if another process holds it.
     ///
-    /// - Parameter offset: the offset of the byte, which may be past the file's end.
-    package static func take(_ descriptor: Int32, at offset: off_t = 0) -> Int32 {
+    /// - Parameters:
+    ///   - offset: the offset of the byte, which may be past the file's end.
+    ///   - isShared: whether others may share it.
+    package static func take(_ descriptor: Int32, at offset: off_t = 0, isShared: Bool = false) -> Int32 {
         var lock = flock()
-        lock.l_type = Int16(F_WRLCK)
+        lock.l_type = Int16(isShared ? F_RDLCK : F_WRLCK)
         lock.l_whence = Int16(SEEK_SET)
         lock.l_start = offset
         lock.l_len = 1

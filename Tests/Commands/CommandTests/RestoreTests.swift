@@ -89,6 +89,30 @@ internal import TestServices
         #expect(run.errorText.contains("--vault"), "\(run.errorText)")
     }
 
+    /// The one that failed deleted the key file that it had made, and the other one's backup had no key.
+    @Test func `an export that fails takes no key file from another one`() async throws {
+        for number in 0..<20 {
+            try await latchkey(
+                "set", "--vault", "old/vault", "large", "\(number)", input: String(repeating: "x", count: 300_000)
+            ).successful("set")
+        }
+        let script = """
+            export LATCHKEY_KEY_FILE=key
+            (ulimit -f 4000; "$0" vault export --vault old/vault full --key-file kx 2> errors) &
+            until test -e kx; do :; done
+            "$0" vault export --vault old/vault good --key-file kx 2>> errors > out; echo $?
+            wait
+            test ! -e kx || echo kept
+            """
+        for _ in 0..<3 {
+            let run = try await Program("bash").run(
+                ["-c", script, BuiltProducts.latchkey().path], environment: environment, folder: directory.path)
+            // The other one is told to try again, or came after the end of the first.
+            #expect(["75\n", "0\nkept\n"].contains(run.outputText), "\(run.outputText)")
+            for name in ["full", "good", "kx"] { try? FileManager.default.removeItem(atPath: directory / name) }
+        }
+    }
+
     @Test func `a person who declines gets no vault`() async throws {
         let terminal = try PseudoTerminal()
         let running = try start("vault import backup --key-file backup.key", terminal)

@@ -55,20 +55,28 @@ struct NewVaultKey: ~Copyable {
         } else if arguments.has(Self.secretService) {
             self = try await NewVaultKey(keptFor: try slot(), ofVaultAt: path, besides: vault, context.settings)
         } else if let descriptor {
-            self = try NewVaultKey(reading: .passphraseDescriptor(descriptor.number))
+            self = try NewVaultKey(reading: .passphraseDescriptor(descriptor.number), deadline: context.deadline)
         } else {
             self = try NewVaultKey(asking: context.prompt, question)
         }
     }
 
     /// Takes a key file, which is made when it is missing.
+    ///
+    /// A lock on the file, held until this process ends, keeps a command that fails from deleting the key file that another
+    /// command uses too. Throws `busy` while another one has made the file and hasn't ended.
     init(keyFile path: String) throws(StoreError) {
-        if unsafe access(path, F_OK) != 0 {
-            try VaultKeyFile.create(at: path)
-            made = .file(path)
-        } else {
-            made = .nothing
+        let isNew = unsafe access(path, F_OK) != 0
+        if isNew { try VaultKeyFile.create(at: path) }
+        let descriptor = unsafe open(path, (isNew ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        let isLocked = descriptor >= 0 && FileLock.take(descriptor, isShared: !isNew) == 0
+        if !isNew && descriptor >= 0 && !isLocked {
+            let shown = LoggableText(reviewed: "the path of a key file", unredacted: path)
+            throw StoreError(
+                .busy, "another command has just made the key file \(shown)",
+                hint: "try again, or choose another key file")
         }
+        made = isNew && isLocked ? .file(path) : .nothing
         source = .keyFile(path)
     }
 
@@ -89,8 +97,8 @@ struct NewVaultKey: ~Copyable {
     }
 
     /// Reads the passphrase from where `key` says.
-    init(reading key: StoreSettings.VaultKey) throws(StoreError) {
-        source = try key.source()
+    init(reading key: StoreSettings.VaultKey, deadline: Deadline) throws(StoreError) {
+        source = try key.source(deadline: deadline)
         made = .nothing
     }
 
@@ -227,7 +235,7 @@ extension CommandContext {
             return try NewVaultKey(
                 asking: prompt, "New passphrase of the vault",
                 otherwise: otherwise)
-        default: return try NewVaultKey(reading: settings.vaultKey)
+        default: return try NewVaultKey(reading: settings.vaultKey, deadline: deadline)
         }
     }
 

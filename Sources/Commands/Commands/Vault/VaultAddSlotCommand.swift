@@ -52,9 +52,8 @@ enum VaultAddSlotCommand {
         if let path = arguments.value(NewVaultKey.keyFile) {
             context.remember(AbsolutePath.of(path), for: vault)
         }
-        await context.forgetKey(of: replaced, in: vault)
         context.logger.info("added the key slot \(name) to \(vault.identity)")
-        if replaced != nil { context.noteOldCopies() }
+        await context.forgetKey(of: replaced, in: vault)
         return .success
     }
 

@@ -31,7 +31,7 @@ enum VaultPasswdCommand {
         }
         let key =
             if let descriptor {
-                try NewVaultKey(reading: .passphraseDescriptor(descriptor.number))
+                try NewVaultKey(reading: .passphraseDescriptor(descriptor.number), deadline: context.deadline)
             } else {
                 try NewVaultKey(asking: context.prompt, "New passphrase of the vault")
             }

@@ -11,9 +11,9 @@ enum VaultRemoveSlotCommand {
         "vault", "remove-slot", summary: "remove a way to open a vault",
         operands: [.required("NAME", help: "slot to remove")],
         details: """
-            The last slot can't be removed. If the slot has a key in the desktop's keyring, remove-slot deletes that key too. Old copies
-            of the vault still open with the removed key, and so do later ones: run `latchkey vault rekey` to stop that. Exits with 1 if
-            the vault has no such slot.
+            The last slot can't be removed. If the slot has a key in the desktop's keyring, remove-slot deletes that key too, so copies of
+            the vault that have no other slot can't be opened any more. Old copies of the vault still open with any other removed key,
+            and so do later ones: run `latchkey vault rekey` to stop that. Exits with 1 if the vault has no such slot.
             """,
         examples: ["latchkey vault remove-slot laptop"]
     ) { arguments, context in
@@ -25,13 +25,12 @@ enum VaultRemoveSlotCommand {
         }
         context.logger.info("removed the key slot \(name) from \(vault.identity)")
         await context.forgetKey(of: slot, in: vault)
-        context.noteOldCopies()
         return .success
     }
 }
 
 extension CommandContext {
-    /// The limits of removing a slot.
+    /// The limits of removing a slot whose key can still be had.
     func noteOldCopies() {
         output.note(
             """
@@ -40,14 +39,20 @@ extension CommandContext {
             """)
     }
 
-    /// Deletes the desktop keyring's key for a removed slot, or forgets its key file. A key that stays behind opens
-    /// nothing.
+    /// Deletes the desktop keyring's key for a removed slot, or forgets its key file, and says what becomes of copies. A key
+    /// that stays behind opens only them.
     func forgetKey(of slot: KeySlotDescription?, in vault: VaultStore) async {
-        if slot?.kind == .keyFile { await forgetKeyFiles(of: vault) }
-        guard let slot, slot.kind == .secretService else { return }
+        guard let slot else { return }
+        guard slot.kind == .secretService else {
+            if slot.kind == .keyFile { await forgetKeyFiles(of: vault) }
+            return noteOldCopies()
+        }
         if let error = await failure(StoreError.self, awaiting: try await VaultKeyring(settings).forget(slot.reference))
         {
-            output.note("can't delete the removed slot's key from the keyring; the key opens nothing: \(error)")
+            output.note("can't delete the removed slot's key from the keyring: \(error)")
+            noteOldCopies()
+        } else {
+            output.note("deleted the slot's key from the keyring: copies of the vault don't open with it either")
         }
     }
 }

@@ -257,11 +257,11 @@ struct ToolFileTests: ToolFileSuite {
 
     @Test func `an entry that is left out is named, with the reason`() async throws {
         let gh = try await GitHubHosts.read(directory.write("hosts.yml", "github.com:\n    oauth_token: token\n"))
-        #expect(gh.skippedNames == ["github.com, which names no user"])
+        #expect(gh.skippedNames == ["github.com, without a user"])
         let python = try await PythonKeyringFile.read(directory.write("keyring_pass.cfg", "[shop]\nada = \n"))
-        #expect(python.skippedNames == ["shop, whose secret is empty"])
+        #expect(python.skippedNames == ["shop, with an empty secret"])
         let git = try await GitCredentials.read(directory.write("credentials", "https://a%01b:pw@h.example\n"))
-        #expect(git.skippedNames == ["line 1, whose name no store takes"])
+        #expect(git.skippedNames == ["line 1, with a name that stores refuse"])
     }
 
     @Test func `netrc's logins are read by the rules of curl and Python, and removed with their lines`()

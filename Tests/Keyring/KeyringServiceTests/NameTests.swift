@@ -104,7 +104,7 @@ struct NameTests {
                 "alias", "session", "set-alias", "session", login, "set-alias", "other", session, "set-alias",
                 "session", session, "create-collection-as", "session", "create", root + "/aliases/session", "x",
             ])
-        let refused = "NotSupported the alias session and the session collection belong only to each other"
+        let refused = "NotSupported only the session collection has the alias session, and it has no other one"
         #expect(
             run.outputText == """
                 \(session)

@@ -16,9 +16,11 @@ enum GitHelper {
             service git:PROTOCOL://HOST.
 
             For a host without a password, the helper returns a session's token if the session may be used there. It refreshes the
-            token if needed, and never erases a session. Where a session may be used, it stores no password that
-            expires, and none for the users oauth2 and x-access-token, because that would be a token. It also finds the passwords that git-credential-libsecret and Git Credential
-            Manager stored, and passwords for a path at the host if git doesn't ask for a path. Exits with 0 even if nothing is found.
+            token if needed, and never erases a session. For such a host, it doesn't store passwords that expire or belong to the
+            users oauth2 and x-access-token, because these are tokens.
+
+            It also finds the passwords that git-credential-libsecret and Git Credential Manager stored, and passwords for a path at the
+            host if git doesn't ask for a path. Exits with 0 even if nothing is found.
 
             For a mail server (`latchkey provider add NAME --for-host smtp://HOST:PORT`), the user name is the account's.
             """,

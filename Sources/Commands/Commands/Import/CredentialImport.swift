@@ -40,10 +40,10 @@ package struct CredentialImport: Sendable {
         service: String, account: String, label: String?, secret: consuming Secret<Password>, name: LogMessage? = nil
     ) async throws(StoreError) {
         let shown = name ?? "an entry"
-        if account.isEmpty { return skip("\(shown), which names no user") }
-        if secret.isEmpty { return skip("\(shown), whose secret is empty") }
+        if account.isEmpty { return skip("\(shown), without a user") }
+        if secret.isEmpty { return skip("\(shown), with an empty secret") }
         guard let key = try? CredentialKey(service: service, account: account) else {
-            return skip("\(shown), whose name no store takes")
+            return skip("\(shown), with a name that stores refuse")
         }
         // A service is a name, and listings show names.
         let authority = service.firstRange(of: "://").map { service[$0.upperBound...].prefix { !"/?#".contains($0) } }

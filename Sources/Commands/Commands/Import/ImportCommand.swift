@@ -35,7 +35,7 @@ enum ImportCommand {
             from, passphraseDescriptor, TransferCommand.replace, TransferCommand.dryRun, emptySource, items,
         ],
         details: """
-              git                       git credential-store's file: ~/.git-credentials, or git/credentials in the configuration
+              git                       git credential-store's file: ~/.git-credentials, or ~/.config/git/credentials if that is empty
               gcm                       Git Credential Manager's secrets, in the keyring and in its plain-text store
               docker                    logins in config.json and in the keyring; FILE may be podman's auth.json
               cargo                     tokens in credentials or credentials.toml, and in the keyring

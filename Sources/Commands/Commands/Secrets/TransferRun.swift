@@ -30,7 +30,7 @@ package struct TransferRun {
         let outcome: Transfer.Outcome
     }
 
-    /// Copies the secrets and shows the result, also of what an error left undone. Then it throws that error, or one if the
+    /// Copies the secrets and shows the result, also if an error ends the work. Then it throws that error, or one if the
     /// target already had other secrets under some of the names: these stay as they are.
     ///
     /// - Parameter items: that go along, where the stores take them.
@@ -47,7 +47,7 @@ package struct TransferRun {
         }
         if let stop {
             // What ended the work counts more than an output that is closed.
-            if !rows.isEmpty { try? show(rows, itemRows, context) }
+            if !(rows.isEmpty && itemRows.isEmpty) { try? show(rows, itemRows, context) }
             throw stop
         }
         try show(rows, itemRows, context)

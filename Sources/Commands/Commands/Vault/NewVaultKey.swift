@@ -69,14 +69,15 @@ struct NewVaultKey: ~Copyable {
         let isNew = unsafe access(path, F_OK) != 0
         if isNew { try VaultKeyFile.create(at: path) }
         let descriptor = unsafe open(path, (isNew ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
-        let isLocked = descriptor >= 0 && FileLock.take(descriptor, isShared: !isNew) == 0
-        if !isNew && descriptor >= 0 && !isLocked {
+        let number = descriptor >= 0 ? FileLock.take(descriptor, isShared: !isNew) : errno
+        // Any other number is of a file system without locks, or of a file that can't be opened, which is said later.
+        if !isNew && descriptor >= 0 && (number == EAGAIN || number == EACCES) {
             let shown = LoggableText(reviewed: "the path of a key file", unredacted: path)
             throw StoreError(
                 .busy, "another command has just made the key file \(shown)",
                 hint: "try again, or choose another key file")
         }
-        made = isNew && isLocked ? .file(path) : .nothing
+        made = isNew && number == 0 ? .file(path) : .nothing
         source = .keyFile(path)
     }
 

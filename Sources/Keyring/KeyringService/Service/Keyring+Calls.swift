@@ -40,7 +40,7 @@ extension Keyring {
         }
         if let target, isInMemory(target) || alias == Self.sessionCollection {
             if alias == target { return .none }
-            throw BusFault(.notSupported, "the alias session and the session collection belong only to each other")
+            throw BusFault(.notSupported, "only the session collection has the alias session, and it has no other one")
         }
         let vault = try await openVault()
         let isDone = try await use(vault) { (store, deadline) async throws(StoreError) in

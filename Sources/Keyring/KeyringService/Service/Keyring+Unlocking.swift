@@ -268,7 +268,7 @@ extension Keyring {
     }
 
     func describe(_ call: BusCall) async -> BusValue {
-        // A person waits, who asks again for the reason if the vault can't be used.
+        // Half of the time: if the vault can't be used, the same person waits for a second call, which says why.
         deadline = .after(configuration.callDuration / 2)
         let isUsable = (try? await check()) != nil
         var clients: [KeyringClient] = []

@@ -4,8 +4,8 @@ internal import LatchkeyLog
 package import LatchkeySecrets
 internal import LatchkeySystem
 
-/// Reads a passphrase from a file or descriptor: its bytes, without one final line break. Waits until the deadline for
-/// input that another process writes, such as a pipe.
+/// Reads a passphrase from a file or descriptor: its bytes, without one final line break (LF or CR LF). Waits until the
+/// deadline for input that another process writes, such as a pipe.
 package enum PassphraseFile {
     static let maximumByteCount = 64 * 1024
 
@@ -59,7 +59,11 @@ package enum PassphraseFile {
                     StoreError(.tooLarge, "\(name) has more than \(error.limit) bytes, too long for a passphrase")
                 }, of: builder.append(chunk))
         }
-        if builder.withExposedBytes({ $0.count > 0 && $0[$0.count - 1] == 0x0A }) { builder.removeLast() }
+        for end: UInt8 in [0x0A, 0x0D] {
+            // A CR alone is a part of the passphrase.
+            guard builder.withExposedBytes({ $0.count > 0 && $0[$0.count - 1] == end }) else { break }
+            builder.removeLast()
+        }
         guard builder.byteCount > 0 else {
             throw StoreError(.locked, "\(name) is empty", hint: "write the passphrase into it")
         }

@@ -2,6 +2,7 @@ import LatchkeyCredentials
 import LatchkeyLog
 import LatchkeyProcess
 import LatchkeySecrets
+import LatchkeySystem
 import LatchkeyVault
 import Testing
 import TestServices
@@ -78,6 +79,23 @@ struct EnvironmentTests {
         #expect(await failure(["LATCHKEY_KEY_FILE": directory / "none"]) == "store.unavailable chooseKeyFile")
         #expect(await failure([:], illegible: ["LATCHKEY_STORE"]) == "store.unavailable")
         #expect(await failure([:], illegible: ["PS1"]) == nil)
+    }
+
+    @Test func `one line break at the end of a passphrase file is no part of the passphrase`() async throws {
+        _ = try await VaultStore.create(
+            at: directory / "p/vault", unlockedBy: .passphrase(Secret(copying: Array("open sesame".utf8).span)),
+            cost: try PassphraseCost(memoryByteCount: 8 << 20, passes: 1))
+        for (end, isRight) in [("", true), ("\n", true), ("\r\n", true), ("\r", false), ("\n\n", false)] {
+            var environment = try directory.environment()
+            environment["LATCHKEY_VAULT"] = directory / "p/vault"
+            environment["LATCHKEY_PASSPHRASE_FILE"] = try directory.write(
+                "passphrase", "open sesame\(end)", mode: 0o600)
+            let error = await failure(
+                StoreSelectionError.self,
+                awaiting: try await StoreSelector.open(
+                    in: ProgramEnvironment(variables: environment, home: directory.path)))
+            #expect(error?.storeError?.code == (isRight ? nil : .wrongKey), "\(end.debugDescription)")
+        }
     }
 
     @Test func `opening from the environment never asks for a passphrase`() async throws {

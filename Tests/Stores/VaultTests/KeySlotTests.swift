@@ -85,12 +85,34 @@ extension KeySlotTests {
             try await store.addSlot(.keyFile(folder.keyFile), name: .keyFile)
         }
         #expect(twice?.code == .conflict)
-        for number in 1..<128 { try await store.addSlot(.keyFile(folder.keyFile), name: KeySlotName("\(number)")!) }
-        let tooMany = await refusal { () async throws(StoreError) in
-            try await store.addSlot(.keyFile(folder.keyFile), name: KeySlotName("128")!)
+        func addSlot(_ number: Int) async throws(StoreError) {
+            let file = "\(folder.path)/\(number)"
+            try VaultKeyFile.create(at: file)
+            try await store.addSlot(.keyFile(file), name: KeySlotName("\(number)")!)
         }
+        for number in 1..<128 { try await addSlot(number) }
+        let tooMany = await refusal { () async throws(StoreError) in try await addSlot(128) }
         #expect(tooMany?.code == .conflict)
         #expect(try await folder.store().slots().count == 128)
+    }
+
+    @Test func `a key is the key of one slot, so that a removed key no longer opens the vault`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        try await store.addSlot(passphrase("one"), name: .passphrase, cost: .cheap)
+        let again = KeySlotName("again")!
+        let file = await refusal { () async throws(StoreError) in
+            try await store.addSlot(.keyFile(folder.keyFile), name: again)
+        }
+        #expect(file?.code == .conflict && "\(file!)".contains("the key slot key file already has this key"))
+        let word = await refusal { () async throws(StoreError) in
+            try await store.addSlot(passphrase("one"), name: again, cost: .cheap)
+        }
+        #expect(word?.code == .conflict && "\(word!)".contains("the key slot passphrase already has this key"))
+        // The slot that goes may have had it.
+        try await store.addSlot(.keyFile(folder.keyFile), name: again, replacing: .keyFile)
+        try await store.addSlot(passphrase("one"), name: .passphrase, replacing: .passphrase, cost: .cheap)
+        #expect(Set(try await store.slots().map(\.name)) == [again, .passphrase])
     }
 
     @Test func `an open store sees the slots that another adds, and continues`() async throws {
@@ -139,8 +161,12 @@ extension KeySlotTests {
         let folder = try VaultFolder()
         let store = try await folder.store()
         try await store.addSlot(.keyFile(folder.keyFile), name: KeySlotName("0")!, replacing: .keyFile)
-        for number in 1..<128 { try await store.addSlot(.keyFile(folder.keyFile), name: KeySlotName("\(number)")!) }
-        try await store.addSlot(.keyFile(folder.keyFile), name: KeySlotName("128")!, replacing: KeySlotName("7")!)
+        for number in 1...128 {
+            let file = "\(folder.path)/\(number)"
+            try VaultKeyFile.create(at: file)
+            try await store.addSlot(
+                .keyFile(file), name: KeySlotName("\(number)")!, replacing: number < 128 ? nil : KeySlotName("7")!)
+        }
         #expect(try await Set(store.slots().map(\.name.text)) == Set((0...128).map(String.init)).subtracting(["7"]))
     }
 

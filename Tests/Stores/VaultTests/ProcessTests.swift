@@ -63,7 +63,9 @@ import TestServices
                 writer.outputSoFar.contains("slot 1") || writer.outputSoFar.contains("rekeyed 1")
             }
         }
-        for _ in 0..<(runsLong ? 5000 : 200) { _ = try await folder.store() }
+        for _ in 0..<(runsLong ? 5000 : 200) {
+            _ = try await VaultStore.open(at: folder.vault, unlockedBy: .keyFile("\(folder.keyFile).other"))
+        }
         for writer in writers {
             #expect(writer.isRunning, "\(writer.outputSoFar.suffix(300))")
             writer.kill()

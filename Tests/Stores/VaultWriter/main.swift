@@ -13,7 +13,8 @@ import LatchkeyVault
 //     vault-writer whole VAULT KEYFILE ACCOUNT COUNT   saves one digit over and over, 1 to 60,000 times
 //     vault-writer rekey VAULT KEYFILE - COUNT         rekeys it, says "rekeyed N" after each time, and pauses
 //     vault-writer export VAULT KEYFILE PREFIX COUNT   exports to VAULT-PREFIX-0, VAULT-PREFIX-1 …
-//     vault-writer slots VAULT KEYFILE NAME COUNT      adds a slot, and then puts others in its place; says "slot N"
+//     vault-writer slots VAULT KEYFILE NAME COUNT      adds a slot for KEYFILE.NAME, which it makes, then puts others in its
+//                                                      place; says "slot N"
 //     vault-writer words VAULT KEYFILE NAME MIB        adds a slot for a passphrase, at a low cost; see Words.swift
 //     vault-writer open  VAULT KEYFILE - COUNT         opens it COUNT times
 //     vault-writer beside VAULT KEYFILE ACCOUNT COUNT  COUNT tasks open it, read once there is a file VAULT-go, and say
@@ -105,10 +106,12 @@ func work() async throws {
         }
     case "slots":
         guard let name = KeySlotName(arguments[4]) else { exit(64) }
+        let file = "\(arguments[3]).\(name.text)"
+        if unsafe access(file, F_OK) != 0 { try VaultKeyFile.create(at: file) }
         for index in 0..<count {
             // An open store follows sixteen rekeyings, and this process may have no turn for longer.
             try await open().addSlot(
-                .keyFile(arguments[3]), name: name, replacing: index == 0 ? nil : name, deadline: deadline)
+                .keyFile(file), name: name, replacing: index == 0 ? nil : name, deadline: deadline)
             say("slot \(index)")
         }
     case "open":

@@ -53,12 +53,6 @@ public struct UnixTime: Sendable, Hashable, Comparable, Loggable {
         return overflows ? (seconds < other.seconds ? .min : .max) : difference
     }
 
-    /// When a token that ends at this moment is to be refreshed: a minute before, so that a request that takes a while
-    /// still arrives in time; of a token with a short life, in the last quarter.
-    package func refreshTime(issued: UnixTime) -> UnixTime {
-        advanced(bySeconds: -min(60, max(0, seconds(since: issued)) / 4))
-    }
-
     public static func < (left: UnixTime, right: UnixTime) -> Bool { left.seconds < right.seconds }
 
     /// Safe: a moment.

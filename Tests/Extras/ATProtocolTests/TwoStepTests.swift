@@ -6,11 +6,72 @@ import LatchkeySecrets
 import LatchkeySignIn
 import LatchkeySystem
 import LatchkeyTestServer
+import Synchronization
 import Testing
 import TestSecrets
 import TestServices
 
 @testable import LatchkeyATProtocol
+
+/// A store that checks a condition and deletes in two steps, and that a test makes fail.
+private struct SlowStore: CredentialStore {
+    let base: InMemoryStore
+    /// Whether it refuses to read keys.
+    let refusesKeys: @Sendable () -> Bool
+    /// Runs when an attempt was taken, in the task that took it.
+    let taken: @Sendable () -> Void
+
+    var identity: StoreIdentity { base.identity }
+    var capabilities: StoreCapabilities {
+        var capabilities = base.capabilities
+        capabilities.hasAtomicConditions = false
+        return capabilities
+    }
+
+    init(
+        _ base: InMemoryStore, refusesKeys: @escaping @Sendable () -> Bool = { false },
+        taken: @escaping @Sendable () -> Void = {}
+    ) {
+        self.base = base
+        self.refusesKeys = refusesKeys
+        self.taken = taken
+    }
+
+    func save<Purpose: SecretPurpose>(
+        _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, deadline: Deadline
+    ) async throws(StoreError) -> CredentialVersion {
+        try await base.save(secret, for: key, options: options, deadline: deadline)
+    }
+
+    func read<Purpose: SecretPurpose>(
+        _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
+    ) async throws(StoreError) -> CredentialRecord<Purpose>? {
+        if key.kind == .privateKey, refusesKeys() { throw StoreError(.unavailable, "the store is away") }
+        return try await base.read(key, as: purpose, deadline: deadline)
+    }
+
+    func delete(
+        _ key: CredentialKey, condition: WriteCondition, deadline: Deadline
+    ) async throws(StoreError) -> Bool {
+        if Task.isCancelled { throw .cancelled }
+        guard key.kind.name == "authorization" else {
+            return try await base.delete(key, condition: condition, deadline: deadline)
+        }
+        let present = try await base.read(key, as: PendingSecrets.self, deadline: deadline)?.version
+        try condition.check(against: present)
+        // Long enough for another caller's check.
+        try? await Task.sleep(for: .milliseconds(300))
+        _ = try await base.delete(key, condition: .none, deadline: deadline)
+        taken()
+        return true
+    }
+
+    func page(
+        service: String?, after cursor: ListingCursor?, deadline: Deadline
+    ) async throws(StoreError) -> ListingPage {
+        try await base.page(service: service, after: cursor, deadline: deadline)
+    }
+}
 
 /// An authorization that begins in one place and ends in another, and sessions that outlive their process.
 struct TwoStepTests {
@@ -92,19 +153,83 @@ struct TwoStepTests {
     @Test func `a response with another state changes nothing, and the right one still counts, once`() async throws {
         let scene = try scene()
         let url = try await scene.client.beginAuthorization(handle: "alice.test")
+        let before = scene.record.requests
         let forged = Array("code=abc&state=\(String(repeating: "x", count: 43))".utf8)
         let mismatch = ATProtocolError.Code.signIn(.oauth(OAuthError(.stateMismatch)))
         #expect(await resumeCode(scene.client, try AuthorizationResponse(query: forged.span)) == mismatch)
         #expect(scene.record.requests[.token] == nil)
-        let page = try await scene.http.send(GuardedRequest(.get, HTTPURL(url.testText)))
-        let location = Array((page.field("Location") ?? "").utf8)
-        let redirect = scene.configuration.redirect
-        let first = try AuthorizationResponse(pasted: location.span, redirect: redirect)
-        #expect(await resumeCode(scene.client, first) == nil)
-        let second = await resumeCode(
-            try scene.relaunched(), try AuthorizationResponse(pasted: location.span, redirect: redirect))
+        #expect(scene.record.requests == before)
+        let location = try await location(scene, url.testText)
+        #expect(await resumeCode(scene.client, try pasted(location, scene)) == nil)
+        let second = await resumeCode(try scene.relaunched(), try pasted(location, scene))
         #expect(second == .noAuthorizationPending)
         #expect(scene.record.requests[.token] == 2)
+    }
+
+    /// The address to which an authorization redirects the browser, by default one that begins now.
+    private func location(_ scene: NetworkScene, _ begun: String? = nil) async throws -> [UInt8] {
+        var url = begun
+        if url == nil { url = try await scene.client.beginAuthorization(handle: "alice.test").testText }
+        let page = try await scene.http.send(GuardedRequest(.get, HTTPURL(url ?? "")))
+        return Array((page.field("Location") ?? "").utf8)
+    }
+
+    private func pasted(_ location: [UInt8], _ scene: NetworkScene) throws -> AuthorizationResponse {
+        try AuthorizationResponse(pasted: location.span, redirect: scene.configuration.redirect)
+    }
+
+    private func client(_ scene: NetworkScene, _ store: SlowStore) throws -> ATProtocolClient {
+        ATProtocolClient(
+            configuration: scene.configuration, store: store, context: scene.context, resolver: try scene.resolver)
+    }
+
+    @Test func `of two responses at once one counts, also in a store that keeps conditions under a lease alone`()
+        async throws
+    {
+        let scene = try scene()
+        let location = try await location(scene)
+        let codes = try await withThrowingTaskGroup(of: ATProtocolError.Code?.self) { group in
+            for _ in 0..<2 {
+                let client = try client(scene, SlowStore(scene.store))
+                group.addTask { await resumeCode(client, try pasted(location, scene)) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(codes.contains(nil) && codes.contains(.noAuthorizationPending), "\(codes)")
+        #expect(try await scene.request() == 200)
+    }
+
+    @Test func `a caller that is cancelled leaves no key behind`() async throws {
+        let scene = try scene()
+        let location = try await location(scene)
+        let store = SlowStore(scene.store, taken: { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } })
+        let client = try client(scene, store)
+        let code = try await Task { await resumeCode(client, try pasted(location, scene)) }.value
+        #expect(code == .cancelled)
+        #expect(try await scene.store.list(service: nil, deadline: .unhurried).all().isEmpty)
+    }
+
+    @Test func `a store that can't read the key leaves the authorization as it is`() async throws {
+        let scene = try scene()
+        let location = try await location(scene)
+        let isAway = Mutex(true)
+        let client = try client(scene, SlowStore(scene.store, refusesKeys: { isAway.withLock { $0 } }))
+        guard case .signIn(let error) = await resumeCode(client, try pasted(location, scene)),
+            case .store(let cause) = error.code
+        else { throw ATProtocolError(.keyLost) }
+        #expect(cause.code == .unavailable)
+        isAway.withLock { $0 = false }
+        #expect(await resumeCode(client, try pasted(location, scene)) == nil)
+        #expect(try await scene.request() == 200)
+    }
+
+    @Test func `an authorization in two steps can't ask for an ID token`() async throws {
+        let scene = try NetworkScene(redirect: "http://127.0.0.1:\(try LoopbackPort.free())/callback") {
+            $0.scopes = ["atproto", "openid"]
+        }
+        let refused = await code { _ = try await scene.client.beginAuthorization(handle: "alice.test") }
+        #expect(refused == .signIn(.oauth(OAuthError(.invalidConfiguration(.scope)))))
+        #expect(try await scene.store.list(service: nil, deadline: .unhurried).all().isEmpty)
     }
 
     @Test func `a late response is refused, and a new authorization can begin`() async throws {

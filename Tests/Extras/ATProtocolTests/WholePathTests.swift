@@ -5,6 +5,7 @@ import LatchkeySecrets
 import LatchkeySignIn
 import LatchkeyTestServer
 import TestSecrets
+import TestServices
 import Testing
 
 @testable import LatchkeyATProtocol
@@ -57,7 +58,7 @@ struct WholePathTests {
     }
 }
 
-// Docs/HowTo/at-protocol.md shows this function word for word.
+// Docs/HowTo/at-protocol.md shows these functions word for word.
 
 func sessionOf(
     handle: String, with client: ATProtocolClient, asking agent: UserAgent, at server: String
@@ -69,7 +70,28 @@ func sessionOf(
     return try await client.send(GuardedRequest(.get, url))  // with token and proof; to no other server
 }
 
+/// Writes the `Location` of a redirect, whose response needs `Cache-Control: no-store`.
+func begin(handle: String, with client: ATProtocolClient, location: inout some SecretSink) async throws {
+    try await client.beginAuthorization(handle: handle).pour(into: &location)
+}
+
+func resume(at url: [UInt8], with client: ATProtocolClient, redirect: RedirectURI) async throws -> String {
+    let response = try AuthorizationResponse(pasted: url.span, redirect: redirect)
+    return try await client.resumeAuthorization(with: response).account
+}
+
 struct ExampleTests {
+    @Test func `the page's example for web servers signs in, in two steps`() async throws {
+        let redirect = "http://127.0.0.1:\(try LoopbackPort.free())/callback"
+        let scene = try NetworkScene(redirect: redirect)
+        var location = TextSink()
+        try await begin(handle: "alice.test", with: scene.client, location: &location)
+        let page = try await scene.http.send(GuardedRequest(.get, HTTPURL(location.text)))
+        let url = Array((page.field("Location") ?? "").utf8)
+        let account = try await resume(at: url, with: scene.relaunched(), redirect: RedirectURI(redirect))
+        #expect(account == "alice.test")
+    }
+
     @Test func `the page's example signs in once, and asks the account's own server`() async throws {
         let scene = try NetworkScene()
         for _ in 0..<2 {

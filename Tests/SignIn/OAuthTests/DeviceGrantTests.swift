@@ -112,12 +112,12 @@ import Testing
 
     private static func status200(_ text: String) -> ScriptedHTTPClient.Response { .status(200, text) }
 
-    @Test func `a poll without a response doubles the wait`() async {
+    @Test func `a poll without a response, or with a page instead, doubles the wait`() async {
         let http = ScriptedHTTPClient(
             .failure(.timedOut), .failure(.connectionLost), .status(503, "busy"),
-            .status(400, #"{"error":"temporarily_unavailable"}"#), Self.pending, Self.tokens)
+            .status(400, #"{"error":"temporarily_unavailable"}"#), .status(200, "<html>"), Self.pending, Self.tokens)
         let (sleeps, error) = await poll(http)
-        #expect(error == nil && sleeps == [5, 10, 20, 40, 80, 80])
+        #expect(error == nil && sleeps == [5, 10, 20, 40, 80, 160, 160])
     }
 
     @Test func `at the end of the wait a server that failed last is the reason`() async {

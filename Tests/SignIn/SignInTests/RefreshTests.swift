@@ -56,6 +56,32 @@ struct RefreshTests {
         #expect(scene.server.record.replays == 0)
     }
 
+    @Test func `who joins another caller's refresh has its own time to wait for another process`() async throws {
+        let scene = try SignInScene()
+        try await scene.signIn()
+        scene.clock.advance(seconds: 4000)
+        let sessions = SessionStore(store: scene.store, provider: scene.provider.name, leases: scene.context.leases)
+        let lease = try await sessions.lease("octocat", deadline: .unhurried)
+        let service = scene.service
+        let first = Task { try await service.refresh("octocat", refused: nil, deadline: .after(.seconds(1))) }
+        let second = Task { try await service.refresh("octocat", refused: nil, deadline: .unhurried) }
+        await #expect(throws: SignInError.self) { try await first.value }
+        lease.release()
+        try await second.value
+        #expect(scene.server.record.refreshes == 1)
+    }
+
+    @Test func `after a sign-out that failed, memory gives out no token`() async throws {
+        let scene = try SignInScene()
+        let first = try await scene.signedInToken()
+        scene.store.refuseReads(true, .unavailable)
+        #expect(try await scene.token("octocat") == first)
+        #expect(await scene.service.signOut("octocat").isSignedOut == false)
+        await #expect(throws: SignInError.self) { _ = try await scene.token("octocat") }
+        scene.store.refuseReads(false)
+        #expect(try await scene.token("octocat") == first)
+    }
+
     @Test func `the next refresh sends the rotated refresh token`() async throws {
         let scene = try SignInScene()
         try await scene.signIn()

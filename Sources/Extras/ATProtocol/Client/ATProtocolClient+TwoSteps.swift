@@ -10,12 +10,14 @@ extension ATProtocolClient {
     /// Begins an authorization that `resumeAuthorization` ends, in this process or in another one with the same store.
     ///
     /// Returns the address for the person. The store keeps the key for the tokens, and then the attempt itself, for
-    /// `configuration.timeout`. Throws `.authorizationInProgress` during another authorization.
+    /// `configuration.timeout`. Throws `.authorizationInProgress` during another authorization, and
+    /// `.invalidConfiguration(.scope)` for `openid`: an ID token isn't checked in two steps.
     ///
     /// - Parameter handle: a handle or a DID.
     public func beginAuthorization(handle: String) async throws(ATProtocolError) -> AuthorizationURL {
         let identifier = try AccountIdentifier(handle)
         guard !configuration.redirect.needsPort else { throw .oauth(OAuthError(.invalidConfiguration(.redirectPort))) }
+        guard !configuration.scopes.includesOpenID else { throw .oauth(OAuthError(.invalidConfiguration(.scope))) }
         guard !isAuthenticating else { throw ATProtocolError(.authorizationInProgress) }
         isAuthenticating = true
         defer { isAuthenticating = false }
@@ -23,11 +25,12 @@ extension ATProtocolClient {
         let destination = try await destination(of: identifier)
         let begun = try await begin(at: destination)
         guard let signer = begun.signer else { preconditionFailure("the provider uses DPoP") }
+        let (seconds, fraction) = configuration.timeout.components
         let kept = KeptAuthorization(
             did: destination.did.text, account: destination.account, resource: destination.resource,
             issuer: destination.server.issuer?.text ?? "", clientID: destination.clientID,
             redirect: configuration.redirect.text, scopes: configuration.scopes, keyThumbprint: signer.thumbprint,
-            expiry: context.now().advanced(bySeconds: configuration.timeout.components.seconds))
+            expiry: context.now().advanced(bySeconds: seconds).advanced(bySeconds: fraction > 0 ? 1 : 0))
         do throws(StoreError) {
             // The key first, as at a sign-in: an attempt without its key would be of no use.
             try await sessions.saveKey(signer.key, account: kept.account)
@@ -44,8 +47,11 @@ extension ATProtocolClient {
     /// session, and makes its account the current one.
     ///
     /// A response with another state has no effect: it throws `.stateMismatch`, and the right one may still arrive. A
-    /// response with the right state ends the authorization, even if the response is invalid. Throws
+    /// response with the right state ends the authorization, even if the server refuses it. Throws
     /// `.noAuthorizationPending`, `.authorizationExpired`.
+    ///
+    /// The state doesn't tell one browser from another: a web server must check that the response comes from the browser that
+    /// it sent to the server, such as by a cookie.
     @discardableResult
     public func resumeAuthorization(
         with response: consuming AuthorizationResponse
@@ -58,13 +64,17 @@ extension ATProtocolClient {
             try await end(kept, version)
             throw ATProtocolError(.authorizationExpired)
         }
+        // A forged response costs no request.
+        let isOurs = try mapError(
+            { (_: JSONError) in Self.unreadable }, of: PendingAuthorization.recognizes(response, in: document))
+        guard isOurs else { throw .oauth(OAuthError(.stateMismatch)) }
         // Found again, not remembered: metadata is public, and could have been changed in the store.
         let service = try await service(for: kept)
         let pending = try await pending(of: kept, document, service.provider)
-        guard pending.recognizes(response) else { throw .oauth(OAuthError(.stateMismatch)) }
+        let key = try await stored(await sessions.loadKey(kept.keyThumbprint))
         // From here on no other process can go on with it.
         try await take(version)
-        let key = try await takeKey(of: kept)
+        guard let key else { throw ATProtocolError(.keyLost) }
         do throws(SignInError) {
             let summary = try await service.resume(
                 pending, with: response, signer: await service.signer(with: key), account: kept.account)
@@ -114,15 +124,13 @@ extension ATProtocolClient {
         of kept: KeptAuthorization, _ document: borrowing JSONDocument, _ provider: OAuthProvider
     ) async throws(ATProtocolError) -> PendingAuthorization {
         guard case .endpoints(let server) = provider.server else { preconditionFailure("the server is known") }
-        return try mappingError(ATProtocolError.oauth) { () throws(OAuthError) in
+        let request = try mappingError(ATProtocolError.oauth) { () throws(OAuthError) in
             let redirect = try RedirectURI(kept.redirect, allowingAnyPrivateScheme: true)
             let client = try ClientConfiguration(clientID: kept.clientID, redirect: redirect, scopes: kept.scopes)
-            let request = try AuthorizationRequest(
-                server: server, client: client, keyThumbprint: kept.keyThumbprint)
-            return try mapError(
-                { (_: JSONError) in OAuthError(.stateMismatch) },
-                of: PendingAuthorization(reading: document, of: request))
+            return try AuthorizationRequest(server: server, client: client, keyThumbprint: kept.keyThumbprint)
         }
+        return try mapError(
+            { (_: JSONError) in Self.unreadable }, of: PendingAuthorization(reading: document, of: request))
     }
 
     // MARK: - In the store
@@ -136,8 +144,15 @@ extension ATProtocolClient {
         let options = SaveOptions(
             label: "\(kept.account) at \(sessions.provider) (sign-in that has begun)", contentType: .text,
             condition: .absent)
+        let lease = try await lease()
         try await store.save(
             secret, for: try KeptAuthorization.key(in: sessions), options: options, deadline: .standard)
+        lease.release()
+    }
+
+    /// Some stores keep a condition only under a lease.
+    private func lease() async throws(StoreError) -> Lease {
+        try await sessions.lease("pending", deadline: .standard)
     }
 
     private func pendingRecord() async throws(ATProtocolError) -> CredentialRecord<PendingSecrets>? {
@@ -177,17 +192,13 @@ extension ATProtocolClient {
         let isDeleted = try await mappingError({ (error: StoreError) in
             error.code == .conflict ? ATProtocolError(.noAuthorizationPending) : .signIn(.store(error))
         }) { () async throws(StoreError) in
+            let lease = try await lease()
             let key = try KeptAuthorization.key(in: sessions)
-            return try await store.delete(key, condition: .matches(version), deadline: .standard)
+            let isDeleted = try await store.delete(key, condition: .matches(version), deadline: .standard)
+            lease.release()
+            return isDeleted
         }
         guard isDeleted else { throw ATProtocolError(.noAuthorizationPending) }
-    }
-
-    private func takeKey(of kept: KeptAuthorization) async throws(ATProtocolError) -> ES256Key {
-        guard let key = try await stored(await sessions.loadKey(kept.keyThumbprint)) else {
-            throw ATProtocolError(.keyLost)
-        }
-        return key
     }
 
     private func end(_ kept: KeptAuthorization, _ version: CredentialVersion) async throws(ATProtocolError) {
@@ -195,8 +206,12 @@ extension ATProtocolClient {
         await forget(keyOf: kept.keyThumbprint)
     }
 
+    /// In a task of its own: a web server cancels the caller's when the browser goes away.
     private func forget(keyOf thumbprint: String) async {
-        if let error = await failure(StoreError.self, awaiting: try await sessions.deleteKey(thumbprint)) {
+        let deletion = Task { [sessions] () async -> StoreError? in
+            await failure(StoreError.self, awaiting: try await sessions.deleteKey(thumbprint))
+        }
+        if let error = await deletion.value {
             log.warning("can't delete a key that is no longer needed: \(error)")
         }
     }

@@ -172,6 +172,18 @@ extension PendingAuthorization {
         try json.member("state", secret: state)
     }
 
+    /// Whether a response's state is that of the attempt that `write` wrote.
+    package static func recognizes(
+        _ response: borrowing AuthorizationResponse, in document: borrowing JSONDocument
+    ) throws(JSONError) -> Bool {
+        guard let member = document.member("state") else { throw JSONError(.wrongType) }
+        let state = try document.secret(member, as: AuthorizationState.self)
+        switch response.state {
+        case .some(let theirs): return state.matches(theirs)
+        case .none: return false
+        }
+    }
+
     /// Reads what `write` wrote. Throws `.wrongType` for anything else.
     ///
     /// - Parameter request: the same as the attempt began with. One with `openid` among its scopes can't go on like

@@ -145,8 +145,9 @@ extension TokenEndpoint {
                 continue
             case .accessDenied: throw OAuthError(.accessDenied, serverError: .accessDenied)
             case .expiredToken: throw OAuthError(.deviceCodeExpired, serverError: .expiredToken)
-            case _ where response.failure.isTransient && !response.isSuccess:
-                failure = response.failure
+            case _ where response.isSuccess ? response.isNoJSON : response.failure.isTransient:
+                // A success without JSON is a page of the network that the machine is in.
+                failure = response.isSuccess ? OAuthError(.invalidResponse(.notJSON)) : response.failure
                 interval = min(interval * 2, .seconds(300))
                 continue
             default: break

@@ -221,6 +221,7 @@ struct EndpointResponse: ~Copyable {
     let isEmpty: Bool
     /// `nil` unless the body is a JSON object.
     let document: JSONDocument?
+    var isNoJSON: Bool { document == nil }
     /// The response's `error`, whatever its status: GitHub sends it with 200.
     let error: ServerErrorCode?
     /// The time of the server's clock, if known.

@@ -84,7 +84,8 @@ extension SignInService {
         deadline: Deadline
     ) async throws(SignInError) {
         let refresh: Pending<SignInError?>
-        if let running = refreshes[Octets(account)] {
+        let running = refreshes[Octets(account)]
+        if let running {
             refresh = running
         } else {
             refresh = Pending()
@@ -92,13 +93,18 @@ extension SignInService {
             Task {
                 let failure = await failure(
                     SignInError.self,
-                    awaiting: try await refreshAlone(account, refused: refused, token, deadline: deadline))
+                    awaiting: try await refreshUnderLease(account, refused: refused, token, deadline: deadline))
                 refreshes[Octets(account)] = nil
                 refresh.complete(failure)
             }
         }
         guard let outcome = await refresh.valueUnlessCancelled() else { throw .cancelled }
-        if let failure = outcome { throw failure }
+        guard let failure = outcome else { return }
+        // The task that began it may have had less time to wait for the lease.
+        guard running != nil, !deadline.hasPassed, case .store(let cause) = failure.code,
+            cause.code == .busy || cause.code == .timedOut
+        else { throw failure }
+        try await self.refresh(account, refused: refused, for: token, deadline: deadline)
     }
 
     /// Waits until the refreshes that are going on have ended, cancelled task or not.
@@ -110,7 +116,7 @@ extension SignInService {
     }
 
     /// Under the lease, which excludes other processes: reads again, refreshes, stores.
-    private func refreshAlone(
+    private func refreshUnderLease(
         _ account: String, refused: Box<Secret<AccessToken>>?, _ token: StoredSession.Token, deadline: Deadline
     ) async throws(SignInError) {
         let lease = try await mapError(SignInError.store, awaiting: await sessions.lease(account, deadline: deadline))
@@ -127,12 +133,12 @@ extension SignInService {
             log.debug("another process or task has refreshed the session")
             return
         }
-        try await refresh(session)
+        try await replaceTokens(of: session)
         lease.release()
     }
 
     /// Between the server's response and the store nothing waits for the network (Docs/Decisions/0023).
-    private func refresh(_ session: borrowing StoredSession) async throws(SignInError) {
+    private func replaceTokens(of session: borrowing StoredSession) async throws(SignInError) {
         let server = try await server()
         let secret = try await clientSecret()
         let signer = try await signer(of: session)
@@ -189,7 +195,8 @@ extension SignInService {
         do throws(SignInError) {
             switch session.refreshToken {
             case .some(let token):
-                return try await refresh(token, session.idTokenSubject(at: provider), at: endpoint, authentication)
+                return try await requestTokens(
+                    for: token, session.idTokenSubject(at: provider), at: endpoint, authentication)
             case .none: throw .oauth(OAuthError(.sessionEnded))
             }
         } catch {
@@ -262,8 +269,8 @@ extension SignInService {
         }
     }
 
-    private func refresh(
-        _ token: borrowing Secret<RefreshToken>, _ subject: String?, at endpoint: TokenEndpoint,
+    private func requestTokens(
+        for token: borrowing Secret<RefreshToken>, _ subject: String?, at endpoint: TokenEndpoint,
         _ authentication: borrowing ClientAuthentication
     ) async throws(SignInError) -> TokenResponse {
         if let refresh = steps.refresh {

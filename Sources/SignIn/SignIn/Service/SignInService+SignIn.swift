@@ -295,7 +295,7 @@ extension SignInService {
 // If a store can't be reached, such as a database during a failover, a token that is still valid stays usable.
 
 extension SignInService {
-    /// How long a store is waited for that another answer is there for.
+    /// How long to wait for the store if a remembered answer could be used instead.
     static let patience = Duration.seconds(3)
 
     /// The session from the store. If the store can't be reached, returns the last session that was read or saved, unless

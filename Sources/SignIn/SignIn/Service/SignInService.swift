@@ -273,8 +273,8 @@ extension SignInService {
     /// Signs a user in, stores the session, and makes its account the current one.
     ///
     /// Each attempt has a new code verifier and state. A new attempt cancels the one before it, which throws
-    /// `.superseded`. Each line that an attempt logs, in any part, has its `sign_in` field. If anything fails after the
-    /// server has issued tokens, the tokens are revoked, as far as the server supports it.
+    /// `.superseded`. Each line that an attempt logs, in any part, has its `sign_in` field. If anything fails after a
+    /// successful response of the server, its tokens are revoked, as far as the server supports it.
     ///
     /// Throws `.userAgent(.unavailable)` if the user can't be asked; the hint says what to do.
     ///

@@ -9,7 +9,8 @@ internal import LatchkeySystem
 public struct SignOutReport: Sendable, Hashable, Loggable {
     /// Whether the tokens are still good at the server (RFC 7009, or the provider's own way).
     public enum Revocation: Sendable, Hashable {
-        /// The server no longer accepts the tokens.
+        /// The server has revoked the refresh token, or the access token if there is no refresh token. Nearly all servers
+        /// revoke the access token with it; otherwise that token expires.
         case revoked
         /// The server can't revoke tokens; they expire, or can be revoked on a page of the service.
         case unsupported
@@ -33,8 +34,8 @@ public struct SignOutReport: Sendable, Hashable, Loggable {
     public let account: String?
     /// The outcome of the revocation; `.notNeeded` also if the sign-out ended before the request to the server.
     public let revocation: Revocation
-    /// The outcome of the deletion; `.failed` if the store refused, if the account couldn't be determined, or if the
-    /// task was cancelled before the request to the server.
+    /// The outcome of the deletion; `.failed` if the store refused, if the account couldn't be determined, if another
+    /// process didn't finish a refresh in time, or if the task was cancelled before the request to the server.
     public let deletion: Deletion
 
     package init(account: String?, revocation: Revocation, deletion: Deletion) {

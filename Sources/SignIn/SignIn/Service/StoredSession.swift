@@ -76,14 +76,17 @@ package struct StoredSession: ~Copyable, Sendable {
     /// When the token ends; `nil` when the server didn't say.
     package func end(of token: Token) -> UnixTime? { token == .access ? expiry : idTokenExpiry }
 
-    /// After how many seconds an access token is refreshed whose end the server didn't say.
+    /// How many seconds an access token counts as fresh if the server didn't say when it ends.
     private static let unsaidLifetime: Int64 = 3600
 
-    /// Whether the token is good for a while longer: not if it was issued in the future, because a clock that was ahead
-    /// also dated its end.
+    /// Whether the token needs no refresh yet: it doesn't end within a minute, so that a request that takes a while still
+    /// arrives in time, or within the last quarter of a short life. A token that was issued in the future needs one: the wrong
+    /// clock dated its end, too.
     package func isFresh(at now: UnixTime, _ token: Token = .access) -> Bool {
         guard now >= issued.advanced(bySeconds: -300) else { return false }
-        if let end = end(of: token) { return now < end.refreshTime(issued: issued) }
+        if let end = end(of: token) {
+            return now < end.advanced(bySeconds: -min(60, max(0, end.seconds(since: issued)) / 4))
+        }
         return token == .access && (!isRefreshable || now < issued.advanced(bySeconds: Self.unsaidLifetime))
     }
 

@@ -77,7 +77,7 @@ public protocol AuthorizationPresenter: Sendable {
     /// Shows the page and returns the response that came to the redirect address, or `nil` if the user closed the page.
     ///
     /// `AuthorizationResponse(pasted:redirect:)` creates the response from the address, which it compares with the
-    /// redirect's.
+    /// redirect's. The first response ends the sign-in, even if its state is another one (`.stateMismatch`).
     ///
     /// Errors that it throws become `.unavailable(.pageFailed)` (`.presenterFailed` in AT Protocol's client) without
     /// their text, unless they are a ``UserAgentError`` or a `CancellationError`.

@@ -20,17 +20,12 @@ enum DeleteCommand {
         let name = try arguments.credentialName()
         let view = try await context.openView()
         let (key, store) = try await context.find(name, in: view)
-        if SecretInput.isTerminal(), !arguments.has(.yes),
-            try await store.read(key, as: Password.self, deadline: context.deadline) != nil
+        if context.asks(arguments), try await store.read(key, as: Password.self, deadline: context.deadline) != nil,
+            try !context.confirm("Delete the secret for \(key) from \(store.identity)?")
         {
-            let isWanted = try mapError(
-                { (error: PromptError) in CommandFailure(error, otherwise: "add --yes to delete without a question") },
-                of: context.prompt.confirm("Delete the secret for \(key) from \(store.identity)?"))
-            guard isWanted else {
-                throw CommandFailure(
-                    .refused, "secret.kept", "the secret for \"\(key)\" was not deleted",
-                    hint: "answer y, or add --yes to delete without a question")
-            }
+            throw CommandFailure(
+                .refused, "secret.kept", "the secret for \"\(key)\" was not deleted",
+                hint: "answer y, or add --yes to delete without a question")
         }
         guard try await store.delete(key, condition: .none, deadline: context.deadline) else {
             throw try await context.absence(of: key, in: store, view)
@@ -49,4 +44,15 @@ enum DeleteCommand {
 extension CommandOption {
     /// For commands that ask before they change something.
     static let yes = flag("--yes", help: "don't ask for confirmation")
+}
+
+extension CommandContext {
+    /// Whether a command with `--yes` asks before it deletes: at a terminal, without that option.
+    func asks(_ arguments: ParsedArguments) -> Bool { SecretInput.isTerminal() && !arguments.has(.yes) }
+
+    func confirm(_ question: LogMessage) throws -> Bool {
+        try mapError(
+            { (error: PromptError) in CommandFailure(error, otherwise: "add --yes to go on without a question") },
+            of: prompt.confirm(question))
+    }
 }

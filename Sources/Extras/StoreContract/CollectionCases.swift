@@ -29,6 +29,25 @@ extension ContractCase {
             try expect(again.item.id == here.id)
             try expect(await store.text(there.id) == "there")
         },
+        ContractCase(collections: "the schema that gnome-keyring invents makes no other item of a replaced one") {
+            store in
+            let bare = attributes(["a": "1"])
+            let whole = attributes(["a": "1", "xdg:schema": "org.freedesktop.Secret.Generic"])
+            let first = try await store.create("one", whole)
+            for (given, text) in [(bare, "two"), (whole, "three"), (bare, "four")] {
+                let again = try await store.create(text, given, replacing: true)
+                try expect(!again.isNew && again.item.attributes == given)
+                try expect(await store.found(["a": "1"]) == [again.item.id])
+                try expect(await store.text(again.item.id) == text)
+            }
+            _ = try await store.create("five", whole)
+            let equal = try await store.create("six", whole, replacing: true)
+            try expect(!equal.isNew && equal.item.id != first.item.id)
+            // One with another schema is another item.
+            let other = try await store.create(
+                "seven", attributes(["a": "1", "xdg:schema": "org.other"]), replacing: true)
+            try expect(other.isNew)
+        },
         ContractCase(collections: "service and username in another collection aren't a credential") { store in
             let made = try await store.createCollection(label: "other", alias: nil, deadline: .standard)
             let key = attributes(["service": "example.org", "username": "ada"])

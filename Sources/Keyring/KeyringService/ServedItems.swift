@@ -78,11 +78,17 @@ package final class ServedItems: Sendable {
         return try await search(ItemAttributes(), in: collection, deadline: deadline).map(\.id)
     }
 
+    /// The schema that gnome-keyring shows on items without one finds them here too.
     func search(
         _ attributes: ItemAttributes, in collection: String?, deadline: Deadline
     ) async throws(StoreError) -> [Item] {
-        let found = try await store.search(attributes, in: collection, deadline: deadline)
-        return scope == nil ? found : found.filter { isServed($0.attributes) }
+        let bare = attributes.without(\.isInvented)
+        let found = try await store.search(bare, in: collection, deadline: deadline)
+        return found.filter {
+            isServed($0.attributes)
+                && (bare == attributes || $0.attributes[ItemAttributes.schema] == nil
+                    || $0.attributes.contains(attributes))
+        }
     }
 
     func item(_ id: ItemID, deadline: Deadline) async throws(StoreError) -> Item? {

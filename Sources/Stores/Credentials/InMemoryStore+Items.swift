@@ -126,8 +126,9 @@ extension InMemoryStore: CollectionStore {
                 guard let present = state.item(id) else { return nil }
                 (old, attributes, collection) = (present, present.item.attributes, present.item.collection)
             case .attributes(let given, let name, let replacing):
-                let same = { (entry: Entry) in entry.item.collection == name && entry.item.attributes == given }
-                old = replacing ? state.items.filter(same).max { $0.revision < $1.revision } : nil
+                let same = state.items.filter { $0.item.collection == name && $0.item.attributes.isSame(as: given) }
+                let equal = same.filter { $0.item.attributes == given }
+                old = replacing ? (equal.isEmpty ? same : equal).max { $0.revision < $1.revision } : nil
                 (attributes, collection) = (given, name)
             }
             try draft.condition.check(against: old?.version)

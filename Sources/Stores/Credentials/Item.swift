@@ -1,4 +1,5 @@
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// The ID of an item: the last element of its D-Bus object path. The ID reveals nothing about the item and doesn't
 /// change during the item's life; rekeying the vault creates new IDs.
@@ -132,15 +133,20 @@ package struct ItemCollection: Sendable, Hashable {
 }
 
 extension ItemCollection {
-    /// A name for a new collection: its label if valid, otherwise the start of the label with `_` for bytes that a path
-    /// does not allow, with a number if the name is taken.
+    /// A name for a new collection: the label, with `_2d` for a `-` and so on, as gnome-keyring writes it, because programs
+    /// find a collection by its decoded path. The name of a long label is its start, and a name that is taken gets a number.
     package static func name(for label: String, besides taken: [String]) -> String {
-        let letters = label.utf8.prefix(48).map { byte in
-            ObjectPathElement.isValid(String(UnicodeScalar(byte))) ? Character(UnicodeScalar(byte)) : "_"
+        var stem = ""
+        for byte in label.utf8 {
+            let letter = UnicodeScalar(byte)
+            let isAllowed = byte != UInt8(ascii: "_") && ObjectPathElement.isValid(String(letter))
+            let next = isAllowed ? String(letter) : "_" + Hexadecimal.encode([byte])
+            guard stem.utf8.count + next.utf8.count <= 48 else { break }
+            stem += next
         }
-        let stem = letters.isEmpty ? "collection" : ObjectPathElement.isValid(label) ? label : String(letters)
+        if stem.isEmpty { stem = "collection" }
         if !taken.contains(stem) { return stem }
-        return (2...).lazy.map { "\(stem.prefix(48))_\($0)" }.first { !taken.contains($0) } ?? stem
+        return (2...).lazy.map { "\(stem)_\($0)" }.first { !taken.contains($0) } ?? stem
     }
 }
 

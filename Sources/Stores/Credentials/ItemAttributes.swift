@@ -12,7 +12,7 @@ package struct ItemAttributes: Sendable, Hashable {
         }
 
         /// Whether it is the schema that gnome-keyring shows, sooner or later, on all items that have none.
-        package var isInvented: Bool { name == "xdg:schema" && value == "org.freedesktop.Secret.Generic" }
+        package var isInvented: Bool { name == ItemAttributes.schema && value == "org.freedesktop.Secret.Generic" }
 
         package static func == (left: Attribute, right: Attribute) -> Bool {
             left.name.utf8.elementsEqual(right.name.utf8) && left.value.utf8.elementsEqual(right.value.utf8)
@@ -81,6 +81,8 @@ package struct ItemAttributes: Sendable, Hashable {
 
     // MARK: - Credentials
 
+    /// libsecret's name of an item's kind.
+    package static let schema = "xdg:schema"
     /// The attributes by which programs find a password.
     package static let service = "service"
     package static let account = "username"

@@ -154,10 +154,10 @@ extension VaultStore: CollectionStore {
                     )
                 }
                 old = replacing ? try Self.row(with: attributes, in: collection, of: transaction, change) : nil
-                if let old {
+                if let old, old.row.attributes == attributes {
                     name = old.row.name
                 } else {
-                    name = try Self.name(attributes, in: collection, replacing: nil, in: transaction, change)
+                    name = try Self.name(attributes, in: collection, replacing: old, in: transaction, change)
                 }
             }
             try draft.condition.check(against: old?.row.version)
@@ -226,7 +226,8 @@ extension VaultStore: CollectionStore {
 
     // MARK: - Names
 
-    /// The item in a collection that has these attributes and no others.
+    /// The item in a collection that has these attributes and no others; if there is none, the one that differs only in the
+    /// schema that gnome-keyring invents.
     private static func row(
         with attributes: ItemAttributes, in collection: String, of view: any RowTransaction, _ change: borrowing Change
     ) throws(StoreError) -> OpenedRow? {
@@ -236,14 +237,18 @@ extension VaultStore: CollectionStore {
         {
             return credential
         }
-        var lists = attributes.all.map { IndexList($0, keys) }
+        var lists = attributes.without(\.isInvented).all.map { IndexList($0, keys) }
         if lists.isEmpty { lists.append(IndexList(collection: nil, keys)) }
         if collection != ItemCollection.first { lists.append(IndexList(collection: collection, keys)) }
+        var similar: OpenedRow?
         for handle in try view.items(of: lists, change.manifest, keys) {
             guard let found = try row(handle, in: view, keys) else { throw .indexDiffers }
-            if found.row.attributes == attributes && found.row.collection == collection { return found }
+            guard found.row.collection == collection, let present = found.row.attributes, present.isSame(as: attributes)
+            else { continue }
+            if present == attributes { return found }
+            if similar == nil { similar = found }
         }
-        return nil
+        return similar
     }
 
     /// Of an item that gets these attributes: the credential of a key where that isn't there yet, else what it was or a

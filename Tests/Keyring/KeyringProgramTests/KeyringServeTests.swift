@@ -562,6 +562,8 @@ struct KeyringServeTests {
         #expect(first.count == 129)
         #expect(try await key("org.example.App") == first)
         #expect(try await key("org.example.Other") != first)
+        // A program outside a sandbox has none.
+        #expect(try await key("''").count == 129)
         // As gnome-keyring keeps it.
         let attributes = "app_id org.example.Moved xdg:schema org.freedesktop.portal.Secret"
         _ = try await scene.shell("printf abc | secret-tool store --label=Key \(attributes)").successful("store")

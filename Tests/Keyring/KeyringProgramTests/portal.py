@@ -40,7 +40,7 @@ if sys.argv[1] == "full":
         os.set_blocking(writing, True)
     print(ask("org.example.App", writing).body)
     print(ask("org.example.App", os.open("/dev/null", os.O_WRONLY)).body)
-    print(ask("", writing).header.message_type.name)
+    print(ask("x" * 256, writing).header.message_type.name)
 elif sys.argv[1] == "socket":
     # As Rust's ashpd and oo7 ask.
     reading, writing = socket.socketpair()

@@ -9,6 +9,9 @@ struct DifferenceTests {
             """
             replace with equal attributes: same item
             replace with fewer attributes: another item
+            replace without gnome-keyring's schema: same item
+            found by that schema: True
+            found by another schema: 0
             replaced without a label: label
             attributes of another type: InvalidArgs
             content type: application/octet-stream
@@ -28,6 +31,9 @@ struct DifferenceTests {
             """
             replace with equal attributes: same item
             replace with fewer attributes: same item
+            replace without gnome-keyring's schema: same item
+            found by that schema: True
+            found by another schema: 0
             replaced without a label: label
             attributes of another type: InvalidArgs
             content type: text/plain

@@ -28,6 +28,11 @@ def public(value):
 first = make({"a": "1", "b": "2"})
 print("replace with equal attributes:", "same item" if make({"a": "1", "b": "2"}) == first else "another item")
 print("replace with fewer attributes:", "same item" if make({"a": "1"}) == first else "another item")
+generic = {"xdg:schema": "org.freedesktop.Secret.Generic"}
+first = make({"s": "1", **generic})
+print("replace without gnome-keyring's schema:", "same item" if make({"s": "1"}) == first else "another item")
+print("found by that schema:", service("SearchItems", "a{ss}", {"s": "1", **generic})[0] == [first])
+print("found by another schema:", len(service("SearchItems", "a{ss}", {"s": "1", "xdg:schema": "org.other"})[0]))
 bare = make({"type": "none"}, kind="text/plain")
 properties = {"org.freedesktop.Secret.Item.Attributes": ("a{ss}", {"type": "none"})}
 value = (plain, b"", b"new", "text/plain")

@@ -154,6 +154,17 @@ import Testing
     }
 }
 
+@Suite struct CollectionNameTests {
+    @Test(arguments: [
+        ("Work", "Work"), ("my-app", "my_2dapp"), ("a.b", "a_2eb"), ("a/b", "a_2fb"), ("a_b", "a_5fb"), ("ü", "_c3_bc"),
+        ("", "collection"), (String(repeating: "a", count: 47) + "-b", String(repeating: "a", count: 47)),
+    ])
+    func `a collection's name decodes to its label, as gnome-keyring's does`(_ label: String, _ name: String) {
+        #expect(ItemCollection.name(for: label, besides: []) == name)
+        #expect(ItemCollection.name(for: label, besides: [name, "\(name)_2"]) == "\(name)_3")
+    }
+}
+
 @Suite struct InMemoryContractTests {
     @Test(arguments: ContractCase.all)
     func `keeps the store contract`(_ statement: ContractCase) async throws {

@@ -73,7 +73,7 @@ import Testing
         // An alias that is taken stays where it is.
         #expect(collections.filter { $0.aliases.contains("work") }.map(\.name) == [other.name])
         #expect(try await items.found(["all": "same"]).count == 5)
-        #expect(try await items.items(in: "Work_keys", deadline: .standard).count == 1)
+        #expect(try await items.items(in: "Work_20keys", deadline: .standard).count == 1)
         #expect(try await target.verify().problems == [])
     }
 

@@ -209,6 +209,8 @@ import Testing
             #expect(text.matches(of: /@_exported public import \w+\n/).count == text.matches(of: /@_exported/).count)
         }
         #expect(
-            exporters == ["Latchkey/Exports.swift", "Base/Log/Exports.swift"])
+            exporters == [
+                "Latchkey/Exports.swift", "Base/Log/Exports.swift", "Commands/Commands/Program/Command.swift",
+            ])
     }
 }

@@ -1,9 +1,4 @@
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeyProcess
 internal import LatchkeySecretService
-internal import LatchkeyStoreSelection
-internal import LatchkeyCommandLine
 internal import LatchkeyVault
 
 /// `latchkey doctor [--json] [--repair-duplicates]`.

@@ -1,8 +1,3 @@
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeyStoreSelection
-internal import LatchkeyCommandLine
-
 /// One line of what the doctor found. Every part may be pasted into a public issue: no service, no account, no home.
 struct Finding {
     enum State {

@@ -1,10 +1,4 @@
-internal import LatchkeyCommandLine
-internal import LatchkeyCredentials
-internal import LatchkeyLog
 internal import LatchkeySecretService
-internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
 
 /// The state of the keyring. Asks no question.
 struct KeyringCheck {

@@ -1,10 +1,3 @@
-internal import LatchkeyCommandLine
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
-
 /// Whether a credential is in two stores at once, among the stores that open without a question.
 struct PlacesCheck {
     let stores: [any CredentialStore]

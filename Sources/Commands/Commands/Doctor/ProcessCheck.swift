@@ -1,8 +1,4 @@
 internal import Glibc
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeySecrets
-internal import LatchkeyCommandLine
 
 /// The surroundings and the protection of this process.
 struct ProcessCheck {

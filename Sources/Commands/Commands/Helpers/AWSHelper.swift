@@ -1,9 +1,4 @@
-internal import LatchkeyCredentials
 internal import LatchkeyJSON
-internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
-internal import LatchkeyCommandLine
 
 /// `latchkey helper aws NAME`: a `credential_process` of the AWS tools, version 1. It answers with the access key that the
 /// store has under the service `aws:NAME`, with its ID as the account; or with a role's temporary credentials, which AWS

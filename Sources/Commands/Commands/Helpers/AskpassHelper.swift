@@ -1,9 +1,3 @@
-internal import LatchkeyCredentials
-internal import LatchkeyProcess
-internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
-internal import LatchkeyCommandLine
-
 /// `latchkey helper askpass QUESTION`, also as `latchkey-askpass`: SSH_ASKPASS of ssh(1). It answers only the
 /// question for a key's passphrase, because a server chooses the words of other questions.
 enum AskpassHelper {

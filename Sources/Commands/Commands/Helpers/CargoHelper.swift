@@ -1,11 +1,4 @@
-internal import LatchkeyCredentials
 internal import LatchkeyJSON
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 internal import Synchronization
 
 /// `latchkey helper cargo`, also as `cargo-credential-latchkey`: cargo's Credential Provider Protocol, version 1.

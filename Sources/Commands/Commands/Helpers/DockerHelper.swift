@@ -1,10 +1,4 @@
-internal import LatchkeyCommandLine
-internal import LatchkeyCredentials
 internal import LatchkeyJSON
-internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
 
 /// `latchkey helper docker`, also as `docker-credential-latchkey`: the protocol of docker-credential-helpers. Errors
 /// go to standard output, with exit status 1; some of their texts are part of the protocol.

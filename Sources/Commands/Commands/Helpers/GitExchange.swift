@@ -1,9 +1,3 @@
-internal import LatchkeyCommandLine
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
-
 /// Git's description of a credential: lines `KEY=VALUE` up to an empty one (git-credential(1), "Input/output format").
 struct GitExchange: ~Copyable {
     static let maximumByteCount = 1 << 20

@@ -1,10 +1,4 @@
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeySecrets
 internal import LatchkeySignIn
-internal import LatchkeyStoreSelection
-internal import LatchkeyCommandLine
-internal import LatchkeySystem
 
 /// `latchkey helper git`, also as `git-credential-latchkey` (gitcredentials(7)).
 enum GitHelper {

@@ -1,8 +1,3 @@
-internal import LatchkeyCredentials
-internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
-internal import LatchkeyCommandLine
-
 /// `latchkey helper go [URL]`: a command of GOAUTH (`go help goauth`). Go gets git's credential for the host.
 enum GoHelper {
     static let command = Command(

@@ -1,6 +1,4 @@
-internal import LatchkeyCommandLine
 internal import LatchkeyJSON
-internal import LatchkeySecrets
 
 /// `latchkey helper headers PROVIDER`: header fields of HTTP as a JSON object, for programs that run a command for them.
 enum HeadersHelper {

@@ -1,10 +1,3 @@
-internal import LatchkeyCommandLine
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
-
 extension StoreView {
     /// Returns the credential of the first of these services that has one; of several accounts' the one that was
     /// changed last. `nil` for none, and for names that no store takes.

@@ -1,10 +1,4 @@
-internal import LatchkeyCommandLine
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeySecrets
 internal import LatchkeySignIn
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
 
 /// A sign-in whose token may go to the host that a tool asks for.
 struct HostSession: ~Copyable {

@@ -1,10 +1,4 @@
-internal import LatchkeyCredentials
 internal import LatchkeyJSON
-internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 
 /// `latchkey helper keyring`, also as `keyring`: as much of Python keyring's command as pip and uv call. Where
 /// there is nothing, it says nothing, with exit status 1: they ask for several names in a row.

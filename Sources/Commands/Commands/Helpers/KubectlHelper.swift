@@ -1,7 +1,4 @@
 internal import LatchkeyJSON
-internal import LatchkeyProcess
-internal import LatchkeySecrets
-internal import LatchkeyCommandLine
 
 /// `latchkey helper kubectl PROVIDER`: a plugin of client.authentication.k8s.io, version 1 or 1beta1, that answers with a
 /// session's token.

@@ -1,9 +1,4 @@
 internal import Glibc
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 
 /// `latchkey helper systemd`: answers one connection of a socket that `LoadCredential=` names (systemd.exec(5)). The
 /// peer's address says which unit wants which credential.

@@ -1,10 +1,4 @@
-internal import LatchkeyCredentials
 internal import LatchkeyJSON
-internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 
 /// `latchkey helper terraform VERB HOST`, also as `terraform-credentials-latchkey`: the credentials helper protocol of
 /// Terraform and OpenTofu. The service of a host's token is `terraform:HOST`.

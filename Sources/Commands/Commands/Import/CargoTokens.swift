@@ -1,7 +1,4 @@
 internal import LatchkeyJSON
-internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The tokens in cargo's `credentials.toml`, where its provider `cargo:token` keeps them.
 ///

@@ -1,8 +1,3 @@
-package import LatchkeyCredentials
-package import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
-
 /// The credentials of another program, read into memory. `Transfer` copies them to a store.
 package struct CredentialImport: Sendable {
     /// The credentials.

@@ -1,7 +1,4 @@
 internal import LatchkeyJSON
-internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The logins in docker's `config.json`, and in the `auth.json` of podman and skopeo (containers-auth.json(5)).
 ///

@@ -1,7 +1,4 @@
 internal import Glibc
-package import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// Why another program's file can't be imported.
 package struct ImportError: RedactedError {

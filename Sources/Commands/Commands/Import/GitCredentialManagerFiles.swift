@@ -1,7 +1,4 @@
 internal import Glibc
-internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The plain-text store of Git Credential Manager (`credential.credentialStore plaintext`): a folder with a file for
 /// each credential. Its first line is the password, and the others describe the owner.

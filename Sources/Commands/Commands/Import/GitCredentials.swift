@@ -1,7 +1,3 @@
-internal import LatchkeyLog
-internal import LatchkeySystem
-internal import LatchkeySecrets
-
 /// The file of `git credential-store` (gitcredentials(7), git-credential-store(1)): a URL a line, with user and
 /// password.
 ///

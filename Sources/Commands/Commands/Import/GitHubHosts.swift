@@ -1,6 +1,3 @@
-internal import LatchkeySystem
-internal import LatchkeySecrets
-
 /// The file `hosts.yml` of GitHub's `gh`, where it keeps tokens itself (`gh auth login --insecure-storage`).
 ///
 /// A token has the same names as in gh's keyring: the service `gh:HOST` and the user as account. The reader accepts the

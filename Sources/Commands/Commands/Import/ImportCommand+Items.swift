@@ -1,8 +1,4 @@
-internal import LatchkeyCredentials
-internal import LatchkeyLog
 internal import LatchkeySecretService
-internal import LatchkeyStoreSelection
-internal import LatchkeyCommandLine
 
 // `latchkey import --from gnome-keyring-collection --items`: copies a keyring into a vault unchanged, so that programs
 // find their items there once the vault is served.

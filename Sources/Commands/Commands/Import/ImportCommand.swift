@@ -1,11 +1,4 @@
-internal import LatchkeyCommandLine
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeyProcess
 internal import LatchkeySecretService
-internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
 
 /// `latchkey import SOURCE [FILE]`.
 enum ImportCommand {

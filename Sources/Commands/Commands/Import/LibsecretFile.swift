@@ -1,7 +1,4 @@
 internal import LatchkeyCrypto
-internal import LatchkeyLog
-package import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The encrypted file of libsecret's file backend, which oo7 writes too: `default.keyring`, where programs in a sandbox
 /// and sessions without a keyring keep their secrets.

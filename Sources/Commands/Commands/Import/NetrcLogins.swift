@@ -1,7 +1,3 @@
-internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
-
 /// The logins in `.netrc`, which curl, git, Go, pip and others read (the format of ftp(1), with curl's quoted words).
 ///
 /// A login has the service `git:https://MACHINE`, for which git and Go ask.

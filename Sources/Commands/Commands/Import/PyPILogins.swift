@@ -1,7 +1,3 @@
-internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
-
 /// The logins in `.pypirc`, which twine reads (the .pypirc specification of the Python Packaging User Guide).
 ///
 /// The service of a login is its repository's address, as in Python keyring for twine.

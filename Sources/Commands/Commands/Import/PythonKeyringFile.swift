@@ -1,6 +1,3 @@
-internal import LatchkeySecrets
-internal import LatchkeySystem
-
 /// The file `keyring_pass.cfg` of Python keyring's plain-text backend (keyrings.alt).
 ///
 /// A section is a service and an option an account, both with every byte but letters and digits written as `_` and two

@@ -1,8 +1,4 @@
 internal import Glibc
-internal import LatchkeyCommandLine
-internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// `latchkey import --empty-source`: removes the secrets from a plain-text file after each was read back from the
 /// store.

@@ -1,11 +1,6 @@
 internal import Glibc
 internal import LatchkeyDBus
 internal import LatchkeyKeyringService
-internal import LatchkeyLog
-internal import LatchkeyCredentials
-internal import LatchkeyProcess
-internal import LatchkeyCommandLine
-internal import LatchkeySystem
 internal import Synchronization
 
 /// `latchkey keyring agent`: this terminal asks its person when a program wants the served keyring unlocked.

@@ -1,10 +1,5 @@
 internal import LatchkeyDBus
 internal import LatchkeyKeyringService
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 internal import LatchkeyVault
 
 /// `latchkey keyring enable` and `disable`.

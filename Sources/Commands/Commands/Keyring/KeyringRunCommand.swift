@@ -1,12 +1,7 @@
 internal import CLatchkeyLinux
 internal import Glibc
-internal import LatchkeyCommandLine
 internal import LatchkeyDBus
 internal import LatchkeyKeyringService
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
 
 /// `latchkey keyring run`: this process becomes the user's program, which therefore has the terminal, the signals and
 /// the exit status. In the background another process serves the vault on a bus until the program ends.

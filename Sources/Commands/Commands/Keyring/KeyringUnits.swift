@@ -1,8 +1,4 @@
 internal import Glibc
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 
 /// The files of this user that have the session bus start the served keyring: one for the bus (D-Bus specification,
 /// "Message Bus Starting Services") and a unit for systemd's user manager.

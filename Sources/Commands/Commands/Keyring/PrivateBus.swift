@@ -1,10 +1,5 @@
 internal import CLatchkeyLinux
 internal import Glibc
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 internal import Synchronization
 
 /// A message bus of this process's own (dbus-daemon(1)), which ends when the value or the process does.

@@ -1,12 +1,5 @@
-internal import LatchkeyCommandLine
-internal import LatchkeyCredentials
 internal import LatchkeyDBus
 package import LatchkeyKeyringService
-package import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
 internal import LatchkeyVault
 internal import Synchronization
 

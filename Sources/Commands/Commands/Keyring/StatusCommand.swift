@@ -1,8 +1,5 @@
 internal import LatchkeyDBus
 internal import LatchkeyKeyringService
-internal import LatchkeyLog
-internal import LatchkeyStoreSelection
-internal import LatchkeyCommandLine
 
 /// `latchkey keyring status`.
 enum StatusCommand {

@@ -1,6 +1,12 @@
-package import LatchkeyCommandLine
-package import LatchkeyLog
-package import LatchkeySystem
+// Each file of this module sees these modules, because a re-export counts as an import in all of them. A file imports
+// the network and sign-in itself: HouseTests checks which files do.
+@_exported public import LatchkeyCommandLine
+@_exported public import LatchkeyCredentials
+@_exported public import LatchkeyLog
+@_exported public import LatchkeyProcess
+@_exported public import LatchkeySecrets
+@_exported public import LatchkeyStoreSelection
+@_exported public import LatchkeySystem
 
 /// A command: its definition and its work.
 ///

@@ -1,10 +1,3 @@
-package import LatchkeyCredentials
-package import LatchkeyLog
-package import LatchkeyProcess
-package import LatchkeySecrets
-package import LatchkeyStoreSelection
-internal import LatchkeySystem
-package import LatchkeyCommandLine
 internal import LatchkeyVault
 
 /// The context of a command. `CommandProgram` has the defaults; tests make their own.

@@ -1,13 +1,8 @@
 internal import CLatchkeyLinux
 internal import CLatchkeyProgramMemory
 internal import Glibc
-internal import LatchkeyCommandLine
 internal import LatchkeyDBus
 internal import LatchkeyJSON
-internal import LatchkeyLog
-internal import LatchkeyProcess
-package import LatchkeyStoreSelection
-internal import LatchkeySystem
 
 /// The program: its commands, and how one of them is run.
 package struct CommandProgram: Sendable {

@@ -1,10 +1,5 @@
 internal import Glibc
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeyProcess
 internal import LatchkeySignIn
-internal import LatchkeyStoreSelection
-internal import LatchkeyCommandLine
 
 /// The call of a shell while a person types: `latchkey __complete WORD…`. The last word is unfinished.
 ///

@@ -1,6 +1,3 @@
-internal import LatchkeyLog
-internal import LatchkeyCommandLine
-
 /// `latchkey completions SHELL`.
 enum CompletionsCommand {
     static let command = Command(

@@ -1,8 +1,4 @@
 internal import Glibc
-internal import LatchkeyCommandLine
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeyStoreSelection
 
 /// `latchkey config get|set|list`.
 enum ConfigCommand {

@@ -1,8 +1,4 @@
 internal import Glibc
-package import LatchkeyCommandLine
-internal import LatchkeyLog
-internal import LatchkeyProcess
-package import LatchkeyStoreSelection
 
 /// The options that every command takes.
 package enum GlobalOptions {

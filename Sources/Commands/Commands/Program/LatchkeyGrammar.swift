@@ -1,7 +1,3 @@
-package import LatchkeyCommandLine
-internal import LatchkeyLog
-package import LatchkeyStoreSelection
-
 /// The whole command line of Latchkey.
 package enum LatchkeyGrammar {
     package static let version: StaticString = "0.2.0"

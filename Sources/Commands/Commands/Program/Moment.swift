@@ -1,6 +1,4 @@
 internal import Glibc
-package import LatchkeyCredentials
-package import LatchkeyLog
 
 /// A moment as RFC 3339 shows it, in UTC: `2026-01-02T03:04:05Z`.
 package struct Moment: Loggable {

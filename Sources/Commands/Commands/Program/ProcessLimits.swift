@@ -1,7 +1,4 @@
 internal import Glibc
-internal import LatchkeyLog
-internal import LatchkeyCommandLine
-internal import LatchkeySystem
 
 /// The process limits that a program needs. A low limit is an ordinary error at the start, not a crash in the middle.
 enum ProcessLimits {

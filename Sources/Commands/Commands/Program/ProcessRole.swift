@@ -1,8 +1,5 @@
 internal import CLatchkeyLinux
 internal import Glibc
-internal import LatchkeyCommandLine
-internal import LatchkeyLog
-internal import LatchkeySystem
 
 /// The role of a process that Latchkey starts for itself: the same program again.
 ///

@@ -1,8 +1,4 @@
 internal import Glibc
-internal import LatchkeyLog
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 
 /// The configuration file `config`: lines `name = value`, empty lines, and lines that start with `#`.
 ///

@@ -1,11 +1,5 @@
 internal import Glibc
-internal import LatchkeyCommandLine
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeyProcess
 internal import LatchkeySecretService
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
 internal import LatchkeyVault
 
 extension StoreSettings {

@@ -1,8 +1,4 @@
-internal import LatchkeyCommandLine
-internal import LatchkeyLog
-internal import LatchkeyProcess
 internal import LatchkeySecretService
-internal import LatchkeyStoreSelection
 
 /// The choice of the store and of the stores' locations by arguments, environment or configuration.
 struct StoreNaming {

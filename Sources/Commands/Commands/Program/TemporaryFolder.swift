@@ -1,7 +1,4 @@
 internal import Glibc
-internal import LatchkeyLog
-package import LatchkeyCommandLine
-internal import LatchkeySystem
 
 /// A folder of this process alone (0700), removed with all that is in it when the value ends.
 package struct TemporaryFolder: ~Copyable {

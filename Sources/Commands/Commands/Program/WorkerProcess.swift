@@ -1,8 +1,5 @@
 internal import CLatchkeyLinux
 internal import Glibc
-internal import LatchkeyCommandLine
-internal import LatchkeySystem
-internal import LatchkeyProcess
 
 /// A second process of this program, which does a command's work. Killing the first process doesn't kill the work.
 ///

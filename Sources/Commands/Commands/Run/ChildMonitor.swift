@@ -1,8 +1,5 @@
 internal import CLatchkeyLinux
 internal import Glibc
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
-internal import LatchkeyProcess
 
 /// A process between `run --mask` and the user's program. It starts the program and reports its state.
 ///

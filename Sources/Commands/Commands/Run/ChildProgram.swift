@@ -1,12 +1,5 @@
 internal import CLatchkeyLinux
 internal import Glibc
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeyProcess
-package import LatchkeySecrets
-package import LatchkeyStoreSelection
-internal import LatchkeySystem
-package import LatchkeyCommandLine
 
 /// The program for `run` to start, with its arguments, variables and files.
 package struct ChildProgram: ~Copyable {

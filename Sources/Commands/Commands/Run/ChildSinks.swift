@@ -1,7 +1,5 @@
 internal import CLatchkeyLinux
 internal import Glibc
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// Puts secrets only into the environment of one started program.
 ///

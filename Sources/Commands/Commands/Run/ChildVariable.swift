@@ -1,6 +1,3 @@
-package import LatchkeyCredentials
-internal import LatchkeySystem
-
 /// A variable of the program that `run` starts.
 package struct ChildVariable: Sendable, Hashable {
     package enum Value: Sendable, Hashable {

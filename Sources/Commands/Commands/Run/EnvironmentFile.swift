@@ -1,5 +1,3 @@
-internal import LatchkeyCommandLine
-
 /// Reads a file of variables: the `.env` of shells, docker compose and many programs.
 ///
 /// Lines are `NAME=VALUE` or `export NAME=VALUE`. Empty lines and lines that begin with `#` are ignored.

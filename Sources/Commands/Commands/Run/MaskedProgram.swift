@@ -1,8 +1,5 @@
 internal import CLatchkeyLinux
 internal import Glibc
-internal import LatchkeyCommandLine
-internal import LatchkeySystem
-internal import LatchkeyProcess
 
 /// Runs beside a program and shows its output with the secrets replaced.
 struct MaskedProgram: ~Copyable {

@@ -1,8 +1,5 @@
 internal import CLatchkeyLinux
 internal import Glibc
-internal import LatchkeyLog
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 
 /// A program that its monitor started, with the source of its output.
 ///

@@ -1,7 +1,4 @@
 internal import Glibc
-internal import LatchkeyCommandLine
-package import LatchkeySecrets
-internal import LatchkeySystem
 
 /// One way of a program's output: from its pipe or terminal to where ours goes.
 final class MaskedStream {

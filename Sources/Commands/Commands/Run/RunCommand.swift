@@ -1,5 +1,4 @@
 internal import LatchkeySignIn
-internal import LatchkeyCommandLine
 
 /// `latchkey run`: a program with secrets in its environment or in files.
 ///

@@ -1,9 +1,4 @@
 internal import Glibc
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeySystem
-package import LatchkeyCommandLine
 
 /// The request of a command line of `run`, before a store is opened.
 package struct RunRequest: Sendable {

@@ -1,5 +1,3 @@
-internal import LatchkeySystem
-
 /// An encoding in which each unit of a text means a few bytes of a secret, at any offset.
 ///
 /// The search decodes the text and compares the result, so it finds every spelling of an encoding, such as `%2f` and

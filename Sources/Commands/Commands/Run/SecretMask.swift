@@ -1,6 +1,3 @@
-package import LatchkeySecrets
-internal import LatchkeySystem
-
 /// The texts to replace in a program's output: each line of a secret, and the whole secret, in the encodings of
 /// `SecretEncoding`.
 ///

@@ -1,9 +1,4 @@
 internal import Glibc
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeySecrets
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 
 /// The person's clipboard, which contains a secret only for a while.
 ///

@@ -1,10 +1,3 @@
-internal import LatchkeyCommandLine
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeySecrets
-internal import LatchkeySystem
-
 /// `latchkey edit SERVICE [ACCOUNT]`.
 enum EditCommand {
     static let command = Command(

@@ -1,9 +1,3 @@
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
-internal import LatchkeyCommandLine
-
 /// `latchkey generate [SERVICE ACCOUNT]`.
 enum GenerateCommand {
     private static let length = CommandOption.value(

@@ -1,7 +1,3 @@
-internal import LatchkeyCredentials
-internal import LatchkeySecrets
-internal import LatchkeyCommandLine
-
 /// `latchkey get SERVICE ACCOUNT`.
 enum GetCommand {
     private static let clip = CommandOption.flag(

@@ -1,8 +1,3 @@
-package import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeyStoreSelection
-package import LatchkeyCommandLine
-
 // `latchkey list --items`: what a vault keeps for other programs, with attributes of their own.
 
 extension ListCommand {

@@ -1,9 +1,3 @@
-package import LatchkeyCredentials
-package import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
-package import LatchkeyCommandLine
-
 /// `latchkey list [SERVICE]` and `latchkey search WORD`.
 enum ListCommand {
     private static let all = CommandOption.flag(

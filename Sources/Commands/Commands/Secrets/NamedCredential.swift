@@ -1,10 +1,3 @@
-package import LatchkeyCommandLine
-package import LatchkeyCredentials
-package import LatchkeyLog
-internal import LatchkeySecrets
-package import LatchkeyStoreSelection
-internal import LatchkeySystem
-
 /// The two operands that name a credential.
 enum KeyOperands {
     static let both: [CommandOperand] = [

@@ -1,9 +1,3 @@
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
-internal import LatchkeyCommandLine
-
 /// `latchkey rename SERVICE [ACCOUNT] --to [SERVICE/]ACCOUNT`.
 enum RenameCommand {
     private static let new = CommandOption.value(

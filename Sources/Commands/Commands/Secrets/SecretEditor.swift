@@ -1,10 +1,5 @@
 internal import CLatchkeyLinux
 internal import Glibc
-internal import LatchkeyCommandLine
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The person's editor, at a file in memory.
 ///

@@ -1,8 +1,3 @@
-internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
-
 /// Makes random secrets. Each choice is uniform: octets that would favour some are thrown away.
 enum SecretGenerator {
     enum Alphabet: String, CaseIterable {

@@ -1,11 +1,3 @@
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
-
 /// `latchkey set SERVICE [ACCOUNT]`.
 enum SetCommand {
     private static let label = CommandOption.value(

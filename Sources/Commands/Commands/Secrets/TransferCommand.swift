@@ -1,10 +1,3 @@
-package import LatchkeyCommandLine
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
 internal import LatchkeyVault
 
 /// `latchkey copy` and `latchkey move`, from one store to another.

@@ -1,8 +1,3 @@
-package import LatchkeyCredentials
-internal import LatchkeyLog
-package import LatchkeyStoreSelection
-package import LatchkeyCommandLine
-
 /// Transfers credentials one after another, and shows what became of each.
 package struct TransferRun {
     private let transfer: Transfer

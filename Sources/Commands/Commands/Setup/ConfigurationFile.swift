@@ -1,8 +1,4 @@
 internal import Glibc
-internal import LatchkeyCommandLine
-internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// A tool's configuration file of this user. A new file with the same mode replaces it in one step; a link to it stays
 /// a link.

@@ -1,10 +1,5 @@
 internal import Glibc
 internal import LatchkeyJSON
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeySystem
-internal import LatchkeySecrets
-internal import LatchkeyCommandLine
 
 /// `latchkey setup kubectl PROVIDER`: a user of the kubeconfig, which kubectl itself writes.
 struct KubectlSetup {

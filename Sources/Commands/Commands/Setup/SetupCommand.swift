@@ -1,10 +1,3 @@
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
-
 /// `latchkey setup [TOOL]`: has a tool ask Latchkey, and takes that back.
 enum SetupCommand {
     static let undo = CommandOption.flag("--undo", help: "remove what setup wrote")

@@ -1,9 +1,4 @@
 internal import Glibc
-internal import LatchkeyCommandLine
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The output of `latchkey setup`: the tools that ask Latchkey, and the files with secrets in plain text.
 struct SetupOverview {

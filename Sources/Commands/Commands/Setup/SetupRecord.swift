@@ -1,10 +1,5 @@
 internal import Glibc
-internal import LatchkeyCommandLine
 internal import LatchkeyJSON
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The change that `setup` made for a tool, so that `--undo` reverts exactly that. It doesn't contain a secret.
 struct SetupRecord: Sendable, Equatable {

@@ -1,9 +1,4 @@
-internal import LatchkeyCommandLine
 internal import LatchkeyJSON
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The configuration that makes a tool ask Latchkey.
 struct ToolSetup: Sendable {

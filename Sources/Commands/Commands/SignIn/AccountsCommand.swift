@@ -1,10 +1,5 @@
-internal import LatchkeyCredentials
-internal import LatchkeyLog
 internal import LatchkeyOAuth
-internal import LatchkeySecrets
 internal import LatchkeySignIn
-internal import LatchkeyStoreSelection
-internal import LatchkeyCommandLine
 
 /// `latchkey accounts [PROVIDER]`.
 enum AccountsCommand {

@@ -1,7 +1,5 @@
-internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySignIn
-internal import LatchkeyCommandLine
 
 // Each authority has a redirect path of its own (RFC 9700 section 4.4.2.2), which a person has to know who registers
 // the client by hand.

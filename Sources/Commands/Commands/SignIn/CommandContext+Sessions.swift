@@ -1,11 +1,6 @@
-internal import LatchkeyCredentials
 internal import LatchkeyHTTP
-internal import LatchkeyLog
 internal import LatchkeyOAuth
-internal import LatchkeySecrets
 internal import LatchkeySignIn
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 
 // Errors of sessions with the provider and the available accounts: the libraries know neither the commands nor the rest
 // of the store.

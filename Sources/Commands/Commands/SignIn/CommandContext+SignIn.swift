@@ -1,14 +1,7 @@
 internal import LatchkeyATProtocol
-internal import LatchkeyCommandLine
-internal import LatchkeyCredentials
 internal import LatchkeyHTTP
-internal import LatchkeyLog
 internal import LatchkeyOAuth
-internal import LatchkeyProcess
-internal import LatchkeySecrets
 internal import LatchkeySignIn
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
 
 extension CommandContext {
     var providers: ProviderFolder { ProviderFolder(configurationFolder: configurationFolder) }

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import LatchkeySystem
 
 /// The desktop's default applications: the file `mimeapps.list` (XDG MIME Applications Specification, section "Default
 /// Application").

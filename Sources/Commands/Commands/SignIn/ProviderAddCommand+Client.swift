@@ -1,12 +1,5 @@
-internal import LatchkeyCredentials
-internal import LatchkeyLog
 internal import LatchkeyOAuth
-internal import LatchkeyProcess
-internal import LatchkeySecrets
 internal import LatchkeySignIn
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 
 // MARK: - The client's secret or key
 

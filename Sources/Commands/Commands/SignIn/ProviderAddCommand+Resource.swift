@@ -1,11 +1,6 @@
-internal import LatchkeyCommandLine
 internal import LatchkeyHTTP
-internal import LatchkeyLog
 internal import LatchkeyOAuth
-internal import LatchkeyProcess
-internal import LatchkeySecrets
 internal import LatchkeySignIn
-internal import LatchkeySystem
 
 // A resource names its server (RFC 9728), so its address is all that a person needs to know.
 

@@ -1,12 +1,6 @@
-internal import LatchkeyCredentials
 internal import LatchkeyHTTP
-internal import LatchkeyLog
 internal import LatchkeyOAuth
-internal import LatchkeyProcess
-internal import LatchkeySecrets
 internal import LatchkeySignIn
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 
 /// `latchkey provider add NAME`.
 enum ProviderAddCommand {

@@ -1,11 +1,7 @@
 internal import LatchkeyJSON
 internal import LatchkeyHTTP
-internal import LatchkeyLog
 internal import LatchkeyOAuth
-internal import LatchkeySecrets
 internal import LatchkeySignIn
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 
 /// A provider's file: its server and the client there, without secrets.
 struct ProviderConfiguration: Sendable {

@@ -1,10 +1,6 @@
 internal import Glibc
-internal import LatchkeyCommandLine
 internal import LatchkeyJSON
-internal import LatchkeyLog
-internal import LatchkeySecrets
 internal import LatchkeySignIn
-internal import LatchkeySystem
 
 /// The files of the configured providers, `providers/NAME.json` in the configuration's folder, each 0600.
 ///

@@ -1,6 +1,4 @@
-internal import LatchkeyLog
 internal import LatchkeySignIn
-internal import LatchkeyCommandLine
 
 /// `latchkey provider list`.
 enum ProviderListCommand {

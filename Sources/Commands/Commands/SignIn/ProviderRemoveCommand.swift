@@ -1,7 +1,4 @@
-internal import LatchkeyCredentials
-internal import LatchkeyLog
 internal import LatchkeySignIn
-internal import LatchkeyCommandLine
 
 /// `latchkey provider remove PROVIDER`.
 enum ProviderRemoveCommand {

@@ -1,10 +1,6 @@
 internal import LatchkeyJSON
 internal import Glibc
 internal import LatchkeyHTTP
-internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 
 /// The body of `latchkey request`: a file's bytes, or JSON from the command line.
 final class RequestBody: Sendable {

@@ -1,10 +1,6 @@
 internal import LatchkeyHTTP
-internal import LatchkeyLog
 internal import LatchkeyOAuth
 internal import LatchkeySignIn
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 
 /// `latchkey request PROVIDER [METHOD] URL`.
 enum RequestCommand {

@@ -1,7 +1,4 @@
-internal import LatchkeyLog
-internal import LatchkeySecrets
 internal import LatchkeySignIn
-internal import LatchkeyCommandLine
 
 /// `latchkey scheme add|list|remove|receive`.
 enum SchemeCommand {

@@ -1,9 +1,5 @@
 internal import Glibc
-internal import LatchkeyLog
 internal import LatchkeyOAuth
-internal import LatchkeyProcess
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 
 /// The desktop entries by which a desktop starts `latchkey scheme receive` for the addresses of a private-use scheme:
 /// this user's alone, in `$XDG_DATA_HOME/applications`.

@@ -1,8 +1,5 @@
-internal import LatchkeyLog
 internal import LatchkeyOAuth
-internal import LatchkeyProcess
 internal import LatchkeySignIn
-internal import LatchkeyCommandLine
 
 extension SignInCommand {
     /// The file's settings, replaced by those of the command line for this call. A built-in provider needs no file: a

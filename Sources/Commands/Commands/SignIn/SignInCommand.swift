@@ -1,12 +1,6 @@
 internal import LatchkeyATProtocol
-internal import LatchkeyCredentials
-internal import LatchkeyLog
 internal import LatchkeyOAuth
-internal import LatchkeyProcess
 internal import LatchkeySignIn
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 internal import Synchronization
 
 /// `latchkey sign-in PROVIDER`.

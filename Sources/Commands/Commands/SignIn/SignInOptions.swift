@@ -1,5 +1,3 @@
-internal import LatchkeyCommandLine
-
 /// The options and operands that several commands of sign-ins take.
 enum SignInOptions {
     static let account = CommandOption.value(

@@ -1,7 +1,4 @@
-internal import LatchkeyCredentials
-internal import LatchkeyLog
 internal import LatchkeySignIn
-internal import LatchkeyCommandLine
 
 /// `latchkey sign-out PROVIDER` and `latchkey sign-out --everywhere`.
 enum SignOutCommand {

@@ -1,11 +1,6 @@
-internal import LatchkeyCommandLine
 internal import LatchkeyHTTP
-internal import LatchkeyLog
-internal import LatchkeyProcess
 internal import LatchkeyOAuth
-internal import LatchkeySecrets
 internal import LatchkeySignIn
-internal import LatchkeySystem
 internal import Synchronization
 
 /// Shows the code of a sign-in on another device at the person's terminal, with a countdown below it.

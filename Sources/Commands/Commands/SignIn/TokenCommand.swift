@@ -1,11 +1,6 @@
-internal import LatchkeyCredentials
 internal import LatchkeyJSON
-internal import LatchkeyLog
 internal import LatchkeyOAuth
-internal import LatchkeySecrets
 internal import LatchkeySignIn
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 
 /// `latchkey token PROVIDER`.
 enum TokenCommand {

@@ -1,11 +1,4 @@
 internal import Glibc
-internal import LatchkeyCommandLine
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeySecrets
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
 internal import LatchkeyVault
 
 /// The key of a new vault or key slot, made or asked for.

@@ -1,8 +1,3 @@
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeyStoreSelection
-internal import LatchkeyCommandLine
 internal import LatchkeyVault
 
 /// `latchkey vault add-slot NAME`.

@@ -1,8 +1,4 @@
 internal import Glibc
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeyStoreSelection
-internal import LatchkeyCommandLine
 internal import LatchkeyVault
 
 /// `latchkey vault export FILE`.

@@ -1,10 +1,4 @@
 internal import Glibc
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeyProcess
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 internal import LatchkeyVault
 
 /// `latchkey vault import FILE`.

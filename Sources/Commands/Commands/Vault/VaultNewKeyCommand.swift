@@ -1,8 +1,4 @@
 internal import Glibc
-internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 internal import LatchkeyVault
 
 /// `latchkey vault new-key`.

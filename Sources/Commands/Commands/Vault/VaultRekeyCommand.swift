@@ -1,5 +1,3 @@
-internal import LatchkeyLog
-internal import LatchkeyCommandLine
 internal import LatchkeyVault
 
 /// `latchkey vault rekey`.

@@ -1,8 +1,3 @@
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeyStoreSelection
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 internal import LatchkeyVault
 
 /// `latchkey vault remove-slot NAME`.

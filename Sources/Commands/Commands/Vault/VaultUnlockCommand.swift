@@ -1,6 +1,3 @@
-internal import LatchkeyLog
-internal import LatchkeyStoreSelection
-internal import LatchkeyCommandLine
 internal import LatchkeyVault
 
 /// `latchkey vault unlock [--for TIME]`.

@@ -1,7 +1,3 @@
-internal import LatchkeyCredentials
-internal import LatchkeyLog
-internal import LatchkeySystem
-internal import LatchkeyCommandLine
 internal import LatchkeyVault
 
 /// `latchkey vault verify`.

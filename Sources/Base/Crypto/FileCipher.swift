@@ -1,8 +1,6 @@
 internal import CLatchkeyCrypto
 internal import Glibc
 package import LatchkeyLog
-package import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The ciphers of other programs' files that libsodium lacks: from OpenSSL's libcrypto, which only this module loads.
 package enum FileCipher {

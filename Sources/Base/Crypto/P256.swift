@@ -1,6 +1,5 @@
 internal import CLatchkeyCrypto
 package import LatchkeyLog
-package import LatchkeySecrets
 
 /// ECDSA with SHA-256 over P-256: `ES256` of RFC 7518 section 3.4.
 ///

@@ -1,7 +1,6 @@
 internal import CLatchkeyCrypto
 internal import Glibc
 package import LatchkeyLog
-package import LatchkeySecrets
 
 /// How the Secret Service's sessions agree on a key: `dh-ietf1024-sha256-aes128-cbc-pkcs7`. Diffie-Hellman in the
 /// second Oakley group (RFC 2409 section 6.2) and HKDF with SHA-256 (RFC 5869). No other use: the group is too small

@@ -1,7 +1,6 @@
 internal import CLatchkeyGLib
 internal import Glibc
 package import LatchkeyLog
-internal import LatchkeySystem
 internal import Synchronization
 
 /// The one thread on which GLib and libsecret run, as a global actor.

@@ -1,7 +1,6 @@
 internal import CLatchkeyGLib
 internal import LatchkeyLog
 package import LatchkeySecrets
-internal import LatchkeySystem
 
 /// A session with the Secret Service. Once it is open, it encrypts secrets on their way over the bus.
 @safe package final class SecretCodec: Sendable {

@@ -1,5 +1,3 @@
-internal import LatchkeySystem
-
 /// Makes text from elsewhere harmless for a terminal and for a reader of lines.
 package enum InertText {
     /// Replaces control characters (C0, DEL, C1), line and paragraph separators, direction overrides and other

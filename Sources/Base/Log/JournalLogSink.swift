@@ -1,6 +1,5 @@
 internal import CLatchkeyLinux
 internal import Glibc
-internal import LatchkeySystem
 
 /// An error: the socket's path has no journal. `number` is the errno of connect(2).
 public struct JournalUnavailable: RedactedError, Hashable {

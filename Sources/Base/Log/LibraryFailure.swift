@@ -1,5 +1,4 @@
 package import CLatchkeyLoad
-package import LatchkeySystem
 
 /// Why a C library that is loaded at first use can't be used.
 public struct LibraryFailure: RedactedError, Hashable {

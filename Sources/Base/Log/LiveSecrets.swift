@@ -1,5 +1,3 @@
-public import LatchkeySecrets
-internal import LatchkeySystem
 internal import Synchronization
 
 /// Recognizes secrets in use by keyed hashes of their pieces, without the values.

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import LatchkeySystem
 internal import Synchronization
 
 /// How much a message matters.

@@ -1,5 +1,3 @@
-public import LatchkeySecrets
-
 /// The text of a log message: literals and ``Loggable`` values, nothing else.
 ///
 /// A secret, a `String`, an optional or any other value in an interpolation is a compile error that says what to do

@@ -1,6 +1,4 @@
 internal import CLatchkeyLinux
-public import LatchkeySecrets
-package import LatchkeySystem
 
 /// A value that a log message may contain.
 ///

@@ -1,5 +1,4 @@
 internal import Glibc
-internal import LatchkeySystem
 internal import Synchronization
 
 /// Writes a record as one line of text: `2026-01-02T03:04:05.678Z info latchkey.store: message`.

@@ -1,7 +1,6 @@
 internal import CLatchkeyLinux
 internal import Glibc
 public import LatchkeyLog
-internal import LatchkeySystem
 
 /// Protects the secrets of a process from other processes. Executables call this first.
 public enum ProcessHardening {

@@ -1,7 +1,5 @@
 internal import Glibc
 public import LatchkeyLog
-public import LatchkeySecrets
-internal import LatchkeySystem
 
 extension Secret where Purpose: SecretPurpose {
     /// Asks the person at this process's terminal for a secret, and waits for the answer.

@@ -1,6 +1,5 @@
 internal import Glibc
 package import LatchkeyLog
-internal import LatchkeySystem
 
 /// An open terminal.
 package struct TerminalDevice: ~Copyable {

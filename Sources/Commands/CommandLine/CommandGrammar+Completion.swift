@@ -1,5 +1,4 @@
 package import LatchkeyLog
-internal import LatchkeySystem
 
 /// The possible continuations of an unfinished command line.
 package struct ExpectedWord: Sendable {

@@ -1,7 +1,5 @@
 internal import Glibc
 package import LatchkeyLog
-package import LatchkeySecrets
-internal import LatchkeySystem
 
 /// Reads a secret from a pipe or file verbatim, with a final line break, through guarded memory only.
 package enum SecretInput {

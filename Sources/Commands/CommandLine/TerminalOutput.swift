@@ -1,8 +1,6 @@
 internal import Glibc
 package import LatchkeyLog
 package import LatchkeyProcess
-package import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The output of a program: results on standard output, everything else on standard error.
 ///

@@ -2,7 +2,6 @@ internal import Glibc
 internal import LatchkeyLog
 package import LatchkeyProcess
 package import LatchkeySecrets
-internal import LatchkeySystem
 
 /// Writes a secret on a line of its own to standard error, for a person who reads it there.
 struct StandardErrorSecretSink: SecretSink {

@@ -1,7 +1,5 @@
 internal import Glibc
 public import LatchkeyLog
-public import LatchkeySecrets
-internal import LatchkeySystem
 internal import Synchronization
 
 /// Searches what a run emitted for the secrets it handled.

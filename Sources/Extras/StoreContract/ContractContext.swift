@@ -1,8 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLeakAudit
 internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The tools of a case: the store, separate names, and checks that report the actual result.
 struct ContractContext: Sendable {

@@ -1,6 +1,5 @@
 package import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
 
 // Values for statements of items, and what they compare.
 

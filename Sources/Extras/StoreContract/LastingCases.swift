@@ -1,7 +1,5 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 extension ContractCase {
     /// A second look at the same place.

@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLeakAudit
 internal import LatchkeyLog
-internal import LatchkeySecrets
 
 extension ContractCase {
     /// Save, read, delete.

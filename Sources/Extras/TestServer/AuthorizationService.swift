@@ -1,7 +1,6 @@
 internal import Glibc
 internal import LatchkeyLog
 internal import LatchkeyLoopback
-internal import LatchkeySecrets
 internal import Synchronization
 
 /// Responds to requests: finds the endpoint, updates the record, and simulates the faults of a test.

@@ -1,7 +1,6 @@
 internal import Glibc
 internal import LatchkeyCrypto
 internal import LatchkeyLog
-internal import LatchkeySecrets
 internal import Synchronization
 
 /// Makes the server's ID tokens (OpenID Connect Core section 2): JSON Web Tokens signed with ES256.

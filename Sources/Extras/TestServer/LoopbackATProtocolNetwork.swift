@@ -1,6 +1,5 @@
 internal import LatchkeyLog
 internal import LatchkeyLoopback
-internal import LatchkeySystem
 internal import Synchronization
 
 /// A small AT Protocol network inside the process, on loopback addresses: the account's own server, the server that

@@ -1,7 +1,5 @@
 public import LatchkeyLog
 internal import LatchkeyLoopback
-public import LatchkeySecrets
-internal import LatchkeySystem
 internal import Synchronization
 
 /// A whole authorization server inside the process, on a loopback address: for tests and demonstrations.

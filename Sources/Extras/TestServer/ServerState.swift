@@ -1,6 +1,4 @@
 internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The server's data. Secrets are looked up by their keyed hashes.
 struct ServerState: Sendable {

@@ -1,6 +1,5 @@
 package import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
 
 /// The items of a store that a service serves: all of them, or only those of a scope.
 ///

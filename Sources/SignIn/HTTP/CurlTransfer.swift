@@ -1,8 +1,6 @@
 internal import CLatchkeyCurl
 internal import Glibc
 internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 internal import Synchronization
 
 /// One request on its way and the response as it comes in.

@@ -1,6 +1,4 @@
 public import LatchkeyLog
-public import LatchkeySecrets
-internal import LatchkeySystem
 
 extension GuardedRequest {
     /// A request method (RFC 9110 section 9).

@@ -1,5 +1,4 @@
 public import LatchkeyLog
-internal import LatchkeySystem
 
 /// An absolute `http` or `https` URL without user information and fragment, checked once (RFC 3986, RFC 9110).
 ///

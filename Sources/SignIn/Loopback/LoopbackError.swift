@@ -1,5 +1,4 @@
 package import LatchkeyLog
-internal import LatchkeySystem
 
 /// Why a loopback server can't start.
 package struct LoopbackError: RedactedError, Hashable {

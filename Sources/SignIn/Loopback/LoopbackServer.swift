@@ -1,7 +1,6 @@
 internal import CLatchkeyMicroHTTPD
 internal import LatchkeyLog
 package import LatchkeySecrets
-internal import LatchkeySystem
 
 /// A small HTTP/1.1 server on 127.0.0.1 or [::1] only: the receiver of redirects, and the server of tests.
 ///

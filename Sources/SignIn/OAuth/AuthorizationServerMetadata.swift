@@ -2,8 +2,6 @@ package import LatchkeyCrypto
 public import LatchkeyHTTP
 internal import LatchkeyJSON
 public import LatchkeyLog
-package import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The metadata of an authorization server: read from the server (RFC 8414, OpenID Connect Discovery) or configured.
 ///

@@ -1,7 +1,6 @@
 package import LatchkeyCredentials
 internal import LatchkeyLog
 package import LatchkeySecrets
-internal import LatchkeySystem
 
 /// How the client proves itself at the token and revocation endpoints (RFC 6749 section 2.3).
 public struct ClientAuthentication: ~Copyable, Sendable {

@@ -1,8 +1,6 @@
 internal import LatchkeyJSON
 package import LatchkeyHTTP
 package import LatchkeyLog
-package import LatchkeySecrets
-internal import LatchkeySystem
 
 /// A client's registration (RFC 7591 section 2). It doesn't contain a secret.
 package struct ClientRegistration: Sendable, Hashable {

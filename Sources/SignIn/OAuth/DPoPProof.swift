@@ -3,7 +3,6 @@ package import LatchkeyHTTP
 internal import LatchkeyJSON
 internal import LatchkeyLog
 package import LatchkeySecrets
-internal import LatchkeySystem
 
 /// A proof (RFC 9449 section 4.2), written as a JSON Web Signature in compact form.
 package struct DPoPProof {

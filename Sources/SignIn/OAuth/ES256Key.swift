@@ -2,8 +2,6 @@ internal import LatchkeyCredentials
 internal import LatchkeyCrypto
 package import LatchkeyJSON
 package import LatchkeyLog
-package import LatchkeySecrets
-internal import LatchkeySystem
 
 /// A key on P-256 that signs with ES256 (RFC 7518 section 3.4): the one that tokens are bound to (RFC 9449), or the one
 /// that proves a client (RFC 7523). Its private half leaves guarded memory for a credential store alone.

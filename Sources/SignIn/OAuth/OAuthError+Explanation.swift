@@ -1,8 +1,6 @@
 package import LatchkeyHTTP
 package import LatchkeyJSON
 public import LatchkeyLog
-package import LatchkeySecrets
-internal import LatchkeySystem
 
 extension OAuthError {
     public var explanation: Explanation {

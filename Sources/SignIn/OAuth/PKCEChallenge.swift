@@ -1,6 +1,4 @@
 public import LatchkeyLog
-public import LatchkeySecrets
-internal import LatchkeySystem
 
 /// A code verifier and its S256 challenge (RFC 7636). `plain` doesn't exist here.
 ///

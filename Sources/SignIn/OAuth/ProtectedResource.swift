@@ -1,7 +1,5 @@
 package import LatchkeyHTTP
 package import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// A resource that says which servers give tokens for it (RFC 9728).
 package struct ProtectedResource: Sendable, Hashable {

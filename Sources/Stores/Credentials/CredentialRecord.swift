@@ -1,6 +1,4 @@
 public import LatchkeyLog
-public import LatchkeySecrets
-internal import LatchkeySystem
 
 /// Which state of a credential a store holds, different after each change. Use it with ``WriteCondition/matches(_:)``.
 ///

@@ -1,5 +1,4 @@
 public import LatchkeyLog
-public import LatchkeySecrets
 
 /// Keeps credentials: bytes under keys. A store knows nothing of OAuth.
 ///

@@ -1,6 +1,5 @@
 internal import LatchkeyLog
 package import LatchkeySecrets
-internal import LatchkeySystem
 internal import Synchronization
 
 extension InMemoryStore: CollectionStore {

@@ -1,6 +1,5 @@
 internal import LatchkeyLog
 public import LatchkeySecrets
-internal import LatchkeySystem
 internal import Synchronization
 
 /// Stores credentials in the guarded memory of this process only, and its leases too.

@@ -1,7 +1,5 @@
 internal import Glibc
 internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 internal import Synchronization
 
 /// Exclusive access to one key of one store, among all Latchkey processes of this user, or of all hosts that share the

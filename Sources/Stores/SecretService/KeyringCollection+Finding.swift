@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyDBus
 internal import LatchkeyLog
-internal import LatchkeySystem
 
 /// The path of a named collection, looked up once in each operation, because labels and aliases may change.
 @GLibThread final class CollectionPlace {

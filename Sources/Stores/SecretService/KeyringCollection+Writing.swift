@@ -1,8 +1,6 @@
 package import LatchkeyCredentials
 internal import LatchkeyDBus
 internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 extension KeyringCollection {
     func save<Purpose: SecretPurpose>(

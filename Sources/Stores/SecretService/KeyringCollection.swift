@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyDBus
 internal import LatchkeyLog
-internal import LatchkeySystem
 
 /// One collection of the keyring: its items, and the unlocking that they need.
 @GLibThread struct KeyringCollection: Sendable {

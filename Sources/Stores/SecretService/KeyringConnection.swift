@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyDBus
 internal import LatchkeyLog
-internal import LatchkeySystem
 
 /// The session with the keyring service that is open now: one connection, one owner of the service, one key.
 @GLibThread final class KeyringSession {

@@ -1,6 +1,5 @@
 package import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
 
 /// A credential that is in another store as well.
 package struct OtherPlace: Sendable {

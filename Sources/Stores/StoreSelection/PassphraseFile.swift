@@ -2,7 +2,6 @@ internal import Glibc
 package import LatchkeyCredentials
 internal import LatchkeyLog
 package import LatchkeySecrets
-internal import LatchkeySystem
 
 /// Reads a passphrase from a file or descriptor: its bytes, without one final line break (LF or CR LF). Waits until the
 /// deadline for input that another process writes, such as a pipe.

@@ -2,7 +2,6 @@ internal import Glibc
 package import LatchkeyCredentials
 internal import LatchkeyLog
 package import LatchkeyProcess
-internal import LatchkeySystem
 package import LatchkeyVault
 
 /// The file that records which store was found, so that a later run uses the same store or reports why it can't.

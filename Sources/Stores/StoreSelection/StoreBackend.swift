@@ -2,8 +2,6 @@ internal import Glibc
 package import LatchkeyCredentials
 package import LatchkeyLog
 package import LatchkeySecretService
-package import LatchkeySecrets
-internal import LatchkeySystem
 package import LatchkeyVault
 
 /// Asks the user for a vault's passphrase. The attempt counts from 1: after a wrong passphrase the question is

@@ -2,7 +2,6 @@ public import LatchkeyCredentials
 public import LatchkeyLog
 public import LatchkeyProcess
 internal import LatchkeySecretService
-internal import LatchkeySystem
 internal import LatchkeyVault
 
 /// A store that was set explicitly, and the source of the setting.

@@ -1,6 +1,5 @@
 package import LatchkeyCredentials
 package import LatchkeyLog
-internal import LatchkeySecrets
 
 /// Several stores seen as one, for users with a desktop keyring by day and a vault by night.
 ///

@@ -1,7 +1,5 @@
 public import LatchkeyCredentials
 package import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// Copies or moves credentials and items from one store to another, one at a time.
 ///

@@ -1,7 +1,6 @@
 internal import Glibc
 package import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
 package import LatchkeyVault
 
 /// Finds a key for a vault if no option sets one: the key that `vault unlock` left in the kernel, otherwise the keys

@@ -1,8 +1,6 @@
 package import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeySecretService
-internal import LatchkeySecrets
-internal import LatchkeySystem
 package import LatchkeyVault
 
 /// Keys of vaults in the desktop's keyring (Secret Service): an item for each slot, so that a vault opens without a

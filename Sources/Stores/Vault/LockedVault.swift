@@ -1,6 +1,5 @@
 package import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySystem
 
 /// A vault without its key: the parts that every reader of the file can see, and the open table for trying keys one
 /// after another.

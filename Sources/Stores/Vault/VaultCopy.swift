@@ -1,7 +1,5 @@
 public import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 internal import Synchronization
 
 /// The handling of an imported credential if the vault already contains it with another secret or label.

@@ -1,6 +1,5 @@
 package import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySystem
 
 /// Where a vault's rows are.
 enum VaultPlace: Sendable {

@@ -1,7 +1,5 @@
 public import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 internal import Synchronization
 
 /// The result of `VaultStore.acceptItems` on a vault that someone changed without its key.

@@ -1,7 +1,6 @@
 package import LatchkeyCredentials
 internal import LatchkeyLog
 package import LatchkeySecrets
-internal import LatchkeySystem
 internal import Synchronization
 
 /// The items of a vault: its credentials of the kind `password`, and items with other attributes.

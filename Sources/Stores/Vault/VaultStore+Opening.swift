@@ -1,6 +1,5 @@
 public import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySystem
 internal import Synchronization
 
 extension VaultStore {

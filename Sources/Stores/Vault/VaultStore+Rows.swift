@@ -1,7 +1,6 @@
 package import LatchkeyCredentials
 internal import LatchkeyLog
 package import LatchkeySecrets
-internal import LatchkeySystem
 internal import Synchronization
 
 // One row: opened, written, removed, in step with manifest and index.

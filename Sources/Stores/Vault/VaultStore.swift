@@ -1,7 +1,6 @@
 public import LatchkeyCredentials
 internal import LatchkeyLog
 public import LatchkeySecrets
-internal import LatchkeySystem
 internal import Synchronization
 
 /// Keeps credentials in one encrypted file, or as sealed rows in a PostgreSQL database that several hosts share.

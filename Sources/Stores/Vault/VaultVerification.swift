@@ -1,6 +1,5 @@
 internal import LatchkeyCredentials
 public import LatchkeyLog
-internal import LatchkeySystem
 internal import Synchronization
 
 /// The result of ``VaultStore/verify(deadline:progress:)``.

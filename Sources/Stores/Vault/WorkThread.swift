@@ -1,7 +1,6 @@
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySystem
 internal import Synchronization
 
 /// A thread of a store's own, for what blocks: commits, waits for other processes, Argon2.

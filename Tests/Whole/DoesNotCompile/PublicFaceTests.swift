@@ -52,7 +52,7 @@ import Testing
         #expect(taken.count > 2500 && taken.isSuperset(of: ["Logger", "HTTPRequest", "HTTPClient", "Session", "P256"]))
         var owners: [String: String] = [:]
         for graph in try await SymbolGraph.published.value {
-            #expect(!graph.topLevelTypes.isEmpty, "\(graph.module)")
+            #expect(graph.topLevelTypes.isEmpty == (graph.module == "LatchkeySystem"), "\(graph.module)")
             for type in graph.topLevelTypes {
                 #expect(!taken.contains(type), "\(graph.module).\(type) is the name of another package's type")
                 #expect(owners.updateValue(graph.module, forKey: type) == nil, "\(type) is in two modules")

@@ -4,9 +4,7 @@
 @_exported public import LatchkeyCredentials
 @_exported public import LatchkeyLog
 @_exported public import LatchkeyProcess
-@_exported public import LatchkeySecrets
 @_exported public import LatchkeyStoreSelection
-@_exported public import LatchkeySystem
 
 /// A command: its definition and its work.
 ///

@@ -1,6 +1,5 @@
 public import LatchkeyLog
 public import LatchkeySignIn
-internal import LatchkeySystem
 
 extension OAuthAuthenticator {
     /// The failure of a sign-in or a request of an `OAuthAuthenticator`, free of secrets and of other programs' text.

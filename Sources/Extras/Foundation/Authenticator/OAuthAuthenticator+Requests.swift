@@ -2,7 +2,6 @@ internal import LatchkeyCredentials
 public import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeySignIn
-internal import LatchkeySystem
 
 extension OAuthAuthenticator {
     // MARK: - Sending

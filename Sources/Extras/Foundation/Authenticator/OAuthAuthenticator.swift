@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 public import LatchkeySignIn
-internal import LatchkeySystem
 
 /// Sends requests with a login's token, and manages the login: signs in if necessary, refreshes the login before it
 /// ends, and does both if a server refuses it.

@@ -2,7 +2,6 @@ internal import Foundation
 internal import FoundationNetworking
 internal import LatchkeyHTTP
 internal import LatchkeyLog
-internal import LatchkeySecrets
 
 extension GuardedRequest {
     /// Converts a request of Foundation.

@@ -2,7 +2,6 @@ internal import Foundation
 internal import FoundationNetworking
 internal import LatchkeyHTTP
 internal import LatchkeyLog
-internal import LatchkeySecrets
 internal import Synchronization
 
 /// The delegate of a session: passes what comes in to the transfer that it belongs to.

@@ -2,7 +2,6 @@ internal import LatchkeyCredentials
 internal import LatchkeyCrypto
 internal import LatchkeyDBus
 internal import LatchkeyLog
-internal import LatchkeySecrets
 
 /// A session: how secrets cross the bus between the service and one connection (Secret Service API, "Transfer of
 /// Secrets").

@@ -2,8 +2,6 @@ internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyDBus
 internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// Lock and Unlock.
 extension Keyring {

@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyDBus
 internal import LatchkeyLog
-internal import LatchkeySystem
 
 /// The state of the service, and the actions of each call. Only the service's worker uses it.
 final class Keyring {

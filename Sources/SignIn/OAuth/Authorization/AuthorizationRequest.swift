@@ -1,7 +1,5 @@
 internal import LatchkeyHTTP
 public import LatchkeyLog
-public import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The contents of an authorization request (RFC 6749 section 4.1.1). It contains no secret yet.
 package struct AuthorizationRequest: Sendable {

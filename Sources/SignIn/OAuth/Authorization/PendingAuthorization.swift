@@ -2,7 +2,6 @@ internal import LatchkeyHTTP
 package import LatchkeyJSON
 internal import LatchkeyLog
 public import LatchkeySecrets
-internal import LatchkeySystem
 
 /// One attempt to sign in, from the address the browser is sent to until its response is validated.
 ///

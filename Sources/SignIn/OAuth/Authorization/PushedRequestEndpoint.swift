@@ -1,8 +1,6 @@
 internal import LatchkeyJSON
-internal import LatchkeySystem
 package import LatchkeyHTTP
 package import LatchkeyLog
-internal import LatchkeySecrets
 
 /// The purpose of a `request_uri`, which represents an authorization request for a short time (RFC 9126 section 2.2).
 enum PushedRequest: SecretPurpose { static var name: StaticString { "pushed authorization request" } }

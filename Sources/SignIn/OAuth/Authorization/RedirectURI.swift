@@ -1,7 +1,5 @@
 internal import LatchkeyHTTP
 public import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The address to which the browser brings the response (RFC 6749 section 3.1.2, RFC 8252 section 7).
 ///

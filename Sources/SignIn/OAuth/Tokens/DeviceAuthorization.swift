@@ -2,7 +2,6 @@ public import LatchkeyHTTP
 internal import LatchkeyJSON
 package import LatchkeyLog
 public import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The code that a user enters (RFC 8628 section 3.3): anyone who has it can make this program sign in as another user.
 public enum UserCode: SecretPurpose { public static var name: StaticString { "user code" } }

@@ -2,8 +2,6 @@ internal import LatchkeyCredentials
 internal import LatchkeyHTTP
 internal import LatchkeyJSON
 internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// Posts forms to a server's token and revocation endpoints, with the client's authentication.
 ///

@@ -1,6 +1,5 @@
 package import LatchkeyHTTP
 package import LatchkeyLog
-package import LatchkeySecrets
 
 /// Sends requests with an access token: as a bearer (RFC 6750), or with a proof of the key that it is bound to (RFC
 /// 9449 section 7).

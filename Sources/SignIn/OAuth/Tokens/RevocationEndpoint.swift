@@ -1,7 +1,5 @@
 package import LatchkeyHTTP
 package import LatchkeyLog
-package import LatchkeySecrets
-internal import LatchkeySystem
 
 /// Revokes tokens (RFC 7009).
 package struct RevocationEndpoint: Sendable {

@@ -2,8 +2,6 @@ package import LatchkeyCredentials
 package import LatchkeyHTTP
 internal import LatchkeyJSON
 package import LatchkeyLog
-package import LatchkeySecrets
-internal import LatchkeySystem
 
 /// Temporary credentials of AWS for a role, as its tools read them from a program: a JSON object with `Version`,
 /// `AccessKeyId`, `SecretAccessKey`, `SessionToken` and `Expiration`.

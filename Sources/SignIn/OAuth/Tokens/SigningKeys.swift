@@ -2,8 +2,6 @@ internal import LatchkeyCrypto
 internal import LatchkeyHTTP
 internal import LatchkeyJSON
 internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 internal import Synchronization
 
 /// Servers' public keys, kept while the process lives and requested anew when a token names one that isn't among them.

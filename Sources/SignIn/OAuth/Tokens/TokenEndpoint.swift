@@ -3,7 +3,6 @@ package import LatchkeyHTTP
 internal import LatchkeyJSON
 package import LatchkeyLog
 public import LatchkeySecrets
-internal import LatchkeySystem
 
 /// Exchanges codes and refresh tokens at a server's token endpoint (RFC 6749 sections 4.1.3 and 6).
 public struct TokenEndpoint: Sendable {

@@ -2,8 +2,6 @@ public import LatchkeyCredentials
 public import LatchkeyHTTP
 public import LatchkeyLog
 public import LatchkeyOAuth
-public import LatchkeySecrets
-internal import LatchkeySystem
 
 /// Signs people in at GitHub and keeps their tokens.
 ///

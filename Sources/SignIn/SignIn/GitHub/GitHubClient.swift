@@ -2,8 +2,6 @@ public import LatchkeyHTTP
 internal import LatchkeyJSON
 public import LatchkeyLog
 public import LatchkeyOAuth
-public import LatchkeySecrets
-internal import LatchkeySystem
 
 /// An error response of GitHub's API.
 public typealias GitHubAPIError = ResourceError

@@ -2,7 +2,6 @@ package import LatchkeyCredentials
 internal import LatchkeyHTTP
 internal import LatchkeyLog
 public import LatchkeyOAuth
-internal import LatchkeySystem
 internal import Synchronization
 
 /// A service whose addresses and particulars are known: all that is left to say is who the client is there.

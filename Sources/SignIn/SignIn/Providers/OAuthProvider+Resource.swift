@@ -3,7 +3,6 @@ internal import LatchkeyHTTP
 internal import LatchkeyLog
 internal import LatchkeyLoopback
 public import LatchkeyOAuth
-internal import LatchkeySystem
 
 extension OAuthProvider {
     /// The server of a resource that names it (RFC 9728), such as an MCP server. The session's tokens are for that

@@ -1,7 +1,6 @@
 public import LatchkeyHTTP
 public import LatchkeyLog
 public import LatchkeyOAuth
-internal import LatchkeySystem
 
 /// A service to sign in with, as data: its servers, our client there, and its peculiarities.
 ///

@@ -2,8 +2,6 @@ internal import LatchkeyJSON
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeyOAuth
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The client that a host registered for this program, in a store: its ID with its redirect and scopes, and its secret,
 /// at the place where `SignInService` looks for it.

@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 package import LatchkeyLog
 package import LatchkeyOAuth
-internal import LatchkeySystem
 
 /// Signs in with whatever browser the person has: one here is started, a listener waits at the loopback address, and
 /// the terminal shows the page's address and takes the one that the browser ends at. The first valid response wins.

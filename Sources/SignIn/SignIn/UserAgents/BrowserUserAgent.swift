@@ -2,7 +2,6 @@ internal import LatchkeyCredentials
 package import LatchkeyLog
 package import LatchkeyOAuth
 internal import LatchkeyProcess
-internal import LatchkeySystem
 
 /// Signs in with the person's own browser and a listener on a loopback address (RFC 8252).
 ///

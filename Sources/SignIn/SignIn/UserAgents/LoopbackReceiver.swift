@@ -2,8 +2,6 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import LatchkeyLoopback
 internal import LatchkeyOAuth
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// Listens on a loopback address for the response of one sign-in (RFC 8252 section 7.3).
 ///

@@ -1,8 +1,6 @@
 internal import LatchkeyCredentials
 package import LatchkeyLog
 package import LatchkeyOAuth
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// Signs in with a browser on any machine: shows the address of the page on the terminal, and asks for the address that
 /// the browser ends at.

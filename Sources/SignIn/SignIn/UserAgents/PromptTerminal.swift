@@ -2,8 +2,6 @@ public import LatchkeyCredentials
 public import LatchkeyLog
 public import LatchkeyOAuth
 package import LatchkeyProcess
-public import LatchkeySecrets
-internal import LatchkeySystem
 internal import Synchronization
 
 /// The terminal of a person who signs in without a browser on this machine.

@@ -1,8 +1,6 @@
 internal import LatchkeyLog
 internal import LatchkeyLoopback
 internal import LatchkeyOAuth
-internal import LatchkeySecrets
-internal import LatchkeySystem
 internal import Synchronization
 
 /// Responds to each request of a loopback receiver: it leads the browser to the authorization page once, accepts the

@@ -1,8 +1,6 @@
 package import LatchkeyCredentials
 public import LatchkeyLog
 public import LatchkeyOAuth
-package import LatchkeySecrets
-internal import LatchkeySystem
 internal import Synchronization
 
 /// Shows a person the authorization page and brings the response back: a browser with a loopback listener, a paste, or

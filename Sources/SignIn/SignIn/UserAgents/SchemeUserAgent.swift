@@ -1,7 +1,6 @@
 internal import LatchkeyCredentials
 package import LatchkeyLog
 package import LatchkeyOAuth
-internal import LatchkeySystem
 
 /// Signs in with the person's own browser and a private-use scheme (RFC 8252 section 7.1): the desktop starts a program
 /// with the browser's final address, and that program passes the address to the waiting sign-in.

@@ -1,6 +1,5 @@
 public import LatchkeyLog
 internal import LatchkeyLoopback
-internal import LatchkeySystem
 
 /// Why a user agent brought no response.
 public struct UserAgentError: RedactedError, Hashable {

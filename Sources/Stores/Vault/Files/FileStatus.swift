@@ -1,7 +1,6 @@
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySystem
 
 extension FileStatus {
     /// Throws unless this is a regular file of this user that no other user can write to.

@@ -1,8 +1,6 @@
 internal import Glibc
 public import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The key that a key file holds.
 enum KeyFileKey: SecretPurpose { static var name: StaticString { "vault key file" } }

@@ -1,7 +1,6 @@
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySystem
 
 /// The path of a vault, checked before SQLite opens it. This type never opens the file, because closing a descriptor of
 /// the file would release SQLite's locks on it in this process (fcntl(2)).

@@ -1,6 +1,5 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
 
 /// The index of attributes while a transaction changes it.
 ///

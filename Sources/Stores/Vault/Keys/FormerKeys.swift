@@ -1,6 +1,5 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
 
 /// The rollback keys of a vault from before its rekeyings, the latest first. By them a process that knew the vault then
 /// recognises it now.

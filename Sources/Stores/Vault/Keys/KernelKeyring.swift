@@ -2,8 +2,6 @@ internal import CLatchkeyLinux
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The kernel's keyring of this user (keyrings(7), user-keyring(7)), where a vault's root key stays for a while, as the
 /// key `latchkey:vault:` and the vault's id.

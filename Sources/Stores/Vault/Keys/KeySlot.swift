@@ -1,7 +1,5 @@
 package import LatchkeyCredentials
 package import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// One way to open a vault: the root key, encrypted for a key pair from a passphrase, a key file, systemd or a keyring.
 ///

@@ -1,7 +1,6 @@
 internal import Glibc
 package import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
 
 /// How much work one try of a passphrase takes (Argon2id, RFC 9106, one lane).
 public struct PassphraseCost: Sendable, Hashable {

@@ -1,6 +1,5 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
 
 /// The purpose of the secret from a passphrase, a key file, a credential or a keyring's key with a slot's salt.
 enum SlotSecret: SecretPurpose { static var name: StaticString { "vault slot secret" } }

@@ -1,8 +1,6 @@
 internal import Glibc
 internal import LatchkeyCredentials
 package import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The name of a credential that systemd passes to a unit: the ID in `LoadCredentialEncrypted=ID:PATH`.
 ///

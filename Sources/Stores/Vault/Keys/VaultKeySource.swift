@@ -1,6 +1,5 @@
 public import LatchkeyCredentials
 public import LatchkeyLog
-public import LatchkeySecrets
 
 /// The key of a vault: a passphrase, a key file, or a key that systemd or a keyring stores.
 public struct VaultKeySource: ~Copyable, Sendable {

@@ -1,6 +1,5 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
 
 /// The key that is sealed to the slots. All that a vault seals and hashes is under a subkey of it, one for each use.
 enum RootKey: SecretPurpose { static var name: StaticString { "vault root key" } }

@@ -1,7 +1,6 @@
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySystem
 
 /// The small file with a vault's mark, which processes share.
 ///

@@ -1,6 +1,5 @@
 package import LatchkeyCredentials
 public import LatchkeyLog
-internal import LatchkeySecrets
 internal import Synchronization
 
 /// The record of one open vault: compared at the opening, and raised with each newer state.

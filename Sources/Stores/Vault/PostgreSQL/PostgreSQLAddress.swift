@@ -1,7 +1,6 @@
 internal import CLatchkeyLibpq
 internal import Glibc
 internal import LatchkeyCredentials
-internal import LatchkeySystem
 internal import LatchkeyLog
 
 /// Where a vault in a database is: a connection URI of PostgreSQL (libpq, section 34.1.1.2), with one parameter of our

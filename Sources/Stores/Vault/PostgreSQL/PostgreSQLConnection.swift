@@ -2,7 +2,6 @@ internal import CLatchkeyLibpq
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySystem
 
 /// One connection to a database. It sends several statements, and then waits for their results together (libpq, section
 /// 34.5, "Pipeline Mode").

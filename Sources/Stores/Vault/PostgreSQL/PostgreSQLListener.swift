@@ -1,7 +1,6 @@
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySystem
 
 /// Calls back on a separate thread after a commit by any process (LISTEN), and after a reconnection, because commits
 /// may have been missed.

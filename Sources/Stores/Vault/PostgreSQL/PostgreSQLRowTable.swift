@@ -1,7 +1,6 @@
 internal import Glibc
 package import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySystem
 internal import Synchronization
 
 /// The row table in a database. A commit is as durable as the database's `synchronous_commit` makes it.

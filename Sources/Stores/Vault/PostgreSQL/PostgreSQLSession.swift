@@ -1,6 +1,5 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySystem
 
 /// A connection while it is lent to one view or one transaction.
 final class PostgreSQLSession: RowTransaction, @unchecked Sendable {

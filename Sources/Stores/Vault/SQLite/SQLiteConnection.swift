@@ -1,7 +1,6 @@
 internal import CLatchkeySQLite
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySystem
 
 /// One connection to the vault's file, used by one thread at a time.
 ///

@@ -2,7 +2,6 @@ internal import CLatchkeySQLite
 internal import Glibc
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySystem
 internal import Synchronization
 
 /// The row table in a file of SQLite, with rollback journal: a commit is on the disk when `write` returns, readers

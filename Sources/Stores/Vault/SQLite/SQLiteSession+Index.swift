@@ -1,6 +1,5 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySystem
 
 /// The statements for the index and for finding what it names.
 struct IndexStatements {

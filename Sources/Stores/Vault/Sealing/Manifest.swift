@@ -1,6 +1,5 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
 
 /// The summary of a vault: its generation, the number of items, and hashes over all items, records and index links.
 ///

@@ -1,7 +1,5 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
-internal import LatchkeySecrets
-internal import LatchkeySystem
 
 /// The key of one use inside a vault.
 enum VaultSubkey: SecretPurpose { static var name: StaticString { "vault subkey" } }

@@ -57,7 +57,7 @@ package struct CommandContext: Sendable {
         do throws(StoreSelectionError) {
             return try await open()
         } catch {
-            return StoreView([try await offerVault(after: error)])
+            return StoreView([try await vaultOrThrow(error)])
         }
     }
 

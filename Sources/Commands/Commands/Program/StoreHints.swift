@@ -39,9 +39,9 @@ extension StoreSettings {
 }
 
 extension CommandContext {
-    /// If no store exists, asks the person whether to create a vault, and returns the vault. Throws the original error, with
-    /// the command that creates a vault, if no person can be asked or the person refuses.
-    func offerVault(after error: StoreSelectionError) async throws -> any CredentialStore {
+    /// Throws the error, unless the command stores something and the person agrees to a new vault. The error of a machine
+    /// without any store gets the command that creates a vault as its hint.
+    func vaultOrThrow(_ error: StoreSelectionError) async throws -> any CredentialStore {
         guard error.isNothingSetUp else { throw error }
         let keyFile = configurationFolder + "/vault.key"
         let failure = CommandFailure(

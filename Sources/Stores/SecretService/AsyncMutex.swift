@@ -8,7 +8,7 @@ internal import LatchkeySystem
     private var waiting: [Pending<Bool>] = []
 
     /// Waits for the turn; `false` when it was interrupted before. Each `true` needs one `leave()`.
-    func enter(_ interruption: Interruption) async -> Bool {
+    func enter(_ interruption: CallInterruption) async -> Bool {
         if !isTaken {
             isTaken = true
             return true
@@ -41,7 +41,7 @@ internal import LatchkeySystem
 
     private var mutexes: [CredentialKey: AsyncMutex] = [:]
 
-    func enter(_ key: CredentialKey, _ interruption: Interruption) async throws(KeyringFailure) {
+    func enter(_ key: CredentialKey, _ interruption: CallInterruption) async throws(KeyringFailure) {
         let mutex = mutexes[key] ?? AsyncMutex()
         mutexes[key] = mutex
         guard await mutex.enter(interruption) else { throw .interrupted }

@@ -89,7 +89,7 @@ extension KeyringCollection {
         case .saved(let path):
             var found: KeyringItem?
             do throws(StoreError) {
-                let interruption = try Interruption(.standard)
+                let interruption = try CallInterruption(.standard)
                 try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
                     found = try await collection.describe([path], session, interruption).first
                 }

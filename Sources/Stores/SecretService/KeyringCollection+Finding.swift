@@ -13,7 +13,7 @@ extension KeyringCollection {
     /// The path to call methods of the collection on. Services respond at an alias's path as on the collection's
     /// own.
     func path(
-        _ session: KeyringSession, _ interruption: Interruption
+        _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> String {
         if let known = knownPath { return known }
         let found = try await path(labelled: configuration.collection.text, session, interruption)
@@ -31,7 +31,7 @@ extension KeyringCollection {
     }
 
     /// The collection's own path, not the alias's.
-    func ownPath(_ session: KeyringSession, _ interruption: Interruption) async throws(KeyringFailure) -> String {
+    func ownPath(_ session: KeyringSession, _ interruption: CallInterruption) async throws(KeyringFailure) -> String {
         guard case .alias(let alias) = configuration.collection.form else {
             return try await path(session, interruption)
         }
@@ -42,7 +42,7 @@ extension KeyringCollection {
     }
 
     private func path(
-        labelled label: String, _ session: KeyringSession, _ interruption: Interruption
+        labelled label: String, _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> String {
         let all = try await labels(session, interruption)
         let found = all.filter { $0.label.utf8.elementsEqual(label.utf8) }.map(\.path)
@@ -55,7 +55,7 @@ extension KeyringCollection {
 
     /// The labels of all collections, in the order in which the service names the collections.
     private func labels(
-        _ session: KeyringSession, _ interruption: Interruption
+        _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> [(path: String, label: String)] {
         let all = try await session.property(
             "Collections", "ao", of: BusName.serviceInterface, at: BusName.service, interruption)
@@ -181,7 +181,7 @@ struct KnownItem: Sendable {
 extension KeyringCollection {
     /// Searches before the session is opened. A collection with a label has to be looked up first.
     func searchEarly(
-        _ attributes: [(String, String)], _ interruption: Interruption, _ connection: BusConnection
+        _ attributes: [(String, String)], _ interruption: CallInterruption, _ connection: BusConnection
     ) -> EarlySearch? {
         knownPath.map {
             EarlySearch(
@@ -199,7 +199,7 @@ extension KeyringCollection {
     /// with the search: one round trip instead of two. The replies only count if the search finds the same item and no
     /// other. For a recently read item only the secret is requested; see `read`.
     func find(
-        _ attributes: [(String, String)], withSecret: Bool, _ session: KeyringSession, _ interruption: Interruption
+        _ attributes: [(String, String)], withSecret: Bool, _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> FoundItems {
         let path = try await path(session, interruption)
         let place = KeyringSession.Place(collection: path, attributes)
@@ -222,7 +222,7 @@ extension KeyringCollection {
     }
 
     private func look(
-        at path: String, _ withSecret: Bool, _ session: KeyringSession, _ interruption: Interruption
+        at path: String, _ withSecret: Bool, _ session: KeyringSession, _ interruption: CallInterruption
     ) -> EarlyLook {
         let description: EarlyLook.Description
         if withSecret, let known = session.known(path) {
@@ -238,7 +238,7 @@ extension KeyringCollection {
 
     /// Describes the items that were found and are still there.
     func describe(
-        _ found: FoundItems, _ session: KeyringSession, _ interruption: Interruption
+        _ found: FoundItems, _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> [KeyringItem] {
         guard let look = found.look else { return try await describe(found.paths, session, interruption) }
         guard case .requested(let pending) = look.description else { return look.known.map { [$0.item] } ?? [] }

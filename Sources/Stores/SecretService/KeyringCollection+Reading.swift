@@ -22,7 +22,7 @@ extension KeyringCollection {
         _ attributes: [(String, String)], as purpose: Purpose.Type, _ deadline: Deadline,
         _ choose: ([KeyringItem]) -> KeyringItem?
     ) async throws(StoreError) -> CredentialRecord<Purpose>? {
-        let interruption = try Interruption(deadline)
+        let interruption = try CallInterruption(deadline)
         return try await KeyringConnection.shared.perform(
             interruption, searching: { searchEarly(attributes, interruption, $0) }
         ) { (session) async throws(KeyringFailure) in
@@ -32,7 +32,7 @@ extension KeyringCollection {
 
     private func read<Purpose: SecretPurpose>(
         _ attributes: [(String, String)], as purpose: Purpose.Type, _ session: KeyringSession,
-        _ interruption: Interruption, _ choose: ([KeyringItem]) -> KeyringItem?
+        _ interruption: CallInterruption, _ choose: ([KeyringItem]) -> KeyringItem?
     ) async throws(KeyringFailure) -> CredentialRecord<Purpose>? {
         // Items may vanish or be locked between two steps; then it starts again.
         for _ in 0..<Self.attempts {
@@ -71,7 +71,7 @@ extension KeyringCollection {
     /// Returns the secret of a described item, or `nil` if the item was deleted or changed.
     private func secret<Purpose: SecretPurpose>(
         of item: KeyringItem, _ look: EarlyLook?, as purpose: Purpose.Type, _ session: KeyringSession,
-        _ interruption: Interruption
+        _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> DecodedSecret<Purpose>? {
         let pending = look?.secret ?? startSecret(at: item.path, session, interruption)
         do throws(KeyringFailure) {
@@ -95,7 +95,7 @@ extension KeyringCollection {
 
     /// Returns the version of an item, or `nil` when it has vanished.
     func version(
-        of item: KeyringItem, _ session: KeyringSession, _ interruption: Interruption
+        of item: KeyringItem, _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> CredentialVersion? {
         let pending = startSecret(at: item.path, session, interruption)
         guard let decoded = try await secret(pending, of: item, as: Password.self, session, interruption) else {
@@ -105,14 +105,14 @@ extension KeyringCollection {
     }
 
     func startSecret(
-        at path: String, _ session: KeyringSession, _ interruption: Interruption
+        at path: String, _ session: KeyringSession, _ interruption: CallInterruption
     ) -> Pending<AsyncResult> {
         session.start(.getSecrets, on: BusName.service, [.paths([path]), .path(session.path)], interruption)
     }
 
     func secret<Purpose: SecretPurpose>(
         _ pending: Pending<AsyncResult>, of item: KeyringItem, as purpose: Purpose.Type, _ session: KeyringSession,
-        _ interruption: Interruption
+        _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> DecodedSecret<Purpose>? {
         let secrets = try await session.finish(pending, interruption)[0]
         // A service leaves out what it doesn't find.
@@ -144,7 +144,7 @@ extension KeyringCollection {
 
     /// All items, or those that have these attributes among others, unlocked, in no order.
     func allItems(
-        _ attributes: [(String, String)]?, _ session: KeyringSession, _ interruption: Interruption
+        _ attributes: [(String, String)]?, _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> [KeyringItem] {
         // A locked collection shows its items without their names, or not at all.
         _ = try await unlockIfLocked(session, interruption)
@@ -193,7 +193,7 @@ extension KeyringCollection {
     }
 
     private func lockedCount(
-        _ collections: [String], _ session: KeyringSession, _ interruption: Interruption
+        _ collections: [String], _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> Int {
         let paths = Array(collections.prefix(Self.mostCollections))
         let arguments = [BusValue.string(BusName.collectionInterface.description), .string("Locked")]
@@ -207,7 +207,7 @@ extension KeyringCollection {
     }
 
     private func aliases(
-        _ session: KeyringSession, _ interruption: Interruption
+        _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> [SecretServiceReport.Alias] {
         var found: [SecretServiceReport.Alias] = []
         for alias in SecretServiceReport.Alias.allCases {
@@ -219,7 +219,7 @@ extension KeyringCollection {
     }
 
     private func state(
-        _ session: KeyringSession, _ interruption: Interruption
+        _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> SecretServiceReport.CollectionState {
         do throws(KeyringFailure) {
             let path = try await ownPath(session, interruption)
@@ -237,7 +237,7 @@ extension KeyringCollection {
 
     /// Whether a process has the prompter's name, or the bus would start it.
     private func hasPrompter(
-        _ session: KeyringSession, _ interruption: Interruption
+        _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> Bool {
         let name = "org.gnome.keyring.SystemPrompter"
         return try await KeyringConnection.shared.presence(of: name, on: session.connection, interruption) != .absent

@@ -6,7 +6,7 @@ extension KeyringCollection {
     func save<Purpose: SecretPurpose>(
         _ secret: borrowing Secret<Purpose>, for key: CredentialKey, _ options: SaveOptions, _ deadline: Deadline
     ) async throws(StoreError) -> CredentialVersion {
-        let interruption = try Interruption(deadline)
+        let interruption = try CallInterruption(deadline)
         return try await alone(with: key, interruption) { (session) async throws(KeyringFailure) in
             try await save(secret, for: key, options, session, interruption)
         }
@@ -14,7 +14,7 @@ extension KeyringCollection {
 
     private func save<Purpose: SecretPurpose>(
         _ secret: borrowing Secret<Purpose>, for key: CredentialKey, _ options: SaveOptions,
-        _ session: KeyringSession, _ interruption: Interruption
+        _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> CredentialVersion {
         for _ in 0..<Self.attempts {
             guard let items = try await itemsOrNewCollection(under: key, session, interruption) else { continue }
@@ -47,7 +47,7 @@ extension KeyringCollection {
     /// is whole.
     func replace(
         _ item: KeyringItem, _ form: BusValue, _ label: String, _ session: KeyringSession,
-        _ interruption: Interruption
+        _ interruption: CallInterruption
     ) async throws(KeyringFailure) {
         // The version has the bytes of the label, and equal letters may differ in them.
         if !label.hasSameOctets(as: item.item.label) {
@@ -63,7 +63,7 @@ extension KeyringCollection {
     /// more attributes for the same one, and strips them.
     func create(
         _ attributes: [(String, String)], _ form: BusValue, _ label: String, _ session: KeyringSession,
-        _ interruption: Interruption
+        _ interruption: CallInterruption
     ) async throws(KeyringFailure) {
         let properties = BusValue.properties([
             ("\(BusName.itemInterface).Label", .string(label)),
@@ -93,7 +93,7 @@ extension KeyringCollection {
     func delete(
         _ key: CredentialKey, _ condition: WriteCondition, _ deadline: Deadline
     ) async throws(StoreError) -> Bool {
-        let interruption = try Interruption(deadline)
+        let interruption = try CallInterruption(deadline)
         // An item that is deleted before the service restarts counts too.
         var deleted = false
         try await alone(with: key, interruption) { (session) async throws(KeyringFailure) in
@@ -117,7 +117,7 @@ extension KeyringCollection {
     /// Deletes an item, and returns whether it was there.
     @discardableResult
     func delete(
-        _ item: KeyringItem, _ session: KeyringSession, _ interruption: Interruption
+        _ item: KeyringItem, _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> Bool {
         let deletion = { () async throws(KeyringFailure) in
             let reply = try await session.change(.deleteItem, on: item.path, [], interruption)
@@ -130,7 +130,7 @@ extension KeyringCollection {
 
     /// Runs `change` while no other task, and no other Latchkey process, changes the same credential.
     func alone<Value>(
-        with key: CredentialKey, _ interruption: Interruption,
+        with key: CredentialKey, _ interruption: CallInterruption,
         _ change: (KeyringSession) async throws(KeyringFailure) -> Value
     ) async throws(StoreError) -> Value {
         try await mappingError(\KeyringFailure.storeError) { () async throws(KeyringFailure) in
@@ -149,7 +149,7 @@ extension KeyringCollection {
 
     /// The items under a key, or `nil` after the missing collection was made.
     private func itemsOrNewCollection(
-        under key: CredentialKey, _ session: KeyringSession, _ interruption: Interruption
+        under key: CredentialKey, _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> [KeyringItem]? {
         do throws(KeyringFailure) {
             return try await items(under: key, session, interruption)
@@ -162,7 +162,7 @@ extension KeyringCollection {
 
     /// The items under a key, unlocked, the one that is read first.
     func items(
-        under key: CredentialKey, _ session: KeyringSession, _ interruption: Interruption
+        under key: CredentialKey, _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> [KeyringItem] {
         for _ in 0..<Self.attempts {
             let found = try await find(
@@ -182,7 +182,7 @@ extension KeyringCollection {
     }
 
     func check(
-        _ condition: WriteCondition, _ item: KeyringItem?, _ session: KeyringSession, _ interruption: Interruption
+        _ condition: WriteCondition, _ item: KeyringItem?, _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) {
         if condition == .none { return }
         var version: CredentialVersion?
@@ -232,14 +232,14 @@ extension KeyringCollection {
     func repairDuplicates(
         of key: CredentialKey, _ deadline: Deadline
     ) async throws(StoreError) -> DuplicateRepair {
-        let interruption = try Interruption(deadline)
+        let interruption = try CallInterruption(deadline)
         return try await alone(with: key, interruption) { (session) async throws(KeyringFailure) in
             try await repairDuplicates(of: key, session, interruption)
         }
     }
 
     private func repairDuplicates(
-        of key: CredentialKey, _ session: KeyringSession, _ interruption: Interruption
+        of key: CredentialKey, _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> DuplicateRepair {
         var repair = DuplicateRepair()
         let items = try await items(under: key, session, interruption)
@@ -271,7 +271,7 @@ extension KeyringCollection {
     // MARK: - Secrets of items
 
     private func secret(
-        of item: KeyringItem, _ session: KeyringSession, _ interruption: Interruption
+        of item: KeyringItem, _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> DecodedSecret<Password>? {
         let pending = startSecret(at: item.path, session, interruption)
         return try await secret(pending, of: item, as: Password.self, session, interruption)
@@ -280,7 +280,7 @@ extension KeyringCollection {
     /// Whether an item is still there and holds this secret.
     private func holds(
         _ secret: borrowing DecodedSecret<Password>, _ item: KeyringItem, _ session: KeyringSession,
-        _ interruption: Interruption
+        _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> Bool {
         guard let other = try await self.secret(of: item, session, interruption) else { return false }
         return secret.secret.matches(other.secret)
@@ -288,7 +288,7 @@ extension KeyringCollection {
 
     private func differing(
         from secret: borrowing DecodedSecret<Password>, _ items: [KeyringItem], _ session: KeyringSession,
-        _ interruption: Interruption
+        _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> Int {
         var count = 0
         for item in items where try await !holds(secret, item, session, interruption) { count += 1 }
@@ -296,14 +296,14 @@ extension KeyringCollection {
     }
 
     private func holdsTheSame(
-        _ one: KeyringItem, _ other: KeyringItem, _ session: KeyringSession, _ interruption: Interruption
+        _ one: KeyringItem, _ other: KeyringItem, _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> Bool {
         guard let secret = try await secret(of: one, session, interruption) else { return false }
         return try await holds(secret, other, session, interruption)
     }
 
     private func isUnchanged(
-        _ item: KeyringItem, _ session: KeyringSession, _ interruption: Interruption
+        _ item: KeyringItem, _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> Bool {
         guard let now = try await describe([item.path], session, interruption).first else { return false }
         return now.key == item.key && now.item.modified == item.item.modified && now.item.label == item.item.label

@@ -20,9 +20,9 @@ internal import LatchkeyLog
 
     /// Does something in the open session, until the deadline.
     func perform<Value: ~Copyable>(
-        _ deadline: Deadline, _ body: (KeyringSession, Interruption) async throws(KeyringFailure) -> Value
+        _ deadline: Deadline, _ body: (KeyringSession, CallInterruption) async throws(KeyringFailure) -> Value
     ) async throws(StoreError) -> Value {
-        let interruption = try Interruption(deadline)
+        let interruption = try CallInterruption(deadline)
         return try await KeyringConnection.shared.perform(interruption) { (session) async throws(KeyringFailure) in
             try await body(session, interruption)
         }
@@ -32,7 +32,7 @@ internal import LatchkeyLog
 
     /// Returns the paths of the items that have these attributes, among others.
     func search(
-        _ attributes: [(String, String)], _ session: KeyringSession, _ interruption: Interruption
+        _ attributes: [(String, String)], _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> [String] {
         let path = try await path(session, interruption)
         return try await onCollection { () async throws(KeyringFailure) in
@@ -42,7 +42,7 @@ internal import LatchkeyLog
 
     /// Returns the paths of all items. A search without attributes would find nothing in KeePassXC.
     func allPaths(
-        _ session: KeyringSession, _ interruption: Interruption
+        _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> [String] {
         let path = try await path(session, interruption)
         return try await onCollection { () async throws(KeyringFailure) in
@@ -52,7 +52,7 @@ internal import LatchkeyLog
 
     /// Describes the items that are still there, in the order of the paths.
     func describe(
-        _ paths: [String], _ session: KeyringSession, _ interruption: Interruption
+        _ paths: [String], _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> [KeyringItem] {
         let arguments = [BusValue.string(BusName.itemInterface.description)]
         var items: [KeyringItem] = []
@@ -76,7 +76,7 @@ internal import LatchkeyLog
 
     /// Whether the collection is locked. The question follows an empty search, because some services don't find items
     /// in a locked collection.
-    func isLocked(_ session: KeyringSession, _ interruption: Interruption) async throws(KeyringFailure) -> Bool {
+    func isLocked(_ session: KeyringSession, _ interruption: CallInterruption) async throws(KeyringFailure) -> Bool {
         let path = try await path(session, interruption)
         return try await onCollection { () async throws(KeyringFailure) in
             try await session.property(
@@ -120,7 +120,7 @@ extension KeyringCollection {
     ///
     /// - Parameter reason: why it is missing, thrown when such a collection can't be made.
     func create(
-        _ reason: StoreError, _ session: KeyringSession, _ interruption: Interruption
+        _ reason: StoreError, _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) {
         let label: String
         let alias: String
@@ -144,7 +144,7 @@ extension KeyringCollection {
         withExtendedLifetime(lock) {}
     }
 
-    private func lockAmongProcesses(_ interruption: Interruption) async throws(KeyringFailure) -> Lease? {
+    private func lockAmongProcesses(_ interruption: CallInterruption) async throws(KeyringFailure) -> Lease? {
         guard let directory = configuration.coordination,
             let key = try? CredentialKey(service: "latchkey:collection", account: "new")
         else { return nil }
@@ -153,7 +153,7 @@ extension KeyringCollection {
     }
 
     private func exists(
-        _ session: KeyringSession, _ interruption: Interruption
+        _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> Bool {
         try await nilIf(\KeyringFailure.isNoCollection, awaiting: await isLocked(session, interruption)) != nil
     }
@@ -170,7 +170,7 @@ extension StoreError {
 extension KeyringCollection {
     /// Unlocks the collection when it is locked, and returns whether it was.
     func unlockIfLocked(
-        _ session: KeyringSession, _ interruption: Interruption
+        _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> Bool {
         guard try await isLocked(session, interruption) else { return false }
         try await unlock(paths: [ownPath(session, interruption)], session, interruption)
@@ -180,7 +180,7 @@ extension KeyringCollection {
     /// Unlocks the collection, or those of the items that are locked apart from it, and returns whether there was
     /// anything to unlock: their attributes may only have become readable.
     func unlock(
-        _ items: [KeyringItem], _ session: KeyringSession, _ interruption: Interruption
+        _ items: [KeyringItem], _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> Bool {
         let locked = items.filter(\.isLocked).map(\.path)
         if locked.isEmpty { return false }
@@ -205,7 +205,7 @@ extension KeyringCollection {
     }
 
     private func unlock(
-        paths: [String], _ session: KeyringSession, _ interruption: Interruption
+        paths: [String], _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) {
         guard configuration.mayPrompt else {
             return try await Unlocking.unlock(paths, session, mayPrompt: false, interruption)
@@ -218,7 +218,7 @@ extension KeyringCollection {
     /// - Parameter forbidden: what to throw when questions are forbidden.
     func finish(
         prompt path: String, forbidden: StoreError = .keyringLocked, _ session: KeyringSession,
-        _ interruption: Interruption
+        _ interruption: CallInterruption
     ) async throws(KeyringFailure) {
         guard path != BusName.nothing else { return }
         guard configuration.mayPrompt else { throw .store(forbidden) }
@@ -231,16 +231,16 @@ extension KeyringCollection {
 @GLibThread final class Unlocking {
     private static var underWay: [[String]: Unlocking] = [:]
 
-    private let interruption: Interruption
+    private let interruption: CallInterruption
     private var waiters: [Pending<Result<Void, KeyringFailure>>] = []
 
-    private init(_ first: Interruption) {
-        interruption = Interruption(.after(.seconds(1_000_000)), within: first)
+    private init(_ first: CallInterruption) {
+        interruption = CallInterruption(.after(.seconds(1_000_000)), within: first)
     }
 
     /// Unlocks, or joins those who do.
     static func joined(
-        _ paths: [String], _ session: KeyringSession, _ interruption: Interruption
+        _ paths: [String], _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) {
         let place = [session.owner] + paths
         let unlocking = underWay[place] ?? begin(place, paths, session, interruption)
@@ -258,7 +258,7 @@ extension KeyringCollection {
     }
 
     private static func begin(
-        _ place: [String], _ paths: [String], _ session: KeyringSession, _ interruption: Interruption
+        _ place: [String], _ paths: [String], _ session: KeyringSession, _ interruption: CallInterruption
     ) -> Unlocking {
         let unlocking = Unlocking(interruption)
         underWay[place] = unlocking
@@ -272,7 +272,7 @@ extension KeyringCollection {
     }
 
     static func unlock(
-        _ paths: [String], _ session: KeyringSession, mayPrompt: Bool, _ interruption: Interruption
+        _ paths: [String], _ session: KeyringSession, mayPrompt: Bool, _ interruption: CallInterruption
     ) async throws(KeyringFailure) {
         let reply = try await session.call(.unlock, on: BusName.service, [.paths(paths)], interruption)
         let path = reply[1].text
@@ -303,7 +303,7 @@ extension KeyringCollection {
     /// It stays when the operation ends before, because no client can take a prompt away safely: at `Dismiss`
     /// gnome-keyring (seen in 42) goes on with the first prompt that it shows, whosoever's that is, and aborts, as
     /// that one is not done. Then all its collections are locked, for all programs.
-    func show(_ interruption: Interruption) async throws(KeyringFailure) {
+    func show(_ interruption: CallInterruption) async throws(KeyringFailure) {
         let end = Pending<End>()
         let subscription = session.connection.subscribe(
             sender: session.owner, interface: BusName.promptInterface, signal: "Completed", path: path

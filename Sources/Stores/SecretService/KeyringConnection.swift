@@ -27,7 +27,7 @@ internal import LatchkeyLog
 
     /// Starts a call, so that several can run at once. The call is sent once few enough others are running.
     func start(
-        _ method: BusMethod, on path: String, _ arguments: [BusValue], _ interruption: Interruption
+        _ method: BusMethod, on path: String, _ arguments: [BusValue], _ interruption: CallInterruption
     ) -> Pending<AsyncResult> {
         let pending = Pending<AsyncResult>(then: window.leave)
         let arguments = BusValue.tuple(arguments)
@@ -39,13 +39,13 @@ internal import LatchkeyLog
     }
 
     func finish(
-        _ pending: Pending<AsyncResult>, _ interruption: Interruption
+        _ pending: Pending<AsyncResult>, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> BusValue {
         try reply(await interruption.trigger.wait(pending))
     }
 
     func call(
-        _ method: BusMethod, on path: String, _ arguments: [BusValue], _ interruption: Interruption
+        _ method: BusMethod, on path: String, _ arguments: [BusValue], _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> BusValue {
         try interruption.check()
         return try await finish(start(method, on: path, arguments, interruption), interruption)
@@ -54,7 +54,7 @@ internal import LatchkeyLog
     /// Makes the same call on each of the paths and returns the replies in their order, `nil` for a deleted
     /// object.
     func each(
-        _ paths: [String], _ method: BusMethod, _ arguments: [BusValue], _ interruption: Interruption
+        _ paths: [String], _ method: BusMethod, _ arguments: [BusValue], _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> [BusValue?] {
         try interruption.check()
         var replies: [BusValue?] = []
@@ -72,7 +72,7 @@ internal import LatchkeyLog
 
     /// Waits for a reply; `nil` for a deleted object.
     func finishIfThere(
-        _ pending: Pending<AsyncResult>, _ interruption: Interruption
+        _ pending: Pending<AsyncResult>, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> BusValue? {
         try await nilIf(\KeyringFailure.isNoSuchObject, awaiting: await finish(pending, interruption))
     }
@@ -82,7 +82,7 @@ internal import LatchkeyLog
     /// Reads a property of an object, which must have this type.
     func property(
         _ name: String, _ type: StaticString, of interface: StaticString, at path: String,
-        _ interruption: Interruption
+        _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> BusValue {
         let arguments = [BusValue.string(interface.description), .string(name)]
         let value = try await call(.getProperty, on: path, arguments, interruption)[0].unboxed
@@ -90,9 +90,9 @@ internal import LatchkeyLog
         return value
     }
 
-    /// Makes a call that changes something: once it is sent, its reply is waited for (see `Interruption`).
+    /// Makes a call that changes something: once it is sent, its reply is waited for (see `CallInterruption`).
     func change(
-        _ method: BusMethod, on path: String, _ arguments: [BusValue], _ interruption: Interruption
+        _ method: BusMethod, on path: String, _ arguments: [BusValue], _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> BusValue {
         try interruption.check()
         knownItems[path] = nil
@@ -139,7 +139,7 @@ internal import LatchkeyLog
     ///
     /// - Parameter search: starts the first search of `body`, if it can, before a session is opened.
     func perform<Value: ~Copyable>(
-        _ interruption: Interruption, searching search: (BusConnection) -> EarlySearch? = { _ in nil },
+        _ interruption: CallInterruption, searching search: (BusConnection) -> EarlySearch? = { _ in nil },
         _ body: (KeyringSession) async throws(KeyringFailure) -> Value
     ) async throws(StoreError) -> Value {
         try await mappingError(\KeyringFailure.storeError) { () async throws(KeyringFailure) in
@@ -160,7 +160,7 @@ internal import LatchkeyLog
     /// Without a bus no library is loaded for it.
     func presence(_ deadline: Deadline) async throws(StoreError) -> SecretServicePresence {
         guard BusConnection.hasAddress else { throw .noSessionBus(nil) }
-        let interruption = try Interruption(deadline)
+        let interruption = try CallInterruption(deadline)
         return try await mapError(
             { (error: KeyringFailure) in
                 if case .interrupted = error, !Task.isCancelled { StoreError.busTimedOut } else { error.storeError }
@@ -169,7 +169,7 @@ internal import LatchkeyLog
 
     /// Whether a program has a name, or the bus would start one that takes it.
     func presence(
-        of name: String, on connection: BusConnection, _ interruption: Interruption
+        of name: String, on connection: BusConnection, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> SecretServicePresence {
         try interruption.check()
         let trigger = interruption.trigger
@@ -182,7 +182,7 @@ internal import LatchkeyLog
     /// The identifier of this session's bus.
     func busIdentifier(_ deadline: Deadline) async throws(StoreError) -> String {
         guard BusConnection.hasAddress else { throw .noSessionBus(nil) }
-        let interruption = try Interruption(deadline)
+        let interruption = try CallInterruption(deadline)
         return try await mappingError(\KeyringFailure.storeError) { () async throws(KeyringFailure) in
             let connection = try await openBus(interruption)
             return try await mapError(
@@ -197,7 +197,7 @@ internal import LatchkeyLog
     // MARK: - Opening
 
     private func openSession(
-        _ interruption: Interruption, _ search: (BusConnection) -> EarlySearch? = { _ in nil }
+        _ interruption: CallInterruption, _ search: (BusConnection) -> EarlySearch? = { _ in nil }
     ) async throws(KeyringFailure) -> KeyringSession {
         try interruption.check()
         if let session = usable { return session }
@@ -216,7 +216,7 @@ internal import LatchkeyLog
     }
 
     private func open(
-        _ interruption: Interruption, _ search: (BusConnection) -> EarlySearch?
+        _ interruption: CallInterruption, _ search: (BusConnection) -> EarlySearch?
     ) async throws(KeyringFailure) -> KeyringSession {
         let connection = try await openBus(interruption)
         let early = search(connection)
@@ -244,7 +244,7 @@ internal import LatchkeyLog
     }
 
     /// Starts a call for the sake of a first reply.
-    private func greet(_ connection: BusConnection, _ interruption: Interruption) -> Pending<AsyncResult> {
+    private func greet(_ connection: BusConnection, _ interruption: CallInterruption) -> Pending<AsyncResult> {
         connection.start(
             .readAlias, on: BusName.service, of: BusName.wellKnown, .tuple([.string("default")]),
             trigger: interruption.trigger)
@@ -256,7 +256,7 @@ internal import LatchkeyLog
     /// On a busy machine gnome-keyring (seen in 42) may read a caller's first call before it knows the caller, and
     /// crashes if that call opens a session.
     private func firstReply(
-        _ pending: Pending<AsyncResult>, _ connection: BusConnection, _ interruption: Interruption
+        _ pending: Pending<AsyncResult>, _ connection: BusConnection, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> BusValue? {
         do throws(BusFault) {
             return try connection.reply(await interruption.trigger.wait(pending))
@@ -266,13 +266,13 @@ internal import LatchkeyLog
         }
     }
 
-    private func makeCodec(_ interruption: Interruption) async throws(KeyringFailure) -> SecretCodec {
+    private func makeCodec(_ interruption: CallInterruption) async throws(KeyringFailure) -> SecretCodec {
         try await mapError(KeyringFailure.bus, awaiting: await SecretCodec.make(interruption.trigger))
     }
 
     private static let attempts = 3
 
-    private func openBus(_ interruption: Interruption) async throws(KeyringFailure) -> BusConnection {
+    private func openBus(_ interruption: CallInterruption) async throws(KeyringFailure) -> BusConnection {
         guard BusConnection.hasAddress else { throw .store(.noSessionBus(nil)) }
         do throws(BusFault) {
             return try await BusConnection.openSession(interruption.trigger)

@@ -71,7 +71,7 @@ extension KeyringCollection {
 
     private func save<Purpose: SecretPurpose>(
         _ secret: borrowing Secret<Purpose>, _ draft: ItemDraft, _ session: KeyringSession,
-        _ interruption: Interruption
+        _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> (item: Item, isNew: Bool)? {
         let type = SecretContentType.sent(secret, as: draft.contentType.hasPrefix("text/") ? .text : .binary)
         guard let form = session.codec.encode(secret, contentType: type) else {
@@ -119,7 +119,7 @@ extension KeyringCollection {
 
     /// The unlocked item with an ID; `nil` if it isn't an item.
     private func item(
-        _ id: ItemID, _ session: KeyringSession, _ interruption: Interruption
+        _ id: ItemID, _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> KeyringItem? {
         let path = try await ownPath(session, interruption) + "/" + id.element
         for _ in 0..<Self.attempts {
@@ -132,7 +132,7 @@ extension KeyringCollection {
 
     /// The item that is read first of those that have these attributes and no others.
     private func item(
-        with attributes: ItemAttributes, _ session: KeyringSession, _ interruption: Interruption
+        with attributes: ItemAttributes, _ session: KeyringSession, _ interruption: CallInterruption
     ) async throws(KeyringFailure) -> KeyringItem? {
         let found = try await allItems(attributes.pairs, session, interruption)
         return found.filter { $0.item.attributes.isSame(as: attributes) }.min { $0.precedes($1) }

@@ -4,7 +4,7 @@ internal import LatchkeySystem
 internal import Synchronization
 
 /// The early end of a store's operation: its deadline or the cancellation of its task.
-final class Interruption: Sendable {
+final class CallInterruption: Sendable {
     let trigger: Trigger
     let deadline: Deadline
     private let context: MainContext
@@ -22,7 +22,7 @@ final class Interruption: Sendable {
     }
 
     /// Of another deadline than the operation that it is a part of.
-    convenience init(_ deadline: Deadline, within operation: Interruption) {
+    convenience init(_ deadline: Deadline, within operation: CallInterruption) {
         self.init(deadline, operation.context)
     }
 

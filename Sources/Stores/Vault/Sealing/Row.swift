@@ -1,7 +1,7 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
 
-/// The encrypted data of a row besides its secret.
+/// A row's metadata, decrypted; laid out as in vault-format.md.
 ///
 /// The plain text: layout (1), version (16), created (8), modified (8), length of the secret (4), kind (1 + n), content
 /// type (1 + n) and label (2 + n). Then, of a credential, whose kind is never empty: service (2 + n) and account (2 +

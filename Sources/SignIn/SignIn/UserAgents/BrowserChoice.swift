@@ -96,42 +96,14 @@ package struct BrowserChoice: Sendable, Hashable {
     }
 
     private static func expand(_ word: String, address: String) -> String {
-        var result = ""
-        var isMark = false
-        for character in word {
-            if isMark {
-                isMark = false
-                switch character {
-                case "s": result += address
-                case "%": result.append("%")
-                default: result += "%" + String(character)
-                }
-            } else if character == "%" {
-                isMark = true
-            } else {
-                result.append(character)
-            }
-        }
-        return isMark ? result + "%" : result
+        word.split(separator: "%%", omittingEmptySubsequences: false).map { $0.replacing("%s", with: address) }
+            .joined(separator: "%")
     }
 }
 
 extension String {
     /// The text without `%%`, so that the `%s` in `%%s` doesn't count as a place for the address.
-    func replacingPairs() -> String {
-        var result = ""
-        var index = startIndex
-        while index < endIndex {
-            let next = self.index(after: index)
-            if self[index] == "%", next < endIndex, self[next] == "%" {
-                index = self.index(after: next)
-            } else {
-                result.append(self[index])
-                index = next
-            }
-        }
-        return result
-    }
+    func replacingPairs() -> String { replacing("%%", with: "") }
 }
 
 /// The option that makes a browser open a private window: without the person's cookies, and without keeping new ones.

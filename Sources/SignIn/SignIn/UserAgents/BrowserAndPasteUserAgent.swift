@@ -8,15 +8,13 @@ package import LatchkeyOAuth
 /// For sessions whose browser may run on another machine: there the listener is reached through a forwarded port, or
 /// not at all.
 package struct BrowserAndPasteUserAgent: RedirectUserAgent {
-    private let opener: BrowserUserAgent.Opener?
-    private let browsers: BrowserChoice?
+    private let way: BrowserUserAgent.Way?
     private let terminal: any PromptTerminal
     private let log: RedactedLogger
 
     /// - Parameter browsers: what to start; `nil` starts nothing.
     package init(browsers: BrowserChoice?, terminal: any PromptTerminal, log: RedactedLogger = .disabled) {
-        self.browsers = browsers
-        opener = nil
+        way = browsers.map { .programs($0) }
         self.terminal = terminal
         self.log = log
     }
@@ -25,8 +23,7 @@ package struct BrowserAndPasteUserAgent: RedirectUserAgent {
     package init(
         opener: @escaping BrowserUserAgent.Opener, terminal: any PromptTerminal, log: RedactedLogger = .disabled
     ) {
-        self.opener = opener
-        browsers = nil
+        way = .opener(opener)
         self.terminal = terminal
         self.log = log
     }
@@ -35,12 +32,8 @@ package struct BrowserAndPasteUserAgent: RedirectUserAgent {
     /// `.cannotListen`.
     package func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
         let receiver = try LoopbackReceiver.listen(at: redirect, log: log)
-        var opener = opener
-        if let browsers {
-            let programs = BrowserPrograms(browsers: browsers, opened: receiver.handler.opened, log: log)
-            opener = { link throws(UserAgentError) in try await programs.open(link) }
-        }
-        return BrowserAndPasteAttempt(receiver: receiver, opener: opener, terminal: terminal, log: log)
+        return BrowserAndPasteAttempt(
+            receiver: receiver, opener: way?.opener(receiver.handler, log), terminal: terminal, log: log)
     }
 }
 

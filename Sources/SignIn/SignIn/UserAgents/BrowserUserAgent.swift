@@ -11,9 +11,19 @@ internal import LatchkeyProcess
 package struct BrowserUserAgent: RedirectUserAgent {
     package typealias Opener = UserAgent.Opener
 
-    private enum Way: Sendable {
+    enum Way: Sendable {
         case programs(BrowserChoice)
         case opener(Opener)
+
+        /// - Parameter handler: learns of the browser's request.
+        func opener(_ handler: RedirectHandler, _ log: RedactedLogger) -> Opener {
+            switch self {
+            case .opener(let opener): return opener
+            case .programs(let browsers):
+                let programs = BrowserPrograms(browsers: browsers, opened: handler.opened, log: log)
+                return { link throws(UserAgentError) in try await programs.open(link) }
+            }
+        }
     }
 
     private let way: Way
@@ -44,14 +54,8 @@ package struct BrowserUserAgent: RedirectUserAgent {
 
     func attempt(at redirect: RedirectURI) throws(UserAgentError) -> BrowserAttempt {
         let receiver = try LoopbackReceiver.listen(at: redirect, log: log)
-        switch way {
-        case .opener(let opener): return BrowserAttempt(receiver: receiver, timeout: lastPageTimeout, opener: opener)
-        case .programs(let browsers):
-            let programs = BrowserPrograms(browsers: browsers, opened: receiver.handler.opened, log: log)
-            return BrowserAttempt(receiver: receiver, timeout: lastPageTimeout) { link throws(UserAgentError) in
-                try await programs.open(link)
-            }
-        }
+        return BrowserAttempt(
+            receiver: receiver, timeout: lastPageTimeout, opener: way.opener(receiver.handler, log))
     }
 }
 

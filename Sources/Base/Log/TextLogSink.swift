@@ -208,9 +208,7 @@ package enum PipeSafeWrite {
                 ? DescriptorBytes.writeOnce(bytes, to: descriptor)
                 : Glibc.write(descriptor, bytes.baseAddress, bytes.count)
         }
-        var (held, before) = (sigset_t(), sigset_t())
-        unsafe sigemptyset(&held)
-        for signal in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&held, signal) }
+        var (held, before) = (sigset_t(of: [SIGPIPE, SIGXFSZ]), sigset_t())
         unsafe pthread_sigmask(SIG_BLOCK, &held, &before)
         var count = call()
         while count < 0 && errno == EINTR { count = call() }
@@ -218,9 +216,7 @@ package enum PipeSafeWrite {
         if count < 0, let signal = number == EPIPE ? SIGPIPE : number == EFBIG ? SIGXFSZ : nil,
             unsafe sigismember(&before, signal) == 0
         {
-            var raised = sigset_t()
-            unsafe sigemptyset(&raised)
-            unsafe sigaddset(&raised, signal)
+            var raised = sigset_t(of: [signal])
             var atOnce = timespec()
             _ = unsafe sigtimedwait(&raised, nil, &atOnce)
         }

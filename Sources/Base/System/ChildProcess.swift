@@ -1,5 +1,5 @@
 internal import CLatchkeyLinux
-internal import Glibc
+package import Glibc
 
 /// A program that this process started and waits for (posix_spawn(3), waitpid(2)).
 package struct ChildProcess: Sendable {
@@ -78,12 +78,12 @@ package struct ChildProcess: Sendable {
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         var flags: Int32 = settings.leadsSession ? LATCHKEY_SPAWN_SETSID : 0
         if let blocked = settings.blockedSignals {
-            var mask = Self.signalSet(blocked)
+            var mask = sigset_t(of: blocked)
             try Self.check(unsafe posix_spawnattr_setsigmask(&attributes, &mask))
             flags |= Int32(POSIX_SPAWN_SETSIGMASK)
         }
         if !settings.defaultSignals.isEmpty {
-            var signals = Self.signalSet(settings.defaultSignals)
+            var signals = sigset_t(of: settings.defaultSignals)
             try Self.check(unsafe posix_spawnattr_setsigdefault(&attributes, &signals))
             flags |= Int32(POSIX_SPAWN_SETSIGDEF)
         }
@@ -112,13 +112,6 @@ package struct ChildProcess: Sendable {
             case .leadsTerminal(let terminal): unsafe latchkey_spawn_add_foreground(&actions, terminal)
             }
         try check(number)
-    }
-
-    private static func signalSet(_ numbers: [Int32]) -> sigset_t {
-        var signals = sigset_t()
-        unsafe sigemptyset(&signals)
-        for number in numbers { unsafe sigaddset(&signals, number) }
-        return signals
     }
 
     private static func check(_ number: Int32) throws(SystemErrorNumber) {
@@ -190,5 +183,14 @@ package enum ProgramArguments {
     package static var programName: [UInt8] {
         let path = bytes(0) ?? []
         return Array(path[((path.lastIndex(of: UInt8(ascii: "/")) ?? -1) + 1)...])
+    }
+}
+
+extension sigset_t {
+    /// The set of some signals (sigsetops(3)).
+    package init(of numbers: [Int32]) {
+        self.init()
+        unsafe sigemptyset(&self)
+        for number in numbers { unsafe sigaddset(&self, number) }
     }
 }

@@ -42,6 +42,14 @@ package enum DescriptorBytes {
         }
     }
 
+    /// Returns a pipe's ends (pipe(2)). Programs that are started later don't inherit them.
+    package static func pipe() throws(SystemErrorNumber) -> (reading: Int32, writing: Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe Glibc.pipe(&ends) == 0 else { throw SystemErrorNumber(errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
     /// A descriptor of the same pipe or terminal that never waits, to be closed by the caller. The settings of the first
     /// may be shared with other programs. `nil` for anything else, and if the system refuses.
     package static func withoutWaiting(_ descriptor: Int32) -> Int32? {

@@ -26,12 +26,10 @@ package enum Interruption {
     ///
     /// Programs that are started later get the signals' ordinary effects: a handler doesn't outlive exec(2).
     package static func onFirst(_ body: @escaping @Sendable () -> Void) {
-        var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { return }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        guard let ends = try? DescriptorBytes.pipe() else { return }
         // A handler must never wait. If the pipe is full, an earlier signal is in it.
-        _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
-        unsafe (readingEnd, writingEnd) = (ends[0], ends[1])
+        _ = fcntl(ends.writing, F_SETFL, O_NONBLOCK)
+        unsafe (readingEnd, writingEnd) = ends
         request.withLock { $0 = body }
 
         let reading: ()? = try? SystemThread.detach {

@@ -35,20 +35,18 @@ public struct DescriptorTap: ~Copyable, Sendable {
         }
         let kept = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
         guard kept >= 0 else { throw failed() }
-        var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else {
+        guard let ends = try? DescriptorBytes.pipe() else {
             let failure = failed()
             close(kept)
             throw failure
         }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        guard let started = TapReader(from: ends[0], to: kept), dup2(ends[1], descriptor) >= 0 else {
+        guard let started = TapReader(from: ends.reading, to: kept), dup2(ends.writing, descriptor) >= 0 else {
             let failure = failed()
-            close(ends[1])
+            close(ends.writing)
             close(kept)
             throw failure
         }
-        close(ends[1])
+        close(ends.writing)
         self.descriptor = descriptor
         name = stream
         original = kept

@@ -94,8 +94,7 @@ enum KeyringRunCommand {
         unsafe setenv(addressVariable, address, 1)
         if arguments.has(only) { forgetOwnVariables() }
         let pointers = unsafe words.map { unsafe strdup($0) } + [nil]
-        var none = sigset_t()
-        unsafe sigemptyset(&none)
+        var none = sigset_t(of: [])
         unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
         unsafe execv(program, pointers)
         throw RunRequest.notStarted(words[0], errno)

@@ -32,18 +32,16 @@ struct PrivateBus: ~Copyable {
         if let error = failure(SystemErrorNumber.self, of: try PrivateFile.replace(configuration, with: text)) {
             throw notStarted(error)
         }
-        var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw notStarted(SystemErrorNumber(errno)) }
-        defer { close(ends[0]) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let ends = try mapError(notStarted, of: DescriptorBytes.pipe())
+        defer { close(ends.reading) }
         let words = [
             ProcessRole.busStarter.name(getpid()), daemon, configurationOption + configuration, "--nofork",
             "--nopidfile",
             "--print-address=3",
         ]
         let process = BusProcess()
-        try mapError(notStarted, of: process.start(words, ends[1]))
-        guard let address = line(from: ends[0], until: deadline) else {
+        try mapError(notStarted, of: process.start(words, ends.writing))
+        guard let address = line(from: ends.reading, until: deadline) else {
             process.kill()
             throw CommandFailure(
                 .tryAgain, "keyring.bus-timed-out", "dbus-daemon didn't report its address in time",
@@ -79,9 +77,7 @@ struct PrivateBus: ~Copyable {
         guard arguments.count > 2, let path = unsafe arguments[1], let argument = unsafe arguments[2] else {
             exit(ExitStatus.usage.rawValue)
         }
-        var signals = sigset_t()
-        unsafe sigemptyset(&signals)
-        for number in [SIGTERM, SIGCHLD] { unsafe sigaddset(&signals, number) }
+        var signals = sigset_t(of: [SIGTERM, SIGCHLD])
         unsafe sigprocmask(SIG_BLOCK, &signals, nil)
         _ = latchkey_prctl(PR_SET_PDEATHSIG, UInt(SIGTERM))
         let keeper = getpid()

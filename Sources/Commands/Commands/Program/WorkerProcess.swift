@@ -27,9 +27,7 @@ enum WorkerProcess {
 
     /// Has a worker do this process's command, passes on what signals ask for, and returns its status (wait(2)).
     static func run() throws(CommandFailure) -> Int32 {
-        var (waiting, former) = (sigset_t(), sigset_t())
-        unsafe sigemptyset(&waiting)
-        for number in forwarded { unsafe sigaddset(&waiting, number) }
+        var (waiting, former) = (sigset_t(of: forwarded), sigset_t())
         unsafe pthread_sigmask(SIG_BLOCK, &waiting, &former)
         var settings = ChildProcess.Settings()
         // Linux has 64 signals (signal(7)).

@@ -136,8 +136,7 @@ package struct ChildProgram: ~Copyable {
         let words = unsafe request.arguments.map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
         // Threads of the concurrency runtime block signals, and the program would inherit that.
-        var none = sigset_t()
-        unsafe sigemptyset(&none)
+        var none = sigset_t(of: [])
         unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
         return unsafe environment.withEnvironment { variables in
             unsafe execve(path, words, variables)

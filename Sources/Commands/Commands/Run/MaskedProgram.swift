@@ -236,14 +236,10 @@ enum RelayedSignals {
     /// - Parameter hasTerminal: whether the program has a separate terminal. Otherwise it is in our process group, so
     ///   that it gets the keyboard's input anyway, and Ctrl-Z stops both.
     static func open(hasTerminal: Bool) -> Int32? {
-        var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { return nil }
-        for end in ends {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            // A handler must never wait, and neither must a look at what has come.
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
-        unsafe (writingEnd, takesFromKeyboard) = (ends[1], hasTerminal)
+        guard let ends = try? DescriptorBytes.pipe() else { return nil }
+        // A handler must never wait, and neither must a look at what has come.
+        for end in [ends.reading, ends.writing] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+        unsafe (writingEnd, takesFromKeyboard) = (ends.writing, hasTerminal)
         var action = sigaction()
         unsafe action.__sigaction_handler.sa_sigaction = { number, information, _ in
             // SI_KERNEL of sigaction(2).
@@ -257,10 +253,9 @@ enum RelayedSignals {
         for number in forwarded + [SIGWINCH, SIGCONT] + (hasTerminal ? [SIGTSTP] : []) {
             if !SignalEffect.isIgnored(number) { unsafe sigaction(number, &action, nil) }
         }
-        var none = sigset_t()
-        unsafe sigemptyset(&none)
+        var none = sigset_t(of: [])
         unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
-        return ends[0]
+        return ends.reading
     }
 
     /// The signals so far.

@@ -98,9 +98,7 @@ struct MaskedStart: ~Copyable {
     }
 
     private static func pipe(for program: String) throws(CommandFailure) -> (reading: Int32, writing: Int32) {
-        var ends: [Int32] = [-1, -1]
-        guard unsafe Glibc.pipe(&ends) == 0 else { throw RunRequest.notStarted(program, errno) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        return (ends[0], ends[1])
+        try mapError(
+            { (error: SystemErrorNumber) in RunRequest.notStarted(program, error.number) }, of: DescriptorBytes.pipe())
     }
 }

@@ -87,23 +87,21 @@ struct Clipboard {
     private func start(
         _ arguments: [String], _ name: StaticString, _ secret: borrowing Secret<Password>
     ) throws {
-        var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw refused(name, "can't be started: \(SystemErrorNumber(errno))") }
-        defer { for end in ends where end >= 0 { close(end) } }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let notStarted = { (error: SystemErrorNumber) in refused(name, "can't be started: \(error)") }
+        var ends = try mapError(notStarted, of: DescriptorBytes.pipe())
+        defer { for end in [ends.reading, ends.writing] where end >= 0 { close(end) } }
         var variables = context.environment.variables
         // wl-copy writes a temporary file: this puts the file into memory.
         if let folder = context.environment.runtimeDirectory { variables["TMPDIR"] = folder }
         let program = try mapError(
-            { (error: SystemErrorNumber) in refused(name, "can't be started: \(error)") },
-            of: DetachedProgram(arguments, environment: variables, input: ends[0]))
+            notStarted, of: DetachedProgram(arguments, environment: variables, input: ends.reading))
         // This process has the reading end open: there is no SIGPIPE, and the pipe has room for the secret.
-        var sink = FileDescriptorSecretSink(descriptor: ends[1])
+        var sink = FileDescriptorSecretSink(descriptor: ends.writing)
         if failure(FileDescriptorSecretSink.WriteFailure.self, of: try secret.pour(into: &sink)) != nil {
             throw refused(name, "doesn't take the secret")
         }
-        close(ends[1])
-        ends[1] = -1
+        close(ends.writing)
+        ends.writing = -1
         // One that can't reach its display says so by its end. A clipboard manager may take all from it at once.
         for _ in 0..<5 {
             usleep(50_000)

@@ -321,24 +321,18 @@ extension Keyring {
     private static func passphrase(
         _ bus: BusConnection, _ agent: String, isRetry: Bool, _ deadline: Deadline
     ) async -> Secret<Passphrase>? {
-        var ends: [Int32] = [-1, -1]
+        guard let ends = try? DescriptorBytes.pipe() else { return nil }
+        defer { Glibc.close(ends.reading) }
         // Reading never waits: the bytes are in the pipe once the agent has responded, even if the agent keeps its end
         // open.
-        guard unsafe pipe(&ends) == 0 else { return nil }
-        defer { Glibc.close(ends[0]) }
-        guard fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0,
-            ends.allSatisfy({ fcntl($0, F_SETFD, FD_CLOEXEC) == 0 })
-        else {
-            Glibc.close(ends[1])
-            return nil
-        }
+        _ = fcntl(ends.reading, F_SETFL, O_NONBLOCK)
         let reply = try? await bus.call(
             .ask, on: agentPath, of: agent, [.handle(0), .boolean(isRetry)], within: deadline.remaining,
-            descriptor: ends[1])
-        Glibc.close(ends[1])
+            descriptor: ends.writing)
+        Glibc.close(ends.writing)
         guard let reply, reply[0].boolean else { return nil }
         // A passphrase isn't longer than a pipe's first page.
-        let secret = try? Secret<Passphrase>(readingFrom: ends[0], atMost: 4096)
+        let secret = try? Secret<Passphrase>(readingFrom: ends.reading, atMost: 4096)
         guard let secret, !secret.isEmpty else { return nil }
         return secret
     }

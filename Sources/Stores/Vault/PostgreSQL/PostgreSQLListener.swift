@@ -12,13 +12,12 @@ final class PostgreSQLListener: ChangeWatch {
         _ address: PostgreSQLAddress, _ cancellation: Cancellation, _ changed: @escaping @Sendable () -> Void
     ) throws(StoreError) {
         let connection = try Self.connect(address, cancellation)
-        var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else {
-            throw StoreError(.unavailable, "the system gave no pipe", platform: .errno(errno))
-        }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        end = ends[1]
-        let follower = Follower(address, bell: ends[0], connection, changed)
+        let ends = try mapError(
+            { (error: SystemErrorNumber) in
+                StoreError(.unavailable, "the system gave no pipe", platform: .errno(error.number))
+            }, of: DescriptorBytes.pipe())
+        end = ends.writing
+        let follower = Follower(address, bell: ends.reading, connection, changed)
         try mapError(
             { (error: SystemErrorNumber) in
                 StoreError(.unavailable, "the system gave no thread", platform: .errno(error.number))

@@ -40,23 +40,22 @@ final class URLSessionTransfers: NSObject, URLSessionDataDelegate {
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         guard let transfer = transfer(of: task) else { return }
-        transfer.end(error.map { TransportError($0, origin: transfer.origin) })
+        transfer.ending.complete(error.map { TransportError($0, origin: transfer.origin) })
     }
 }
 
 /// One request on its way and the response as it comes in.
 final class URLSessionTransfer: Sendable {
     private struct State: ~Copyable {
-        var continuation: CheckedContinuation<Void, Never>?
-        var isOver = false
         var status = 0
         var fields: [HeaderField] = []
         var body: SecretBuilder?
         var byteCount = 0
-        var failure: TransportError?
     }
 
     let origin: LoggableText
+    /// The end, with its error if the response isn't usable. What comes in later is ignored.
+    let ending = Pending<TransportError?>()
     private let limits: TransferLimits
     private let target: DownloadedFile?
     private let state: Mutex<State>
@@ -68,46 +67,27 @@ final class URLSessionTransfer: Sendable {
         state = Mutex(State(body: SecretBuilder(limit: limits.maximumBodyByteCount)))
     }
 
-    func begin(_ continuation: CheckedContinuation<Void, Never>) {
-        let isOver = state.withLock { state in
-            if !state.isOver { state.continuation = continuation }
-            return state.isOver
-        }
-        if isOver { continuation.resume() }
-    }
-
-    /// Lets the caller go on; what comes in later is ignored.
-    func end(_ failure: TransportError?) {
-        let continuation = state.withLock { state in
-            if state.isOver { return nil as CheckedContinuation<Void, Never>? }
-            state.isOver = true
-            state.failure = failure
-            return state.continuation.take()
-        }
-        continuation?.resume()
-    }
-
     /// Returns false when the response must not go on.
     func take(_ response: URLResponse) -> Bool {
         guard let response = response as? HTTPURLResponse, let fields = response.boundedFields else {
-            end(TransportError(.malformedResponse, origin: origin))
+            ending.complete(TransportError(.malformedResponse, origin: origin))
             return false
         }
         let isAnnouncedTooLarge = response.expectedContentLength > Int64(limit(for: response.statusCode))
         guard !isAnnouncedTooLarge else {
-            end(TransportError(.bodyTooLarge, origin: origin))
+            ending.complete(TransportError(.bodyTooLarge, origin: origin))
             return false
         }
         return state.withLock { state in
             (state.status, state.fields) = (response.statusCode, fields)
-            return !state.isOver
+            return ending.present == nil
         }
     }
 
     /// Returns false when nothing more is wanted.
     func take(_ data: Data) -> Bool {
         let failure: TransportError.Code? = state.withLock { state in
-            guard !state.isOver else { return .cancelled }
+            guard ending.present == nil else { return .cancelled }
             state.byteCount += data.count
             guard state.byteCount <= limit(for: state.status) else { return .bodyTooLarge }
             if let target, (200...299).contains(state.status) { return target.write(data) ? nil : .other }
@@ -119,7 +99,7 @@ final class URLSessionTransfer: Sendable {
             }
         }
         guard let failure else { return true }
-        end(TransportError(failure, origin: origin))
+        ending.complete(TransportError(failure, origin: origin))
         return false
     }
 
@@ -129,14 +109,13 @@ final class URLSessionTransfer: Sendable {
         return limits.maximumBodyByteCount
     }
 
-    /// Returns the response, or throws why there is none. Once.
+    /// Returns the response after an end without an error. Once.
     func takeResponse() throws(TransportError) -> GuardedResponse {
         var body: SecretBuilder?
-        let (status, fields, failure) = state.withLock { state in
+        let (status, fields) = state.withLock { state in
             body = state.body.take()
-            return (state.status, state.fields, state.failure)
+            return (state.status, state.fields)
         }
-        if let failure { throw failure }
         guard let body = body.take(), status != 0 else { throw TransportError(.malformedResponse, origin: origin) }
         return GuardedResponse(status: status, fields: fields, body: body.finish(as: MessageBody.self))
     }

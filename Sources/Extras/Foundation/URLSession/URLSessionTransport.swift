@@ -1,7 +1,7 @@
 public import Foundation
 public import FoundationNetworking
 public import LatchkeyHTTP
-internal import LatchkeySecrets
+internal import LatchkeyLog
 
 /// Sends requests with a URLSession of its own, for programs that need that transport; `CurlTransport` guards more.
 ///
@@ -58,20 +58,19 @@ public final class URLSessionTransport: HTTPTransport {
         transfers.add(transfer, of: task)
         let alarm = Task {
             try await Task.sleep(for: limits.boundedTimeout)
-            transfer.end(TransportError(.timedOut, origin: origin))
+            transfer.ending.complete(TransportError(.timedOut, origin: origin))
         }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                transfer.begin(continuation)
-                task.resume()
-            }
+        let failure = await withTaskCancellationHandler {
+            task.resume()
+            return await transfer.ending.value()
         } onCancel: {
-            transfer.end(TransportError(.cancelled, origin: origin))
+            transfer.ending.complete(TransportError(.cancelled, origin: origin))
         }
         alarm.cancel()
         // Foundation has no more work after any end.
         task.cancel()
         transfers.remove(task)
+        if let failure { throw failure }
         return try transfer.takeResponse()
     }
 }

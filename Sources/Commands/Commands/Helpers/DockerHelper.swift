@@ -141,10 +141,8 @@ enum DockerHelper {
         var users: [String: String] = [:]
         for view in [view, others] {
             _ = try await view.first(skipped: &skipped) { (store) -> Void? in
-                var logins: [CredentialMetadata] = []
-                var listing = store.list(deadline: context.deadline).makeAsyncIterator()
-                while let entry = try await listing.next() {
-                    if entry.key.kind == .password, entry.key.service.hasPrefix(servicePrefix) { logins.append(entry) }
+                let logins = try await store.list(deadline: context.deadline).all().filter { entry in
+                    entry.key.kind == .password && entry.key.service.hasPrefix(servicePrefix)
                 }
                 // The first one is the one that `get` finds.
                 for login in logins.sorted(by: { $0.modified > $1.modified }) {

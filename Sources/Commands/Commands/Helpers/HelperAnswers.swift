@@ -118,10 +118,7 @@ extension CredentialStore {
         var entries: [CredentialMetadata] = []
         if capabilities.listsAllForOneService && services.count > 1 {
             let wanted = Set(services.map(Octets.init))
-            var listing = list(deadline: deadline).makeAsyncIterator()
-            while let entry = try await listing.next() {
-                if wanted.contains(Octets(entry.key.service)) { entries.append(entry) }
-            }
+            entries = try await list(deadline: deadline).all().filter { wanted.contains(Octets($0.key.service)) }
         } else {
             for service in services { entries += try await list(service: service, deadline: deadline).all() }
         }

@@ -58,13 +58,18 @@ package struct Transfer: Sendable {
     /// Throws what the stores throw, and `unsupported` for a move within one store, whatever its names are.
     /// Throws `conflict` if another process changed the credential in one of the stores during the transfer, and
     /// `corrupted` if the target returns a different secret than was stored. The source is unchanged then.
-    package func transfer(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> Outcome {
+    ///
+    /// - Parameter onlyLooks: predicts the outcome, and changes nothing.
+    package func transfer(
+        _ key: CredentialKey, onlyLooks: Bool = false, deadline: Deadline
+    ) async throws(StoreError) -> Outcome {
         guard let record = try await source.read(key, as: Password.self, deadline: deadline) else { return .vanished }
         let present = try await target.read(key, as: Password.self, deadline: deadline)
         var outcome: Outcome = mode == .copy ? .copied : .moved
         var condition = WriteCondition.absent
         if let present {
             if present.secret.matches(record.secret) {
+                if onlyLooks { return .same }
                 if mode == .move { try await checkAreTwo(deadline) }
                 try await finish(key, record.version, deadline)
                 return .same
@@ -73,6 +78,7 @@ package struct Transfer: Sendable {
             condition = .matches(present.version)
             outcome = .replaced
         }
+        if onlyLooks { return outcome }
         let error = await failure(
             StoreError.self,
             awaiting: try await target.save(
@@ -112,16 +118,6 @@ package struct Transfer: Sendable {
         let options = SaveOptions(label: Self.test, condition: .absent)
         try await target.save(Secret<Password>(copying: Span()), for: key, options: options, deadline: deadline)
         return try await source.read(key, as: Password.self, deadline: deadline) != nil
-    }
-
-    /// Says what `transfer` would do. It changes nothing.
-    package func plan(_ key: CredentialKey, deadline: Deadline) async throws(StoreError) -> Outcome {
-        guard let record = try await source.read(key, as: Password.self, deadline: deadline) else { return .vanished }
-        guard let present = try await target.read(key, as: Password.self, deadline: deadline) else {
-            return mode == .copy ? .copied : .moved
-        }
-        if present.secret.matches(record.secret) { return .same }
-        return replaces ? .replaced : .differs
     }
 
     private func finish(

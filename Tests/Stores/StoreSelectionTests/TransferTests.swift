@@ -98,17 +98,20 @@ internal import Testing
         #expect(try await holds(source, "one") == (mode == .copy))
     }
 
-    @Test func `a plan says the same and changes nothing`() async throws {
-        #expect(try await transfer(.move).plan(key, deadline: .standard) == .vanished)
+    @Test func `a look predicts the same and changes nothing`() async throws {
+        func look(_ mode: Transfer.Mode, replaces: Bool = false) async throws -> Transfer.Outcome {
+            try await transfer(mode, replaces: replaces).transfer(key, onlyLooks: true, deadline: .standard)
+        }
+        #expect(try await look(.move) == .vanished)
         try await source.save(secret("one"), for: key)
-        #expect(try await transfer(.move).plan(key, deadline: .standard) == .moved)
-        #expect(try await transfer(.copy).plan(key, deadline: .standard) == .copied)
+        #expect(try await look(.move) == .moved)
+        #expect(try await look(.copy) == .copied)
         #expect(try await isEmpty(target))
         try await target.save(secret("two"), for: key)
-        #expect(try await transfer(.move).plan(key, deadline: .standard) == .differs)
-        #expect(try await transfer(.move, replaces: true).plan(key, deadline: .standard) == .replaced)
+        #expect(try await look(.move) == .differs)
+        #expect(try await look(.move, replaces: true) == .replaced)
         try await target.save(secret("one"), for: key)
-        #expect(try await transfer(.move).plan(key, deadline: .standard) == .same)
+        #expect(try await look(.move) == .same)
         #expect(try await holds(source, "one"))
     }
 

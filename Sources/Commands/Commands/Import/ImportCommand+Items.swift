@@ -34,10 +34,8 @@ extension ImportCommand {
         // A vault's own key would open nothing in the vault.
         for entry in try await collection.list(deadline: context.deadline).all()
         where entry.key.kind != .password && !VaultKeyring.isVaultKey(entry.key) {
-            let outcome =
-                isRehearsal
-                ? try await transfer.plan(entry.key, deadline: context.deadline)
-                : try await transfer.transfer(entry.key, deadline: context.deadline)
+            let outcome = try await transfer.transfer(
+                entry.key, onlyLooks: isRehearsal, deadline: context.deadline)
             rows.append(Row(label: entry.label, attributes: ItemAttributes(entry.key), outcome: outcome))
         }
         var skippedCount = 0

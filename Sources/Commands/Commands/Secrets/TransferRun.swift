@@ -78,10 +78,7 @@ package struct TransferRun {
         // Before the items that are read as the same: none of them takes a credential's place.
         for key in keys {
             progress.show(rows.count)
-            let outcome =
-                isRehearsal
-                ? try await transfer.plan(key, deadline: context.deadline)
-                : try await transfer.transfer(key, deadline: context.deadline)
+            let outcome = try await transfer.transfer(key, onlyLooks: isRehearsal, deadline: context.deadline)
             rows.append(Row(key: key, outcome: outcome))
             if keysOfItems.contains(key),
                 let id = try await transfer.arrival(key, deadline: context.deadline)

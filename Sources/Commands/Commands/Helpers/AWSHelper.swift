@@ -50,12 +50,7 @@ enum AWSHelper {
     ) async throws {
         let service = "aws:" + profile
         let view = try await context.openView()
-        var skipped: StoreError?
-        guard
-            let record = try await view.credential(
-                services: [service], account: account, deadline: context.deadline, skipped: &skipped)
-        else {
-            try view.checkAllSearched(skipped)
+        guard let record = try await view.credential(service, account, deadline: context.deadline) else {
             let shown = LoggableText(reviewed: "a service name is what a listing shows", unredacted: service)
             let key: LogMessage = account.map { "access key \(CredentialName.word($0))" } ?? "access key"
             throw CommandFailure(

@@ -19,11 +19,7 @@ enum AskpassHelper {
             let path = keyPath(in: arguments.operand("QUESTION"))
         else { return .notFound }
         let view = try await context.openView()
-        var skipped: StoreError?
-        let record = try await view.credential(
-            services: ["ssh:" + path], account: account, deadline: context.deadline, skipped: &skipped)
-        guard let record else {
-            try view.checkAllSearched(skipped)
+        guard let record = try await view.credential("ssh:" + path, account, deadline: context.deadline) else {
             return .notFound
         }
         var answer = SecretBuilder()

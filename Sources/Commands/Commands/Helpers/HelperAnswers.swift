@@ -20,6 +20,16 @@ extension StoreView {
         }
     }
 
+    /// Returns the credential under a service. Throws if there is none and a store couldn't be searched.
+    func credential(
+        _ service: String, _ account: String?, deadline: Deadline
+    ) async throws -> CredentialRecord<Password>? {
+        var skipped: StoreError?
+        let found = try await credential(services: [service], account: account, deadline: deadline, skipped: &skipped)
+        if found == nil { try checkAllSearched(skipped) }
+        return found
+    }
+
     /// Does something in every store, also after one of several failed, whose error is thrown at the end.
     func forEach(_ body: (any CredentialStore) async throws -> Void) async throws {
         var skipped: StoreError?

@@ -65,7 +65,7 @@ extension CommandContext {
     /// Whether `session(at:user:_:)` finds a session there, fresh or expired. Asks no server.
     func hasSession(at origin: String, user: String?, _ view: StoreView) async throws -> Bool {
         for configuration in try configurations(at: origin) {
-            let sessions = try await sessions(of: configuration, in: view)
+            let sessions = try await sessions(configuration, in: view)
             if configuration.grant != nil { return true }
             guard let account = try await account(user, sessions) else { continue }
             if try await bearerSession(of: account, at: configuration, sessions, .access) != nil { return true }
@@ -80,11 +80,6 @@ extension CommandContext {
         return try providers.names().compactMap { try? providers.read($0) }.filter {
             (try? $0.provider())?.origins.contains(origin) == true
         }
-    }
-
-    private func sessions(of configuration: ProviderConfiguration, in view: StoreView) async throws -> SessionStore {
-        SessionStore(
-            store: try await store(of: configuration, in: view), provider: configuration.name.text, leases: .standard)
     }
 
     /// Returns the session that a helper's operand PROVIDER names. Throws if there is none.
@@ -106,7 +101,7 @@ extension CommandContext {
         at configuration: ProviderConfiguration, user: String?, _ view: StoreView,
         _ token: StoredSession.Token = .access
     ) async throws -> HostSession? {
-        let sessions = try await sessions(of: configuration, in: view)
+        let sessions = try await sessions(configuration, in: view)
         let isMachine = configuration.grant != nil
         guard let account = isMachine ? configuration.name.text : try await account(user, sessions) else { return nil }
         let found = try await bearerSession(of: account, at: configuration, sessions, token)

@@ -24,11 +24,7 @@ enum SystemdHelper {
                 hint: "add a line to the file: UNIT CREDENTIAL SERVICE ACCOUNT")
         }
         let view = try await context.openView()
-        var skipped: StoreError?
-        let record = try await view.credential(
-            services: [key.service], account: key.account, deadline: context.deadline, skipped: &skipped)
-        guard let record else {
-            try view.checkAllSearched(skipped)
+        guard let record = try await view.credential(key.service, key.account, deadline: context.deadline) else {
             throw CommandFailure(
                 .notFound, "credential.not-found", "no secret for \(key), which \(request.shown) needs",
                 hint: "store the secret as the user that runs this helper: latchkey set SERVICE ACCOUNT")

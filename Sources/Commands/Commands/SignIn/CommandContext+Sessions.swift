@@ -75,8 +75,9 @@ extension CommandContext {
         return .joined(accounts.map { "\(Account($0))" })
     }
 
-    func sessions(_ configuration: ProviderConfiguration) async throws -> SessionStore {
-        SessionStore(store: try await store(of: configuration), provider: configuration.name.text, leases: .standard)
+    func sessions(_ configuration: ProviderConfiguration, in view: StoreView? = nil) async throws -> SessionStore {
+        SessionStore(
+            store: try await store(of: configuration, in: view), provider: configuration.name.text, leases: .standard)
     }
 }
 

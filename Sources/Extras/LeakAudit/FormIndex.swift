@@ -171,12 +171,13 @@ struct FormMatch {
     /// All matches in `stream`, first in the text itself, then across its line breaks.
     static func all(of index: borrowing FormIndex, in stream: [UInt8]) -> [FormMatch] {
         var found: [FormMatch] = []
+        func add(_ match: FormIndex.Match, _ range: Range<Int>, _ encoding: LeakEncoding, of form: EncodedForm) {
+            let isWhole = match.range.count == form.bytes.count
+            found.append(FormMatch(form: match.form, encoding: encoding, range: range, isWhole: isWhole))
+        }
         for match in index.matches(in: stream) {
             let form = index.forms[match.form]
-            found.append(
-                FormMatch(
-                    form: match.form, encoding: form.encoding, range: match.range,
-                    isWhole: match.range.count == form.bytes.count))
+            add(match, match.range, form.encoding, of: form)
         }
         let joined = DecodedText(joining: stream)
         for match in index.matches(in: joined.bytes, across: joined.seams) {
@@ -185,10 +186,7 @@ struct FormMatch {
             guard match.range.count >= min(form.bytes.count, form.fragment * 2) else { continue }
             let range = joined.range(match.range)
             guard range.count > match.range.count, !found.contains(where: { $0.covers(range) }) else { continue }
-            found.append(
-                FormMatch(
-                    form: match.form, encoding: .splitOverLines, range: range,
-                    isWhole: match.range.count == form.bytes.count))
+            add(match, range, .splitOverLines, of: form)
         }
         for decoded in DecodedText.all(of: stream, joined) {
             for match in index.matches(in: decoded.bytes) {
@@ -201,10 +199,7 @@ struct FormMatch {
                 guard form.encoding == (decoded.encoding == .byteList ? .byteList : .plain),
                     !found.contains(where: { $0.covers(range) })
                 else { continue }
-                found.append(
-                    FormMatch(
-                        form: match.form, encoding: decoded.encoding, range: range,
-                        isWhole: match.range.count == form.bytes.count))
+                add(match, range, decoded.encoding, of: form)
             }
         }
         return found

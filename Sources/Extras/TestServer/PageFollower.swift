@@ -140,18 +140,8 @@ struct ConsentForm: Sendable {
     }
 
     private static func unescape(_ text: String) -> String {
-        var result = ""
-        var rest = text[...]
-        let names = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")]
-        while let first = rest.first {
-            if let (name, character) = names.first(where: { rest.hasPrefix($0.0) }) {
-                result += character
-                rest = rest.dropFirst(name.count)
-            } else {
-                result.append(first)
-                rest = rest.dropFirst()
-            }
-        }
-        return result
+        // Last, so that `&amp;lt;` is `&lt;`.
+        text.replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"")
+            .replacing("&#39;", with: "'").replacing("&amp;", with: "&")
     }
 }

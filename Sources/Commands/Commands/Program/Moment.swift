@@ -5,15 +5,7 @@ package struct Moment: Loggable {
     package let text: String
 
     package init(_ time: UnixTime) {
-        var seconds = time_t(time.seconds)
-        var parts = unsafe tm()
-        guard unsafe gmtime_r(&seconds, &parts) != nil else {
-            text = "\(time.seconds)"
-            return
-        }
-        func two(_ value: Int32) -> String { value < 10 ? "0\(value)" : "\(value)" }
-        let date = unsafe "\(Int(parts.tm_year) + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
-        text = unsafe "\(date)T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))Z"
+        text = time.text("%Y-%m-%dT%H:%M:%SZ", isLocal: false) ?? "\(time.seconds)"
     }
 
     /// Safe: a moment.
@@ -25,17 +17,22 @@ struct LocalMoment: Loggable {
     private let text: String
 
     init(_ time: UnixTime) {
-        var seconds = time_t(time.seconds)
-        var parts = unsafe tm()
-        var buffer = [CChar](repeating: 0, count: 64)
-        let count = unsafe localtime_r(&seconds, &parts).map {
-            unsafe strftime(&buffer, buffer.count, "%Y-%m-%d %H:%M %Z", $0)
-        }
-        text = String(decoding: buffer.prefix(count ?? 0).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        text = time.text("%Y-%m-%d %H:%M %Z", isLocal: true) ?? ""
     }
 
     /// Safe: a moment.
     var logMessage: LogMessage { "\(LoggableText(reviewed: "digits of a moment and a zone", unredacted: text))" }
+}
+
+extension UnixTime {
+    /// The time as strftime(3) writes it; `nil` for a year that C can't represent.
+    fileprivate func text(_ format: StaticString, isLocal: Bool) -> String? {
+        var (seconds, parts) = unsafe (time_t(seconds), tm())
+        var buffer = [CChar](repeating: 0, count: 64)
+        guard let time = unsafe isLocal ? localtime_r(&seconds, &parts) : gmtime_r(&seconds, &parts) else { return nil }
+        let count = unsafe strftime(&buffer, buffer.count, format.description, time)
+        return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
 }
 
 extension Duration {

@@ -12,13 +12,14 @@ extension InMemoryStore: CollectionStore {
     }
 
     package func createCollection(
-        label: String, alias: String?, deadline: Deadline
+        label: String, alias: String?, named name: String?, deadline: Deadline
     ) async throws(StoreError) -> ItemCollection {
         try state.withLock { (state) throws(StoreError) in
             guard state.collections.count < Self.maximumCollectionCount else {
                 throw StoreError(.tooLarge, "the store has too many collections")
             }
-            let name = ItemCollection.name(for: label.lowercased(), besides: state.collections.map(\.name))
+            let taken = state.collections.map(\.name)
+            let name = ItemCollection.name(name, for: label.lowercased(), besides: taken)
             let now = UnixTime.now()
             state.collections.append(
                 ItemCollection(name: name, label: label, aliases: [], created: now, modified: now))

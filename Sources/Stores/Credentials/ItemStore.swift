@@ -64,9 +64,12 @@ package protocol CollectionStore: ItemStore {
     /// In the order of their names.
     func collections(deadline: Deadline) async throws(StoreError) -> [ItemCollection]
 
-    /// Creates a collection with a new name made from the label. If another collection has the alias, the new one takes
-    /// it over.
-    func createCollection(label: String, alias: String?, deadline: Deadline) async throws(StoreError) -> ItemCollection
+    /// Creates a collection. If another collection has the alias, the new one takes it over.
+    ///
+    /// - Parameter name: the new one's, if no other has it; `nil` for one made from the label.
+    func createCollection(
+        label: String, alias: String?, named name: String?, deadline: Deadline
+    ) async throws(StoreError) -> ItemCollection
 
     /// Gives a collection another label, and returns whether it is there.
     func setLabel(_ label: String, ofCollection name: String, deadline: Deadline) async throws(StoreError) -> Bool
@@ -106,4 +109,12 @@ package enum ItemChange: Sendable, Hashable {
     case deleted(ItemID, collection: String)
     /// Unknown or too many changes: look at all items again.
     case unknown
+}
+
+extension CollectionStore {
+    package func createCollection(
+        label: String, alias: String?, deadline: Deadline
+    ) async throws(StoreError) -> ItemCollection {
+        try await createCollection(label: label, alias: alias, named: nil, deadline: deadline)
+    }
 }

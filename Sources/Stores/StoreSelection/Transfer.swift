@@ -313,9 +313,7 @@ extension Transfer {
         guard let own = try await source.collections(deadline: deadline).first(where: { $0.name == name }) else {
             return
         }
-        // A collection's name is made from its label.
-        let made = try await target.createCollection(label: name, alias: nil, deadline: deadline)
-        _ = try await target.setLabel(own.label, ofCollection: made.name, deadline: deadline)
+        let made = try await target.createCollection(label: own.label, alias: nil, named: name, deadline: deadline)
         let taken = Set(there.flatMap(\.aliases))
         for alias in own.aliases where !taken.contains(alias) {
             _ = try await target.setAlias(alias, to: made.name, deadline: deadline)

@@ -46,10 +46,10 @@ final class FixtureStore: CollectionStore {
     }
 
     func createCollection(
-        label: String, alias: String?, deadline: Deadline
+        label: String, alias: String?, named name: String?, deadline: Deadline
     ) async throws(StoreError) -> ItemCollection {
         try check(writing: true)
-        return try await items.createCollection(label: label, alias: alias, deadline: deadline)
+        return try await items.createCollection(label: label, alias: alias, named: name, deadline: deadline)
     }
 
     func setLabel(_ label: String, ofCollection name: String, deadline: Deadline) async throws(StoreError) -> Bool {

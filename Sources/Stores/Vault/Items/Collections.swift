@@ -38,13 +38,15 @@ struct CollectionsRecord: Sendable, Equatable {
 
     /// Adds a collection and returns it. Throws `conflict` where there are too many, `tooLarge` and `unsupported` for a
     /// label or alias that can't be one.
-    mutating func add(label: String, alias: String?, now: UnixTime) throws(StoreError) -> ItemCollection {
+    mutating func add(
+        label: String, alias: String?, named name: String?, now: UnixTime
+    ) throws(StoreError) -> ItemCollection {
         try Self.check(label: label)
         guard all.count < Self.maximumCount else {
             throw StoreError(.conflict, "the vault already has the maximum of \(all.count) collections")
         }
         let added = ItemCollection(
-            name: ItemCollection.name(for: label, besides: all.map(\.name) + [Self.reserved]), label: label,
+            name: ItemCollection.name(name, for: label, besides: all.map(\.name) + [Self.reserved]), label: label,
             aliases: [], created: now, modified: now)
         all.append(added)
         all.sort { $0.name < $1.name }
@@ -204,12 +206,12 @@ extension VaultStore {
     }
 
     package func createCollection(
-        label: String, alias: String?, deadline: Deadline
+        label: String, alias: String?, named name: String?, deadline: Deadline
     ) async throws(StoreError) -> ItemCollection {
         let now = now()
         return try await changeItems(until: deadline) { (transaction, change) throws(StoreError) in
             var collections = try Self.collections(in: transaction, change.keys)
-            let added = try collections.add(label: label, alias: alias, now: now)
+            let added = try collections.add(label: label, alias: alias, named: name, now: now)
             try Self.put(collections, in: transaction, &change)
             return added
         }

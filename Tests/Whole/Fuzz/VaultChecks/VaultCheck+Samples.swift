@@ -25,7 +25,7 @@
             case .collections:
                 var collections = CollectionsRecord(created: UnixTime(seconds: 5))
                 let first = collections.encode()
-                _ = try collections.add(label: "My keys", alias: "default", now: UnixTime(seconds: 6))
+                _ = try collections.add(label: "My keys", alias: "default", named: nil, now: UnixTime(seconds: 6))
                 return [first, collections.encode(), first.dropLast() + [1]]
             case .secret:
                 return [5, 256, 300, 20_000].map { count in

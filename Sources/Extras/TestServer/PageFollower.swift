@@ -140,7 +140,7 @@ struct ConsentForm: Sendable {
     }
 
     private static func unescape(_ text: String) -> String {
-        // Last, so that `&amp;lt;` is `&lt;`.
+        // `&amp;` last, so that `&amp;lt;` is `&lt;`.
         text.replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"")
             .replacing("&#39;", with: "'").replacing("&amp;", with: "&")
     }

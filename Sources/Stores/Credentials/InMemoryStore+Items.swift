@@ -126,10 +126,13 @@ extension InMemoryStore: CollectionStore {
                 guard let present = state.item(id) else { return nil }
                 (old, attributes, collection) = (present, present.item.attributes, present.item.collection)
             case .attributes(let given, let name, let replacing):
-                let same = state.items.filter { $0.item.collection == name && $0.item.attributes.isSame(as: given) }
-                let equal = same.filter { $0.item.attributes == given }
-                old = replacing ? (equal.isEmpty ? same : equal).max { $0.revision < $1.revision } : nil
-                (attributes, collection) = (given, name)
+                let same = { (entry: Entry) in
+                    replacing && entry.item.collection == name && entry.item.attributes.isSame(as: given)
+                }
+                let present = state.items.filter(same)
+                let equal = present.filter { $0.item.attributes == given }
+                old = (equal.isEmpty ? present : equal).max { $0.revision < $1.revision }
+                (attributes, collection) = (old?.item.attributes ?? given, name)
             }
             try draft.condition.check(against: old?.version)
             let entry = try entry(

@@ -110,8 +110,8 @@ extension VaultStore: CollectionStore {
         }
     }
 
-    /// Compares the index with the manifest, so that an index that hides an item is noticed. It does so when `ItemCheck`
-    /// would compare the items, and only once until another process changes the file.
+    /// Compares the index with the manifest, so that an index that hides an item is noticed. It does so when
+    /// `ItemCheck` would compare the items, and only once until another process changes the file.
     func compareIndex(in view: any RowView, _ state: KnownState) throws(StoreError) {
         if state.isIndexCompared || itemCheck == .never { return }
         let manifest = state.manifest
@@ -153,10 +153,11 @@ extension VaultStore: CollectionStore {
                     )
                 }
                 old = replacing ? try Self.row(with: attributes, in: collection, of: transaction, change) : nil
-                if let old, old.row.attributes == attributes {
+                if let old {
+                    // Its attributes stay, and so does its ID.
                     name = old.row.name
                 } else {
-                    name = try Self.name(attributes, in: collection, replacing: old, in: transaction, change)
+                    name = try Self.name(attributes, in: collection, replacing: nil, in: transaction, change)
                 }
             }
             try draft.condition.check(against: old?.row.version)
@@ -225,8 +226,8 @@ extension VaultStore: CollectionStore {
 
     // MARK: - Names
 
-    /// The item in a collection that has these attributes and no others; if there is none, the one that differs only in the
-    /// schema that gnome-keyring invents.
+    /// The item in a collection that has these attributes and no others; if there is none, the one that differs only in
+    /// the schema that gnome-keyring invents.
     private static func row(
         with attributes: ItemAttributes, in collection: String, of view: any RowTransaction, _ change: borrowing Change
     ) throws(StoreError) -> OpenedRow? {

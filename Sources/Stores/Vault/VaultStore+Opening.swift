@@ -197,8 +197,8 @@ extension VaultStore {
     /// If `replacing` is set, that slot is removed in the same commit and its name becomes free: this is how a
     /// passphrase is changed. A passphrase without a cost gets one that fits this machine.
     ///
-    /// Throws `conflict` if a slot of that name or with that key exists, if the vault has the maximum number of slots, or if
-    /// the slot to replace doesn't exist; and the errors of the key file.
+    /// Throws `conflict` if a slot of that name or a slot of the same kind with that key exists, if the vault has the
+    /// maximum number of slots, or if the slot to replace doesn't exist; and the errors of the key file.
     public func addSlot(
         _ source: borrowing VaultKeySource, name: KeySlotName, replacing old: KeySlotName? = nil,
         cost: PassphraseCost? = nil, deadline: Deadline = .standard
@@ -211,11 +211,15 @@ extension VaultStore {
             }
         }.filter { $0.head.kind == kept.value.kind && $0.name != old }
         // On a thread of its own: Argon2 would hold up other writes.
-        let added = try await WorkThread().run(until: deadline, leavesBehind: true) { (_) throws(StoreError) in
-            // A key would open the vault even if its only slot, as it seems, was removed.
+        let added = try await WorkThread().run(until: deadline, leavesBehind: true) {
+            (cancellation) throws(StoreError) in
+            // Otherwise the key still opens the vault after one of its slots was removed.
             for (head, other) in others {
-                let secret = try kept.value.slotSecret(cost: head.cost, salt: head.salt, vault: vault)
-                guard SlotKeys(of: secret, vault: vault).publicKey == head.publicKey else { continue }
+                try cancellation.check()
+                // Another passphrase's slot may need more memory than there is here.
+                guard let secret = try? kept.value.slotSecret(cost: head.cost, salt: head.salt, vault: vault),
+                    SlotKeys(of: secret, vault: vault).publicKey == head.publicKey
+                else { continue }
                 throw StoreError(.conflict, "the key slot \(other) already has this key", hint: "choose another key")
             }
             return try NewKeySlot(kept.value, name: name, cost: cost, created: created, vault: vault)

@@ -64,6 +64,7 @@ struct RefreshTests {
         let lease = try await sessions.lease("octocat", deadline: .unhurried)
         let service = scene.service
         let first = Task { try await service.refresh("octocat", refused: nil, deadline: .after(.seconds(1))) }
+        while await service.refreshes.isEmpty { await Task.yield() }
         let second = Task { try await service.refresh("octocat", refused: nil, deadline: .unhurried) }
         await #expect(throws: SignInError.self) { try await first.value }
         lease.release()

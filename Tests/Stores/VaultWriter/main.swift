@@ -13,7 +13,7 @@ import LatchkeyVault
 //     vault-writer whole VAULT KEYFILE ACCOUNT COUNT   saves one digit over and over, 1 to 60,000 times
 //     vault-writer rekey VAULT KEYFILE - COUNT         rekeys it, says "rekeyed N" after each time, and pauses
 //     vault-writer export VAULT KEYFILE PREFIX COUNT   exports to VAULT-PREFIX-0, VAULT-PREFIX-1 …
-//     vault-writer slots VAULT KEYFILE NAME COUNT      adds a slot for KEYFILE.NAME, which it makes, then puts others in its
+//     vault-writer slots VAULT KEYFILE NAME COUNT      adds a slot for KEYFILE.NAME, which it makes; puts others in its
 //                                                      place; says "slot N"
 //     vault-writer words VAULT KEYFILE NAME MIB        adds a slot for a passphrase, at a low cost; see Words.swift
 //     vault-writer open  VAULT KEYFILE - COUNT         opens it COUNT times

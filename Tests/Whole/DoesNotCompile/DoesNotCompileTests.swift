@@ -28,8 +28,8 @@ struct DoesNotCompileTests {
         #expect(Set(needed).subtracting(ways).isEmpty)
     }
 
-    /// Modules that know no secret, and no type that holds one: what the machine is like, what protects the process, and
-    /// the system's calls.
+    /// Modules that know no secret, and no type that holds one: what the machine is like, what protects the process,
+    /// and the system's calls.
     static let withoutSecrets: Set = ["LatchkeyProcess", "LatchkeySystem"]
 
     /// The executables have no public declarations.

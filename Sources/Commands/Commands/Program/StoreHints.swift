@@ -39,8 +39,8 @@ extension StoreSettings {
 }
 
 extension CommandContext {
-    /// Throws the error, unless the command stores something and the person agrees to a new vault. The error of a machine
-    /// without any store gets the command that creates a vault as its hint.
+    /// Throws the error, unless the command stores something and the person agrees to a new vault. The error of a
+    /// machine without any store gets the command that creates a vault as its hint.
     func vaultOrThrow(_ error: StoreSelectionError) async throws -> any CredentialStore {
         guard error.isNothingSetUp else { throw error }
         let keyFile = configurationFolder + "/vault.key"
@@ -99,7 +99,8 @@ struct UnlockHint: Sendable {
     private let isOfUse: Bool
     private let output: TerminalOutput
 
-    /// - Parameter command: the one that may ask. Whoever unlocks the vault, or is to prove the passphrase, needs no hint.
+    /// - Parameter command: the one that may ask. Whoever unlocks the vault, or is to prove the passphrase, needs no
+    ///   hint.
     init(_ environment: ProgramEnvironment, command: String, output: TerminalOutput) {
         mark = environment.stateDirectory + "/unlock-hint"
         self.output = output

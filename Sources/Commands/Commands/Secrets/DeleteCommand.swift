@@ -39,9 +39,10 @@ extension CommandOption {
 }
 
 extension CommandContext {
-    /// Whether a command with `--yes` asks before it deletes: at a terminal, without that option.
+    /// Whether a command that has the option `--yes` asks first: at a terminal, if the option isn't given.
     func asks(_ arguments: ParsedArguments) -> Bool { SecretInput.isTerminal() && !arguments.has(.yes) }
 
+    /// Asks before something is deleted.
     func confirm(_ question: LogMessage) throws -> Bool {
         try mapError(
             { (error: PromptError) in CommandFailure(error, otherwise: "add --yes to go on without a question") },

@@ -50,8 +50,8 @@ extension ATProtocolClient {
     /// response with the right state ends the authorization, even if the server refuses it. Throws
     /// `.noAuthorizationPending`, `.authorizationExpired`.
     ///
-    /// The state doesn't tell one browser from another: a web server must check that the response comes from the browser that
-    /// it sent to the server, such as by a cookie.
+    /// The state doesn't tell one browser from another: a web server must check that the response comes from the
+    /// browser that it sent to the server, such as by a cookie.
     @discardableResult
     public func resumeAuthorization(
         with response: consuming AuthorizationResponse

@@ -115,10 +115,11 @@ extension TokenEndpoint {
     /// 3.4 and 3.5).
     ///
     /// It waits as long as the server says between two questions, five seconds more from each `slow_down` on, and twice
-    /// as long after each request that got no response.
+    /// as long after each request that got no response, a page instead of JSON, or an error that passes.
     ///
-    /// Throws `.accessDenied`, and `.deviceCodeExpired` when the codes' life or `timeout` is over, unless the last request
-    /// failed: then its error. Throws `.networkError` with `.cancelled` when the task is cancelled; otherwise as `exchange`.
+    /// Throws `.accessDenied`, and `.deviceCodeExpired` when the codes' life or `timeout` is over, unless the last
+    /// request failed: then its error. Throws `.networkError` with `.cancelled` when the task is cancelled; otherwise
+    /// as `exchange`.
     ///
     /// - Parameter timeout: how long to wait at most, where the codes live longer.
     package func poll(

@@ -8,8 +8,8 @@ internal import LatchkeySystem
 extension SignInService {
     // MARK: - With tokens in hand
 
-    /// Stores the session. If that fails, revokes the tokens, except at a server where that would end the person's other
-    /// sessions. Refuses a server that uses one of the person's tokens as their name.
+    /// Stores the session. If that fails, revokes the tokens, except at a server where that would end the person's
+    /// other sessions. Refuses a server that uses one of the person's tokens as their name.
     func keep(
         _ tokens: borrowing TokenResponse, named account: String?, server: AuthorizationServerMetadata,
         secret: borrowing Secret<ClientSecret>?, signer: DPoPProofSigner?, mayAsk: Bool = true
@@ -293,8 +293,8 @@ extension SignInService {
 
 extension SignInService {
     /// Revokes an account's tokens, the refresh token first, and deletes its session even without the server.
-    /// Cancelling has an effect only before the request to the server. If a refresh in another process takes longer than
-    /// 30 seconds, nothing is done: the deletion is `.failed` with `busy`.
+    /// Cancelling has an effect only before the request to the server. If a refresh in another process takes longer
+    /// than 30 seconds, nothing is done: the deletion is `.failed` with `busy`.
     ///
     /// - Parameter account: by default the current account.
     @discardableResult

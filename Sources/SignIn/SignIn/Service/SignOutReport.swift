@@ -9,8 +9,8 @@ internal import LatchkeySystem
 public struct SignOutReport: Sendable, Hashable, Loggable {
     /// Whether the tokens are still good at the server (RFC 7009, or the provider's own way).
     public enum Revocation: Sendable, Hashable {
-        /// The server has revoked the refresh token, or the access token if there is no refresh token. Nearly all servers
-        /// revoke the access token with it; otherwise that token expires.
+        /// The server has revoked the refresh token, or the access token if there is no refresh token. Nearly all
+        /// servers revoke the access token with it; otherwise that token expires.
         case revoked
         /// The server can't revoke tokens; they expire, or can be revoked on a page of the service.
         case unsupported

@@ -79,9 +79,9 @@ package struct StoredSession: ~Copyable, Sendable {
     /// How many seconds an access token counts as fresh if the server didn't say when it ends.
     private static let unsaidLifetime: Int64 = 3600
 
-    /// Whether the token needs no refresh yet: it doesn't end within a minute, so that a request that takes a while still
-    /// arrives in time, or within the last quarter of a short life. A token that was issued in the future needs one: the wrong
-    /// clock dated its end, too.
+    /// Whether the token needs no refresh yet. It needs one in its last minute, so that a slow request still arrives in
+    /// time; if it lives for less than four minutes, in its last quarter; and if it was issued in the future, because
+    /// the wrong clock dated its end, too.
     package func isFresh(at now: UnixTime, _ token: Token = .access) -> Bool {
         guard now >= issued.advanced(bySeconds: -300) else { return false }
         if let end = end(of: token) {
@@ -104,8 +104,8 @@ package struct StoredSession: ~Copyable, Sendable {
             && (resource == provider.resource || (provider.resource == nil && provider.account == .nowhere))
     }
 
-    /// The person whom the ID tokens of a refresh must be for. An API may have another number for them than ID tokens, as
-    /// Microsoft's has.
+    /// The person whom the ID tokens of a refresh must be for. An API may have another number for them than ID tokens,
+    /// as Microsoft's has.
     borrowing func idTokenSubject(at provider: OAuthProvider) -> String? {
         guard case .resource = provider.account else { return subject }
         switch idToken {
@@ -145,8 +145,8 @@ public struct SessionSummary: Sendable, Hashable {
     package enum Naming: Sendable, Hashable {
         /// The server or the caller named the account.
         case byServer
-        /// The server doesn't report who signed in, so the account is named after the provider. If the server fails only
-        /// for now, and a session has that name, the name has a number too.
+        /// The server doesn't report who signed in, so the account is named after the provider. If the server fails
+        /// only for now, and a session has that name, the name has a number too.
         case byProvider
         /// This name is another person's account at the same server, so the session has a number after the name.
         case taken(String)

@@ -1,7 +1,7 @@
 internal import Testing
 internal import TestServices
 
-/// What differs from gnome-keyring, as Docs/Reference/secret-service.md says it: ours is on a vault with a key file.
+/// What differs from gnome-keyring, as Docs/HowTo/keyring.md says it: ours is on a vault with a key file.
 struct DifferenceTests {
     @Test(arguments: [
         (
@@ -14,6 +14,9 @@ struct DifferenceTests {
             found by another schema: 0
             replaced without a label: label
             attributes of another type: InvalidArgs
+            a label of 5,000 bytes: InvalidArgs
+            an attribute without a name: InvalidArgs
+            the first collection's label: Latchkey
             content type: application/octet-stream
             a new collection: is there at once
             an alias of one's own: is made
@@ -23,6 +26,7 @@ struct DifferenceTests {
             locked, and searched: 1
             locked, and read: IsLocked
             unlocked: without a question
+            locked, and deleted: IsLocked
 
             """
         ),
@@ -36,6 +40,9 @@ struct DifferenceTests {
             found by another schema: 0
             replaced without a label: label
             attributes of another type: InvalidArgs
+            a label of 5,000 bytes: is taken
+            an attribute without a name: is taken
+            the first collection's label: Login
             content type: text/plain
             a new collection: asks
             an alias of one's own: NotSupported
@@ -45,6 +52,7 @@ struct DifferenceTests {
             locked, and searched: 1
             locked, and read: IsLocked
             unlocked: asks
+            locked, and deleted: /
 
             """
         ),

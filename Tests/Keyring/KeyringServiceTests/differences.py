@@ -1,4 +1,4 @@
-"""What Docs/Reference/secret-service.md says of two services: the same calls, and a line for what came of each."""
+"""What Docs/HowTo/keyring.md says of two services: the same calls, and a line for what came of each."""
 
 import os
 import sys
@@ -41,6 +41,13 @@ print("replaced without a label:", get(bare, "Item", "Label")[0][1])
 wrong = {"org.freedesktop.Secret.Item.Attributes": ("a{sv}", {"a": ("s", "1")})}
 print("attributes of another type:",
       call(LOGIN, "org.freedesktop.Secret.Collection", "CreateItem", "a{sv}(oayays)b", (wrong, value, True))[0])
+for name, label, attributes in [("a label of 5,000 bytes", "x" * 5000, {"l": "1"}),
+                                ("an attribute without a name", "x", {"": "1"})]:
+    properties = {"org.freedesktop.Secret.Item.Label": ("s", label),
+                  "org.freedesktop.Secret.Item.Attributes": ("a{ss}", attributes)}
+    answer = call(LOGIN, "org.freedesktop.Secret.Collection", "CreateItem", "a{sv}(oayays)b", (properties, value, True))[0]
+    print(f"{name}:", "is taken" if answer.startswith("/") else answer)
+print("the first collection's label:", get(LOGIN, "Collection", "Label")[0][1])
 kept = make({"type": "1"}, kind="application/octet-stream")
 print("content type:", items("GetSecret", kept, "o", (plain,))[0][3])
 label = {"org.freedesktop.Secret.Collection.Label": ("s", "Work")}
@@ -56,3 +63,5 @@ print("locked, and searched:", len(service("SearchItems", "a{ss}", {"type": "1"}
 print("locked, and read:", items("GetSecret", kept, "o", (plain,))[0])
 done, asked = service("Unlock", "ao", [LOGIN])
 print("unlocked:", "asks" if asked != "/" else "without a question")
+service("Lock", "ao", [LOGIN])
+print("locked, and deleted:", call(LOGIN, "org.freedesktop.Secret.Collection", "Delete")[0])

@@ -56,8 +56,8 @@ struct NewVaultKey: ~Copyable {
 
     /// Takes a key file, which is made when it is missing.
     ///
-    /// A lock on the file, held until this process ends, keeps a command that fails from deleting the key file that another
-    /// command uses too. Throws `busy` while another one has made the file and hasn't ended.
+    /// A lock on the file, held until this process ends, keeps a command that fails from deleting the key file that
+    /// another command uses too. Throws `busy` while another one has made the file and hasn't ended.
     init(keyFile path: String) throws(StoreError) {
         let isNew = unsafe access(path, F_OK) != 0
         if isNew { try VaultKeyFile.create(at: path) }
@@ -96,7 +96,8 @@ struct NewVaultKey: ~Copyable {
         made = .nothing
     }
 
-    /// Asks for a passphrase, twice. Proposes a generated passphrase instead of a short one; the short one needs consent.
+    /// Asks for a passphrase, twice. Proposes a generated passphrase instead of a short one; the short one needs
+    /// consent.
     ///
     /// - Parameter otherwise: the way to pass the passphrase without a question, for the hint.
     init(
@@ -148,8 +149,8 @@ struct NewVaultKey: ~Copyable {
         made = .item(keyring, slot)
     }
 
-    /// Deletes the key again after an error, because it could be mistaken for the key of another vault. A key that may be
-    /// the only one of its vault stays: a disk or a database can lose the answer of a change that was made.
+    /// Deletes the key again after an error, because it could be mistaken for the key of another vault. A key that may
+    /// be the only one of its vault stays: a disk or a database can lose the answer of a change that was made.
     borrowing func discard(ifUnneeded isUnneeded: Bool, ofVaultAt vault: String, _ output: TerminalOutput) async {
         let hint: LogMessage = "run `latchkey vault slots --vault \(CredentialName.word(vault))` to see the slots"
         switch made {
@@ -255,8 +256,8 @@ extension CommandContext {
         return vault
     }
 
-    /// Forgets the remembered key files that no longer open the vault, unless none does and no key is set. One that isn't
-    /// there now may be on a disk that is.
+    /// Forgets the remembered key files that no longer open the vault, unless none does and no key is set. One that
+    /// isn't there now may be on a disk that is.
     func forgetKeyFiles(of vault: VaultStore) async {
         let known = RememberedKeyFiles(environment)
         let files = known.paths(forVault: vault.identifier)

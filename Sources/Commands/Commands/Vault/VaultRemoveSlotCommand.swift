@@ -44,8 +44,8 @@ extension CommandContext {
             """)
     }
 
-    /// Deletes the desktop keyring's key for a removed slot, or forgets its key file, and says what becomes of copies. A key
-    /// that stays behind opens only them.
+    /// Deletes the desktop keyring's key for a removed slot, or forgets its key file, and says what becomes of copies.
+    /// A key that stays behind opens only them.
     func forgetKey(of slot: KeySlotDescription?, in vault: VaultStore) async {
         guard let slot else { return }
         guard slot.kind == .secretService else {

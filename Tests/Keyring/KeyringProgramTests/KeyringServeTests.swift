@@ -173,7 +173,9 @@ struct KeyringServeTests {
         let agent = try BuiltProducts.latchkey().start(
             ["keyring", "agent"], environment: scene.environment, terminal: terminal, streamsOnTerminal: true)
         try await terminal.waitUntilShown("press Ctrl-C to stop")
-        async let stored = scene.shell("printf x | secret-tool store --label=l service a username b")
+        // The search waits for the person as well.
+        async let stored = scene.shell(
+            "secret-tool lookup service a; printf x | secret-tool store --label=l service a username b")
         try await terminal.waitForQuestion("Passphrase of the vault", from: agent)
         for attempt in 2...3 {
             terminal.type("wrong\r")

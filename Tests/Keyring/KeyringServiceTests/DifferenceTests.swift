@@ -19,6 +19,8 @@ struct DifferenceTests {
             the first collection's label: Latchkey
             content type: application/octet-stream
             a new collection: is there at once
+            replace emits: ItemChanged
+            an item's Type: UnknownProperty
             an alias of one's own: is made
             a public value of 0: InvalidArgs
             what isn't there: NoSuchObject
@@ -26,6 +28,8 @@ struct DifferenceTests {
             locked, and searched: 1
             locked, and read: IsLocked
             unlocked: without a question
+            ChangeLock: UnknownMethod
+            LockService: UnknownMethod
             locked, and deleted: IsLocked
 
             """
@@ -45,6 +49,8 @@ struct DifferenceTests {
             the first collection's label: Login
             content type: text/plain
             a new collection: asks
+            replace emits: ItemCreated
+            an item's Type: exists
             an alias of one's own: NotSupported
             a public value of 0: taken
             what isn't there: UnknownMethod
@@ -52,6 +58,8 @@ struct DifferenceTests {
             locked, and searched: 1
             locked, and read: IsLocked
             unlocked: asks
+            ChangeLock: exists
+            LockService: exists
             locked, and deleted: /
 
             """

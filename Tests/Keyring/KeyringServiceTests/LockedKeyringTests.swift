@@ -96,7 +96,7 @@ struct LockedKeyringTests {
         let agent = try await agent("open sesame", "open sesame")
         #expect(try await calls("unlock", Self.login) == ["[] prompt", "False ('ao', ['\(Self.login)'])"])
         #expect(
-            try await calls("lock", Self.login, "search") == [
+            try await calls("lock", Self.login, "get", Self.login, "Collection", "Items") == [
                 "['\(Self.login)'] /", "IsLocked the vault is locked: unlock the vault",
             ])
         #expect(
@@ -117,7 +117,34 @@ struct LockedKeyringTests {
         let item = Self.login + "/i1"
         #expect(
             try await calls("search", "read-plain", "x") == ["['\(item)'] []", "secret"])
-        #expect(agent.outputSoFar == "ready\nasked\n")
+        #expect(agent.outputSoFar == "ready\nasked\nasked\n")
+    }
+
+    /// libsecret searches before anything else, and unlocks only what a search has found.
+    @Test func `a search waits until a person unlocks the vault, and is refused if nobody does`() async throws {
+        let agent = try await agent("open sesame", "open sesame")
+        let tool = keyring.session
+        #expect(
+            try await tool.secretTool(["store", "--label=x", "a", "1"], input: Array("one".utf8)).status == 0)
+        #expect(try await calls("lock", Self.login) == ["['\(Self.login)'] /"])
+        #expect(try await tool.secretTool(["lookup", "a", "1"]).outputText == "one")
+        #expect(agent.outputSoFar == "ready\nasked\nasked\n")
+        // Now the person types nothing.
+        #expect(try await calls("lock", Self.login) == ["['\(Self.login)'] /"])
+        let refused = try await tool.secretTool(["lookup", "a", "1"])
+        #expect(refused.status == 1 && refused.errorText.contains("the vault is locked"), "\(refused.errorText)")
+        #expect(agent.outputSoFar == "ready\nasked\nasked\nasked\n")
+    }
+
+    @Test func `a search in one collection waits for a person too, and an unlocking elsewhere ends the wait`()
+        async throws
+    {
+        let agent = try await agent("silence")
+        async let found = calls("search-in", Self.login)
+        try await agent.wait(for: "the question") { agent.outputSoFar.contains("asked\n") }
+        try await keyring.tell("slot")
+        #expect(try await calls("search") == ["[] []"])
+        #expect(try await found == ["[]"])
     }
 
     @Test func `the secrets of a locked vault are refused, and not none`() async throws {

@@ -73,6 +73,8 @@ for word in words:
             print(*service("CreateCollection", "a{sv}s", {}, next(words)))
         case "search":
             print(*service("SearchItems", "a{ss}", {}))
+        case "search-in":
+            print(*call(next(words), "org.freedesktop.Secret.Collection", "SearchItems", "a{ss}", ({},)))
         case "unlock":
             done, path = service("Unlock", "ao", [next(words)])
             print(done, "prompt" if path != "/" else path)

@@ -53,6 +53,15 @@ print("content type:", items("GetSecret", kept, "o", (plain,))[0][3])
 label = {"org.freedesktop.Secret.Collection.Label": ("s", "Work")}
 made, asked = service("CreateCollection", "a{sv}s", label, "")
 print("a new collection:", "asks" if asked != "/" else "is there at once")
+rule = MatchRule(type="signal", interface="org.freedesktop.Secret.Collection")
+Proxy(message_bus, bus).AddMatch(rule)
+with bus.filter(rule) as signals:
+    make({"type": "1"}, kind="application/octet-stream")
+    # What the service sends before this response has come.
+    get(LOGIN, "Collection", "Label")
+    print("replace emits:", *[signal.header.fields[HeaderFields.member] for signal in signals])
+answer = get(kept, "Item", "Type")
+print("an item's Type:", "exists" if isinstance(answer[0], tuple) else answer[0])
 answer = service("SetAlias", "so", "other", LOGIN)
 print("an alias of one's own:", answer[0] if answer else "is made")
 answer = public(b"\0")
@@ -64,4 +73,7 @@ print("locked, and read:", items("GetSecret", kept, "o", (plain,))[0])
 done, asked = service("Unlock", "ao", [LOGIN])
 print("unlocked:", "asks" if asked != "/" else "without a question")
 service("Lock", "ao", [LOGIN])
+for member, signature, body in [("ChangeLock", "o", (LOGIN,)), ("LockService", None, ())]:
+    answer = service(member, signature, *body)
+    print(f"{member}:", answer[0] if answer and not answer[0].startswith("/") else "exists")
 print("locked, and deleted:", call(LOGIN, "org.freedesktop.Secret.Collection", "Delete")[0])

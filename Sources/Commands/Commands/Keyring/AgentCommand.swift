@@ -9,11 +9,11 @@ enum AgentCommand {
 
     static let command = Command(
         "keyring", "agent",
-        summary: "ask for the passphrase at this terminal when a program asks to unlock the keyring",
+        summary: "ask for the passphrase at this terminal when a program needs the keyring",
         details: """
             agent runs until a signal or the end of the keyring stops it. The passphrase goes to the keyring directly, not over the bus.
-            Programs that only search, such as `secret-tool lookup`, get an error while the keyring is locked, and so do all without an
-            agent, until you run `latchkey vault unlock`.
+            A program that searches a locked keyring waits for the passphrase. Many programs give up after 25 seconds, and find the item
+            at their next try. Without an agent they get an error, until you run `latchkey vault unlock`.
             """,
         examples: ["latchkey keyring agent"], runs: { _ in .pool }
     ) { _, context in

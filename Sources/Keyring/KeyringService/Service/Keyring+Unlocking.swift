@@ -111,6 +111,8 @@ final class KeyringPrompt {
         case lock(paths: [String], collections: Set<String>)
         case deleteCollection(String)
         case deleteItem(ItemID, collection: String)
+        /// A call that is done again once the vault is open, and otherwise refused.
+        case search(BusCall, BusFault)
     }
 
     let path: String
@@ -132,7 +134,7 @@ final class KeyringPrompt {
     var pathCount: Int {
         switch matter {
         case .unlock(let paths, _), .lock(let paths, _): paths.count
-        case .deleteCollection, .deleteItem: 1
+        case .deleteCollection, .deleteItem, .search: 1
         }
     }
 
@@ -169,6 +171,17 @@ extension Keyring {
         complete(prompt, isDismissed: true)
         askNext()
         return .none
+    }
+
+    /// Whether a search that found the vault locked waits for a person. Clients of libsecret search first, and unlock only
+    /// what a search has found.
+    func waitsForPerson(_ call: BusCall, after fault: BusFault) -> Bool {
+        guard call.member == "SearchItems", fault.name == StaticString.isLocked.description, !agents.isEmpty,
+            let path = try? addPrompt(.search(call, fault))
+        else { return false }
+        prompts[path]?.isShown = true
+        askNext()
+        return true
     }
 
     /// Asks the person for one prompt at a time. The answer counts for all prompts that wait. If the client leaves
@@ -223,17 +236,22 @@ extension Keyring {
                 complete(prompt, isDismissed: true)
                 return
             }
+        case .search(let call, _): queue.putBack(.call(call), of: prompt.client)
         }
         complete(prompt, isDismissed: false)
     }
 
     private func complete(_ prompt: KeyringPrompt, isDismissed: Bool) {
         guard prompts.removeValue(forKey: prompt.path) != nil else { return }
+        if case .search(let call, let fault) = prompt.matter {
+            if isDismissed { bus.reply(to: call, .failure(fault)) }
+            return
+        }
         let result: BusValue =
             switch prompt.matter {
             // Clients take the result for a list of paths, dismissed or not.
             case .unlock(let paths, _), .lock(let paths, _): .paths(isDismissed ? [] : paths)
-            case .deleteCollection, .deleteItem: .string("")
+            case .deleteCollection, .deleteItem, .search: .string("")
             }
         let bus = bus
         // Behind the response to Prompt: some clients read one after the other.

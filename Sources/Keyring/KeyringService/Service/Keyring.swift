@@ -112,6 +112,7 @@ final class Keyring {
                 break
             }
             let result: Result<BusValue?, BusFault> = await Result(awaiting: try await respond(to: call))
+            if case .failure(let fault) = result, waitsForPerson(call, after: fault) { break }
             await reply(to: call, result)
         case .rest(let rest):
             sender = rest.call.sender

@@ -74,16 +74,17 @@ package struct SystemErrorNumber: Error, Sendable, Hashable {
     package init(_ number: Int32) { self.number = number }
 }
 
-/// Runs a call that starts threads, ours or a library's. A new thread inherits the signal mask, and only the program's
-/// own threads should get signals. The signals of a crash stay unblocked.
-package func withSignalsBlocked<Result>(_ body: () -> Result) -> Result {
+/// Runs what this thread's signals mustn't interrupt, or a call that starts threads, ours or a library's: a new thread
+/// inherits the signal mask, and only the program's own threads should get signals. The signals of a crash stay unblocked.
+package func withSignalsBlocked<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result
+{
     var blocked = sigset_t()
     var previous = sigset_t()
     unsafe sigfillset(&blocked)
     for signal in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { unsafe sigdelset(&blocked, signal) }
     unsafe pthread_sigmask(SIG_SETMASK, &blocked, &previous)
     defer { unsafe pthread_sigmask(SIG_SETMASK, &previous, nil) }
-    return body()
+    return try body()
 }
 
 /// A value that can't be copied, such as a secret, where an array, a closure or a C library refers to it.

@@ -72,7 +72,8 @@ import TestServices
             #expect(
                 run.errorText.contains("\(file) already sets credential-helpers, so it wasn't changed")
                     && run.errorText.contains(
-                        "latchkey: hint: add \"latchkey\" before the other helpers in that file\n"),
+                        "latchkey: hint: add \"latchkey\" before the other helpers in that file, then run the command again\n"
+                    ),
                 "\(run.errorText)")
         }
         #expect(!FileManager.default.fileExists(atPath: file + ".d"))

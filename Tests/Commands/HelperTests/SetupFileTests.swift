@@ -232,12 +232,116 @@ import TestServices
         #expect(run.status == 77 && !FileManager.default.fileExists(atPath: directory / "off"))
     }
 
-    @Test(arguments: [("[credential]\n\thelper = store\n", true), ("[credential]\n\thelper =\n", false), ("", false)])
-    func `setup says that git asks an earlier helper first`(_ text: String, _ isSaid: Bool) async throws {
+    /// An included file, one line, and the second of git's two files weren't looked at.
+    @Test(arguments: [
+        ("[credential]\n\thelper = store\n", true), ("[credential]\n\thelper =\n", false), ("", false),
+        ("[credential] helper = store\n", true), ("[include]\n\tpath = more\n", true),
+        ("[credential]\n\thelper = store\n[credential]\n\thelper =\n", false),
+        ("[credential \"https://example.org\"]\n\thelper = store\n", false),
+    ])
+    func `setup says that git asks other helpers too`(_ text: String, _ isSaid: Bool) async throws {
         try directory.write("home/.gitconfig", text)
+        try directory.write("home/more", "[credential]\n\thelper = store\n")
         let run = try await setup("git", "--yes")
         #expect(
-            run.status == 0 && run.errorText.contains("git asks another helper first") == isSaid, "\(run.errorText)")
+            run.status == 0 && run.errorText.contains("git asks another helper too") == isSaid, "\(run.errorText)")
+    }
+
+    /// The options became lines of the new one's value.
+    @Test(arguments: ["    ", "\t", " "])
+    func `a setting is indented as those below it`(_ indentation: String) async throws {
+        let pip =
+            "[global]\n\n# where\n\(indentation)index-url = http://127.0.0.1:1/simple\n\(indentation)timeout = 60\n"
+        let aws = "[default]\n\(indentation)region = eu-central-1\n\(indentation)output = json\n"
+        try write("config/pip/pip.conf", Array(pip.utf8))
+        try write("home/.aws/config", Array(aws.utf8))
+        #expect(try await setup("pip", "--yes").status == 0)
+        #expect(try await setup("aws", "--yes").status == 0)
+        let read = try await shell(
+            """
+            /usr/bin/python3 -c 'import configparser, sys
+            for name in sys.argv[1:]:
+                file = configparser.RawConfigParser()
+                file.read(name)
+                print([(section, sorted(file[section])) for section in file.sections()])
+            ' config/pip/pip.conf home/.aws/config
+            """)
+        #expect(
+            read.outputText == """
+                [('global', ['index-url', 'keyring-provider', 'timeout'])]
+                [('default', ['credential_process', 'output', 'region'])]
+
+                """, "\(read.errorText)")
+        #expect(try await setup("pip", "--undo", "--yes").status == 0)
+        #expect(try await setup("aws", "--undo", "--yes").status == 0)
+        #expect(try directory.read("config/pip/pip.conf") == Array(pip.utf8))
+        #expect(try directory.read("home/.aws/config") == Array(aws.utf8))
+    }
+
+    @Test func `setup doesn't write while git does`() async throws {
+        try directory.write("home/.gitconfig", "[user]\n")
+        try directory.write("home/.gitconfig.lock", "")
+        let run = try await setup("git", "--yes")
+        #expect(run.status == 75 && run.errorText.contains("[setup.busy]"), "\(run.errorText)")
+        #expect(try directory.read("home/.gitconfig") == Array("[user]\n".utf8))
+        try FileManager.default.removeItem(atPath: directory / "home/.gitconfig.lock")
+        // Of many settings that git writes in the meantime, none is lost.
+        let latchkey = try BuiltProducts.latchkey().path
+        let shared = try await shell(
+            """
+            for number in 1 2 3 4 5 6 7 8; do
+                for part in a b c; do git config --global "$part.key$number" x || echo refused; done &
+                \(latchkey) setup git --yes 2> /dev/null; \(latchkey) setup git --undo --yes 2> /dev/null
+                wait
+            done
+            git config --global --get-regexp 'key' | wc -l
+            """)
+        let refused = shared.outputText.split(separator: "\n").count { $0 == "refused" }
+        #expect(shared.outputText.hasSuffix("\(24 - refused)\n"), "\(shared.outputText)")
+        #expect(try !entries("home").contains(".gitconfig.lock"))
+    }
+
+    @Test func `a key in AWS's configuration is left, and the file is listed as plain text`() async throws {
+        let text = Array("[default]\naws_access_key_id = AKIAOLD\naws_secret_access_key = example\n".utf8)
+        try write("home/.aws/config", text)
+        let run = try await setup("aws", "--yes")
+        #expect(run.status == 77 && run.errorText.contains("latchkey set aws:PROFILE KEY-ID"), "\(run.errorText)")
+        #expect(try directory.read("home/.aws/config") == text)
+        #expect(try await setup().outputText.contains(".aws/config"))
+        let expanded = try await setup("aws", "--yes", with: ["AWS_CONFIG_FILE": "~/other"])
+        #expect(expanded.status == 0 && FileManager.default.fileExists(atPath: directory / "home/other"))
+    }
+
+    @Test func `docker's logins in its file are named, because docker no longer sees them`() async throws {
+        try write("home/.docker/config.json", Array(#"{"auths":{"127.0.0.1:1":{"auth":"YTpi"}}}"#.utf8))
+        let run = try await setup("docker", "--yes")
+        #expect(run.status == 0 && run.errorText.contains("latchkey import --from docker"), "\(run.errorText)")
+    }
+
+    @Test func `an entry from elsewhere gets its link, and --undo says that the entry stays`() async throws {
+        try write("home/.docker/config.json", Array(#"{"credsStore":"latchkey"}"#.utf8))
+        try write(
+            "home/.config/containers/registries.conf",
+            Array("credential-helpers = [\"latchkey\", \"containers-auth.json\"]\n".utf8))
+        let path = ["PATH": Program.searchPath]
+        for tool in ["docker", "podman"] {
+            #expect(try await setup(tool, "--yes", with: path).status == 0)
+            #expect(try entries("home/.local/bin") == ["docker-credential-latchkey"])
+            let undone = try await setup(tool, "--undo", "--yes", with: path)
+            #expect(
+                undone.status == 0 && undone.errorText.contains("still names Latchkey")
+                    && !undone.errorText.contains("no longer uses"), "\(undone.errorText)")
+            #expect(try entries("home/.local/bin").isEmpty)
+        }
+    }
+
+    @Test func `a commented line sets nothing up, and the documented link's name does`() async throws {
+        try directory.write("home/.gitconfig", "[credential]\n#\thelper = /usr/bin/latchkey helper git\n")
+        #expect(try await setup().outputText.contains("no: latchkey setup git"))
+        try directory.write("home/.gitconfig", "[credential]\n\thelper = latchkey\n")
+        #expect(try await !setup().outputText.contains("no: latchkey setup git"))
+        let run = try await setup("git", "--yes")
+        #expect(run.status == 0 && run.errorText.contains("already gets"), "\(run.errorText)")
     }
 
     // MARK: - Files

@@ -139,7 +139,11 @@ import TestServices
         #expect(try await run("work").errorText == "latchkey: kubectl already gets its tokens from Latchkey\n")
         #expect(try await run("work", "--json").outputText.contains("\"change\": \"none\""))
         #expect(try await run("work", "--id", "--yes").errorText.contains("[setup.other]"))
-        #expect(try await run("work", "--undo", "--yes").status == 0)
+        _ = try await scene.shell("\"$1/kubectl\" config set-context here --user=work", judges)
+        let undone = try await run("work", "--undo", "--yes")
+        #expect(
+            undone.status == 0 && undone.errorText.contains("kubectl config set-context here --user=NAME"),
+            "\(undone.errorText)")
         let gone = try await scene.shell("\"$1/kubectl\" config view -o jsonpath='{.users}'", judges)
         #expect(gone.outputText.isEmpty || gone.outputText == "null")
         let rest = try await BuiltProducts.latchkey().run(["setup"], environment: environment).outputText
@@ -345,7 +349,7 @@ import TestServices
         #expect(refused.errorText.contains("change it yourself; see what it needs: latchkey setup \(tool) --print"))
         let shown = try await setup(tool, "--print")
         #expect(shown.outputText.contains("\n+ ") && shown.outputText.contains("latchkey"), "\(shown.outputText)")
-        #expect(shown.errorText.contains("hint: add these lines yourself"), "\(shown.errorText)")
+        #expect(shown.errorText.contains("hint: write this yourself"), "\(shown.errorText)")
         #expect(try scene.directory.read(file) == Array(text.utf8))
     }
 

@@ -20,6 +20,7 @@ struct HintTests {
         "Commands/Commands/Vault/VaultNewKeyCommand.swift": ["--name"],
         "Commands/Commands/Doctor/ProcessCheck.swift": ["--ulimit"],
         "Commands/Commands/Program/StoreHints.swift": ["--unlock"],
+        "Commands/Commands/Setup/SetupCommand.swift": ["--get-all", "--show-origin"],
         "Commands/Commands/Setup/KubectlSetup.swift": [
             "--exec-api-version", "--exec-command", "--exec-interactive-mode", "--exec-arg", "--kubeconfig",
             "--current",

@@ -50,6 +50,35 @@ struct ConfigurationFile: Sendable {
 
     func remove() { unsafe unlink(resolved) }
 
+    /// Keeps git from writing, which writes the file only while it has FILE.lock for itself (lockfile.h in its sources).
+    func lockedAsByGit(_ body: () throws -> Void) throws {
+        let lock = resolved + ".lock"
+        try withSignalsBlocked {
+            var number = Self.create(lock)
+            // git takes some milliseconds, and so does this.
+            for _ in 0..<200 where number == EEXIST {
+                var pause = timespec(tv_sec: 0, tv_nsec: 5_000_000)
+                unsafe nanosleep(&pause, nil)
+                number = Self.create(lock)
+            }
+            guard number != EEXIST else {
+                throw CommandFailure(
+                    .tryAgain, "setup.busy", "git is writing \(shown)",
+                    hint: "run the command again; if no git runs, remove \(shown).lock")
+            }
+            // Elsewhere git can't write either, and writing says why.
+            defer { if number == 0 { FileNames.remove(lock) } }
+            try body()
+        }
+    }
+
+    private static func create(_ path: String) -> Int32 {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
+        guard descriptor >= 0 else { return errno }
+        close(descriptor)
+        return 0
+    }
+
     /// Where a link leads.
     private var resolved: String { FileSystem.resolving(path) ?? path }
 
@@ -103,6 +132,29 @@ extension Span<UInt8> {
             var next = start + name.utf8CodeUnitCount + start
             while next < text.count, text[next] == 0x20 || text[next] == 0x09 { next += 1 }
             return next < text.count && (text[next] == UInt8(ascii: "=") || text[next] == UInt8(ascii: ":"))
+        }
+    }
+
+    /// What the first setting of a section is indented by. To Python's reader, a line that is indented further than the
+    /// setting before it continues that one.
+    func indentation(of section: Range<Int>) -> String {
+        for line in lines where section.contains(line.lowerBound) {
+            let text = trimmed(line)
+            guard !text.isEmpty, self[text.lowerBound] != UInt8(ascii: "#"), self[text.lowerBound] != UInt8(ascii: ";")
+            else { continue }
+            return extracting(line.lowerBound..<text.lowerBound).publicText() ?? ""
+        }
+        return ""
+    }
+
+    /// Whether a line that is no comment has Latchkey as a command or as a helper's name: an address may have the word,
+    /// too.
+    var namesUs: Bool {
+        lines.contains { line in
+            let text = extracting(trimmed(line))
+            guard !text.isEmpty, text[0] != UInt8(ascii: "#"), text[0] != UInt8(ascii: ";") else { return false }
+            return ["latchkey helper ", "\"latchkey\"", "-latchkey\""].contains { !text.places(of: $0).isEmpty }
+                || text.places(of: "/latchkey").last?.upperBound == text.count
         }
     }
 

@@ -78,7 +78,14 @@ struct KubectlSetup {
         }
         try context.consent(arguments.has(.yes))
         try callKubectl(["config"] + words + ["--kubeconfig", file.path])
-        if isUndone { return try context.tell("kubectl no longer uses Latchkey", "undone", of: "kubectl", file) }
+        if isUndone {
+            if let contexts = contexts(), let first = contexts.split(separator: " ").first {
+                context.output.warn(
+                    "contexts still name that user, so kubectl can't sign in there: \(shown(contexts))",
+                    hint: "choose another user: kubectl config set-context \(shown(String(first))) --user=NAME")
+            }
+            return try context.tell("kubectl no longer uses Latchkey", "undone", of: "kubectl", file)
+        }
         return try context.tell(
             "to use it in your context: kubectl config set-context --current --user=\(shown(provider))", "made",
             of: "kubectl", file)
@@ -105,7 +112,10 @@ struct KubectlSetup {
 
     private func entry(_ kubectl: String, _ options: [String]) throws -> Entry {
         let limits = JSONLimits(byteCount: Self.maximumByteCount, valueCount: 65_536, memberCount: 4096)
-        guard let view = view(kubectl, options), let document = try? JSONDocument(view, limits: limits) else {
+        // kubectl leaves out its files' secrets.
+        guard let view = Self.output(of: kubectl, ["config", "view", "--output=json"] + options),
+            let document = try? JSONDocument(view, limits: limits)
+        else {
             throw CommandFailure(
                 .refused, "setup.unusable", "kubectl can't read its configuration, so it wasn't changed",
                 hint: "run kubectl config view to see why")
@@ -125,17 +135,23 @@ struct KubectlSetup {
         return .ours(isSame: words == arguments && text(document.member("command", of: exec)) == program)
     }
 
+    /// The contexts with the user of this name.
+    private func contexts() -> String? {
+        let query = "--output=jsonpath={.contexts[?(@.context.user==\"\(provider)\")].name}"
+        return kubectl.flatMap { Self.output(of: $0, ["config", "view", query]) }?.withExposedBytes { $0.publicText() }
+    }
+
     private static let maximumByteCount = 4 << 20
 
-    /// What kubectl shows of its files, with their secrets left out; `nil` if it fails.
-    private func view(_ kubectl: String, _ options: [String]) -> Secret<MessageBody>? {
+    /// What a program prints; `nil` if it fails.
+    static func output(of program: String, _ words: [String]) -> Secret<MessageBody>? {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }
         var settings = ChildProcess.Settings.quiet
         settings.descriptors += [.copies(ends[1], to: 1), .closes(from: 3)]
-        let child = try? unsafe ChildProcess(kubectl, [kubectl, "config", "view", "--output=json"] + options, settings)
+        let child = try? unsafe ChildProcess(program, [program] + words, settings)
         close(ends[1])
-        let shown = try? SecretInput.readAll(from: ends[0], as: MessageBody.self, limit: Self.maximumByteCount)
+        let shown = try? SecretInput.readAll(from: ends[0], as: MessageBody.self, limit: maximumByteCount)
         close(ends[0])
         return child?.wait() == 0 ? shown : nil
     }

@@ -13,7 +13,7 @@ enum SetupCommand {
         details: """
             setup shows the change to the tool's configuration and asks before it writes. Existing settings are kept. docker's credsStore
             is replaced; --undo restores it. If another setting conflicts, or the file has a bracket or quotation mark that isn't closed,
-            setup writes nothing; --print shows what to write by hand.
+            setup writes nothing; --print shows what to write by hand, in the other setting's place.
 
             For git, aws and go, setup adds --store and --vault to the helper's command line. docker, podman, cargo, pip and uv need the
             helper on PATH: if it isn't there, setup makes a link in ~/.local/bin. podman covers skopeo and buildah.
@@ -53,10 +53,10 @@ enum SetupCommand {
         let status = try run.make(printsOnly: printsOnly)
         if !printsOnly {
             run.warnOfPath()
-            if run.asksAnotherFirst {
+            if run.asksAnother {
                 context.output.warn(
-                    "git asks another helper first, which may answer and store secrets in its own way",
-                    hint: "look for other lines with `helper` in your configuration of git, and remove them")
+                    "git asks another helper too, which may answer and store secrets in its own way",
+                    hint: "find it with `git config --show-origin --get-all credential.helper`, and remove it")
             }
             await warnOfUselessness(setup, context)
         }
@@ -70,6 +70,12 @@ enum SetupCommand {
             context.output.warn(
                 "\(keys.shown) contains keys, which take precedence for their profiles",
                 hint: "store the key with latchkey set aws:PROFILE KEY-ID, and remove the key from the file")
+        }
+        let logins = PlainFile.all(context.environment).first { $0.tool?.description == "docker" }
+        if setup.tool.description == "docker", let logins, logins.holdsSecrets {
+            context.output.warn(
+                "docker no longer looks at the logins in \(logins.shown)",
+                hint: "move them: latchkey import --from docker --empty-source")
         }
         let choice = try? await context.selector.choose(
             named: context.namedStore, settings: context.settings.askingNobody, remembers: false)
@@ -125,20 +131,22 @@ private struct SetupRun {
             "\(shown(link.path)) isn't on PATH, so \(setup.tool) can't find it", hint: "add ~/.local/bin to PATH")
     }
 
-    /// Whether git's configuration has another helper before ours: git asks one after the other.
-    var asksAnotherFirst: Bool {
-        guard setup.tool.description == "git", let content = try? file.read() else { return false }
-        var (isSo, isOver, isInSection) = (false, false, false)
-        content.withExposedBytes { text in
+    /// Whether git has other helpers than ours, by its own account: its files include others. It asks one after the other,
+    /// and has each store what was right.
+    var asksAnother: Bool {
+        guard setup.tool.description == "git",
+            let git = DetachedProgram.path(of: "git", in: context.environment["PATH"]),
+            // Independent of the repository of this folder.
+            let helpers = KubectlSetup.output(of: git, ["-C", "/", "config", "--get-all", "credential" + ".helper"])
+        else { return false }
+        var others = false
+        helpers.withExposedBytes { text in
             text.forEachLine { line, _ in
-                let setting = (line.publicText() ?? "").filter { !$0.isWhitespace }.lowercased()
-                if setting.hasPrefix("[") { isInSection = setting.hasPrefix("[credential") }
-                guard !isOver, isInSection, setting.hasPrefix("helper=") else { return }
-                isOver = setting.contains("latchkey")
-                if !isOver { isSo = setting != "helper=" }
+                // An empty one takes back those before it.
+                others = !line.isEmpty && (others || line.publicText()?.contains("latchkey") != true)
             }
         }
-        return isSo
+        return others
     }
 
     /// The record's.
@@ -159,7 +167,9 @@ private struct SetupRun {
         if printsOnly, let (change, problem) = unwritable() {
             try show(change, isLinkShown: link != nil)
             let hint = change == nil ? problem.hint : nil
-            context.output.warn(problem.cause, hint: hint ?? "add these lines yourself")
+            context.output.warn(
+                problem.cause,
+                hint: hint ?? "write this yourself, in the place of another value, below a header that is there")
             return context.output.isJSON ? try tell("", "shown") : .success
         }
         let content = try file.read()
@@ -173,7 +183,7 @@ private struct SetupRun {
         try show(change, isLinkShown: needsLink)
         if printsOnly { return context.output.isJSON ? try tell("", "shown") : .success }
         try context.consent(isConsented)
-        try records.exclusively { try write(change, making: needsLink ? link : nil) }
+        try exclusively(file) { try write(change, making: needsLink ? link : nil) }
         return try tell(
             "\(setup.tool) now gets its credentials from Latchkey; to undo: latchkey setup \(setup.tool)\(operand) --undo",
             "made")
@@ -202,6 +212,13 @@ private struct SetupRun {
         throw CommandFailure(
             .refused, "setup.other", "\(setup.tool) already gets its credentials from Latchkey, with \(which)",
             hint: "remove that setting first: latchkey setup \(setup.tool)\(operand) --undo")
+    }
+
+    /// Does what neither another set-up nor git may do at the same time.
+    private func exclusively(_ file: ConfigurationFile, _ body: () throws -> Void) throws {
+        try records.exclusively {
+            try setup.tool.description == "git" ? file.lockedAsByGit(body) : body()
+        }
     }
 
     private func write(_ change: TextChange?, making link: HelperLink?) throws {
@@ -238,7 +255,7 @@ private struct SetupRun {
 
     private var changedMeanwhile: CommandFailure {
         CommandFailure(
-            .refused, "setup.changed", "another program changed \(file.shown), so setup didn't",
+            .tryAgain, "setup.busy", "another program changed \(file.shown), so setup didn't",
             hint: "run the command again")
     }
 
@@ -264,7 +281,7 @@ private struct SetupRun {
     }
 
     private func write(_ sign: StaticString, _ text: String) throws {
-        for line in text.replacing("\t", with: "    ").split(separator: "\n") {
+        for line in text.replacing("\t", with: "    ").split(whereSeparator: \.isNewline) {
             try context.output.write("\(sign) \(shown(String(line)))")
         }
     }
@@ -288,7 +305,7 @@ private struct SetupRun {
         try show(change, in: file, isLinkShown: false)
         if printsOnly { return context.output.isJSON ? try tell("", "shown", in: file) : .success }
         try context.consent(isConsented)
-        try records.exclusively {
+        try exclusively(file) {
             guard try file.read().matches(content) else { throw changedMeanwhile }
             if let change {
                 let former = change.applied(to: content)
@@ -301,7 +318,14 @@ private struct SetupRun {
             }
             records.remove(name)
         }
-        return try tell("\(setup.tool) no longer uses Latchkey", "undone", in: file)
+        let isLeft = try file.read().withExposedBytes { setup.isMade(in: $0, place) }
+        if isLeft {
+            context.output.warn(
+                "the configuration of \(setup.tool) still names Latchkey, in a line that setup didn't write",
+                hint: "remove that line yourself")
+        }
+        return try tell(
+            isLeft ? "removed what setup had written" : "\(setup.tool) no longer uses Latchkey", "undone", in: file)
     }
 
     private func shown(_ text: String) -> LoggableText {

@@ -51,14 +51,11 @@ struct SetupOverview {
             environment: context.environment, program: ThisProgram.path ?? "", options: "", name: nil)
         guard let content = try? ConfigurationFile(path: setup.file(place)).read() else { return false }
         return content.withExposedBytes { text in
-            let isGit = setup.tool.description == "git"
-            if isGit ? text.hasSection("credential", where: { $0.namesUs }) : text.namesUs { return true }
-            // pip and uv name no helper.
-            guard setup.link == "keyring" else { return false }
-            if case .success(nil) = Result(catching: { () throws(CommandFailure) in try setup.change(text, place) }) {
-                return true
+            if setup.tool.description == "git" {
+                return text.hasSection("credential", where: { $0.namesUs || $0.hasLine("helper = latchkey") })
             }
-            return false
+            // pip and uv name no helper.
+            return text.namesUs || (setup.link == "keyring" && setup.isMade(in: text, place))
         }
     }
 }
@@ -100,6 +97,9 @@ struct PlainFile {
                     path: environment.dataHome + "/python_keyring/keyring_pass.cfg", signs: ["="],
                     command: "latchkey import --from python-keyring"),
                 keysOfAWS(environment),
+                PlainFile(
+                    path: environment["AWS_CONFIG_FILE"] ?? home + "/.aws/config", signs: ["aws_secret_access_key"],
+                    command: "latchkey set aws:PROFILE KEY-ID, then latchkey setup aws"),
                 // curl and others read the file too, and don't ask any helper.
                 PlainFile(
                     path: environment["NETRC"] ?? home + "/.netrc", signs: ["password"],
@@ -176,11 +176,6 @@ struct PlainFile {
 }
 
 extension Span<UInt8> {
-    /// By a command of ours, or by a helper's name: an address may have the word, too.
-    fileprivate var namesUs: Bool {
-        ["latchkey helper ", "\"latchkey\"", "-latchkey\"", "/latchkey\n"].contains { !places(of: $0).isEmpty }
-    }
-
     /// Whether an address has a password before its host.
     fileprivate var hasLogin: Bool {
         places(of: "://").contains { start in

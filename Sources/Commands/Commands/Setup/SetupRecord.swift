@@ -135,7 +135,7 @@ struct HelperLink: Sendable {
     /// Whether the tool finds ours already. Throws where it finds another program first.
     func isThere() throws(CommandFailure) -> Bool {
         for folder in (environment["PATH"] ?? "").split(separator: ":") {
-            let place = "\(folder)/\(name)"
+            let place = folder.hasSuffix("/") ? "\(folder)\(name)" : "\(folder)/\(name)"
             guard unsafe access(place, X_OK) == 0 else {
                 // One that is made here is found first.
                 if place == path && !FileNames.exist(place) { return false }

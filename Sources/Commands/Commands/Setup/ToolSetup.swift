@@ -38,8 +38,9 @@ struct ToolSetup: Sendable {
     } change: { text, place throws(CommandFailure) in
         if text.hasOpenLine(quotesCount: true) { throw notClosed("git") }
         let value = "\(place.program) helper git\(place.options)"
-        // Below another header it is for one host alone.
-        if text.hasSection("credential", where: { $0.hasLine("helper = \(value)") }) { return nil }
+        // Below another header it is for one host alone. The other line is for a link named git-credential-latchkey.
+        let wanted = ["helper = \(value)"] + (place.options.isEmpty ? ["helper = latchkey"] : [])
+        if text.hasSection("credential", where: { section in wanted.contains { section.hasLine($0) } }) { return nil }
         return .appending("[credential]\n    helper = \(value)\n", to: text)
     }
 
@@ -109,7 +110,9 @@ struct ToolSetup: Sendable {
     }
 
     private static let aws = ToolSetup(tool: "aws", link: nil) { place in
-        place.environment["AWS_CONFIG_FILE"] ?? place.environment.home + "/.aws/config"
+        let path = place.environment["AWS_CONFIG_FILE"] ?? "~/.aws/config"
+        // Amazon's programs expand the tilde as a shell does.
+        return path.hasPrefix("~/") ? place.environment.home + path.dropFirst() : path
     } change: { text, place throws(CommandFailure) in
         if text.hasOpenLine(quotesCount: false) { throw notClosed("aws") }
         let name = place.name ?? "default"
@@ -120,6 +123,14 @@ struct ToolSetup: Sendable {
         }
         // The last one is what counts for some programs, and `[profile default]` for others.
         guard Set(present).count < 2 else { throw notUnderstood("aws", "has several sections for the profile") }
+        // Some programs take the key, and others ask the helper.
+        if let lines = present.first.flatMap({ text.section($0) }),
+            text.line(setting: "aws_access_key_id", in: lines) != nil
+        {
+            throw CommandFailure(
+                .refused, "setup.other", "the configuration of aws has a key for the profile, so it wasn't changed",
+                hint: "store the key with latchkey set aws:PROFILE KEY-ID, and remove it from the file")
+        }
         return try setting(
             "credential_process", to: "\(place.program) helper aws \(name)\(place.options)",
             in: present.first ?? (name == "default" ? name : "profile \(name)"), text, of: "aws")
@@ -188,6 +199,14 @@ struct ToolSetup: Sendable {
         return record.inserted.isEmpty || document.member("credsStore").map { !document.isText($0, "latchkey") } ?? true
     }
 
+    /// Whether a text has the change already.
+    func isMade(in text: Span<UInt8>, _ place: Place) -> Bool {
+        if case .success(nil) = Result(catching: { () throws(CommandFailure) in try change(text, place) }) {
+            return true
+        }
+        return false
+    }
+
     // MARK: - Sections
 
     /// Sets a name in a section, which is made where there is none.
@@ -198,7 +217,7 @@ struct ToolSetup: Sendable {
         guard let lines = text.section(section) else { return .appending("[\(section)]\n\(line)", to: text) }
         guard let present = text.line(setting: name, in: lines) else {
             let isWhole = text[lines.lowerBound - 1] == 0x0A
-            return .inserting((isWhole ? "" : "\n") + line, at: lines.lowerBound)
+            return .inserting((isWhole ? "" : "\n") + text.indentation(of: lines) + line, at: lines.lowerBound)
         }
         let names = [name.description, name.description.replacing("-", with: "_")]
         if names.contains(where: { text.extracting(present).hasLine("\($0) = \(value)") }) { return nil }
@@ -255,20 +274,24 @@ extension ToolSetup {
         // Independent of XDG_CONFIG_HOME.
         place.environment.home + "/.config/containers/registries.conf.d/latchkey.conf"
     } change: { text, place throws(CommandFailure) in
-        try checked(text, ["credential-helpers", "[]"], ["latchkey"], of: "podman") { () throws(CommandFailure) in
-            // Podman reads the person's own file first, and would then ignore its setting.
-            let own = ConfigurationFile(path: place.environment.home + "/.config/containers/registries.conf")
-            guard try !own.read().withExposedBytes({ $0.namesHelpers }) else {
+        // Podman reads the person's own file first, and would then ignore its setting.
+        let own = ConfigurationFile(path: place.environment.home + "/.config/containers/registries.conf")
+        let (namesHelpers, namesUs) = try own.read().withExposedBytes { text in
+            let line = text.line(setting: "credential-helpers", in: 0..<text.count)
+            return (line != nil, line.map { !text.extracting($0).places(of: "\"latchkey\"").isEmpty } ?? false)
+        }
+        if namesUs { return nil }
+        return try checked(text, ["credential-helpers", "[]"], ["latchkey"], of: "podman") {
+            () throws(CommandFailure) in
+            guard !namesHelpers else {
                 throw CommandFailure(
                     .refused, "setup.other", "\(own.shown) already sets credential-helpers, so it wasn't changed",
-                    hint: "add \"latchkey\" before the other helpers in that file")
+                    hint: "add \"latchkey\" before the other helpers in that file, then run the command again")
             }
-            guard !text.namesHelpers else { throw notUnderstood("podman", "has other credential-helpers") }
+            guard text.line(setting: "credential-helpers", in: 0..<text.count) == nil else {
+                throw notUnderstood("podman", "has other credential-helpers")
+            }
             return .inserting("credential-helpers = [\"latchkey\"]\n", at: text.markCount)
         }
     }
-}
-
-extension Span<UInt8> {
-    fileprivate var namesHelpers: Bool { line(setting: "credential-helpers", in: 0..<count) != nil }
 }

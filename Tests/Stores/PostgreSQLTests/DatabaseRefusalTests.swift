@@ -263,6 +263,43 @@ import TestServices
                     ["LATCHKEY_KEY_FILE": vault.keyFile, "PGHOSTADDR": place]) { $1 })
             #expect(run.status == status, "\(host) \(place) \(run.errorText)")
         }
+        // An empty parameter means libpq's default, TLS with any server, and an empty address the server's name.
+        let several = "postgresql://admin@localhost,0.0.0.0/secrets?schema=\(vault.schema.name)&port=\(server.port)"
+        for (uri, status) in [
+            (address + "&sslmode=", Int32(0)), (address.replacing("localhost", with: "0.0.0.0") + "&sslmode=", 69),
+            (several + "&hostaddr=127.0.0.1,", 69), (several + "&hostaddr=127.0.0.1,127.0.0.1", 0),
+        ] {
+            let run = try await BuiltProducts.latchkey().run(
+                ["list", "--vault", uri],
+                environment: try folder.environment().merging(["LATCHKEY_KEY_FILE": vault.keyFile]) { $1 })
+            #expect(run.status == status, "\(uri) \(run.errorText)")
+        }
+    }
+
+    /// OpenSSL asked for it at the terminal, for any time.
+    @Test func `a client's encrypted key is an error, not a question`() async throws {
+        let folder = try TestDirectory()
+        let authority = try await CertificateAuthority(in: folder)
+        let server = try await PostgreSQLServer(isDurable: false)
+        try await server.useTLS(from: authority)
+        let vault = try await DatabaseVault(on: server)
+        try await vault.create(1)
+        try await Program("openssl").run(
+            ["ec", "-in", authority.serverKey, "-aes256", "-passout", "pass:x", "-out", folder / "client.key"]
+        ).successful("openssl ec")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder / "client.key")
+        func word(_ path: String) -> String { path.replacing("/", with: "%2F") }
+        let terminal = try PseudoTerminal()
+        let program = try BuiltProducts.latchkey().start(
+            [
+                "list", "--vault",
+                "postgresql://admin@localhost:\(server.port)/secrets?schema=\(vault.schema.name)&sslmode=require"
+                    + "&sslcert=\(word(authority.serverChain))&sslkey=\(word(folder / "client.key"))",
+            ], environment: try folder.environment().merging(["LATCHKEY_KEY_FILE": vault.keyFile]) { $1 },
+            terminal: terminal)
+        let run = try await program.finish()
+        #expect(run.status == 69 && run.errorText.contains("sslkey"), "\(run.errorText)")
+        #expect(!terminal.shown.contains("pass phrase"))
     }
 }
 

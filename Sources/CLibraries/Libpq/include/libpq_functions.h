@@ -21,8 +21,10 @@ FUNCTION(char *, PQhost, (const PGconn *connection), (connection))
 FUNCTION(int, PQconnectionNeedsPassword, (const PGconn *connection), (connection))
 FUNCTION(PGVerbosity, PQsetErrorVerbosity, (PGconn * connection, PGVerbosity verbosity), (connection, verbosity))
 FUNCTION(int, PQsetnonblocking, (PGconn * connection, int is), (connection, is))
-FUNCTION(PQnoticeProcessor, PQsetNoticeProcessor, (PGconn * connection, PQnoticeProcessor processor, void *context),
-    (connection, processor, context))
+FUNCTION(PQnoticeReceiver, PQsetNoticeReceiver, (PGconn * connection, PQnoticeReceiver receiver, void *context),
+    (connection, receiver, context))
+FUNCTION(void, PQsetSSLKeyPassHook_OpenSSL, (PQsslKeyPassHook_OpenSSL_type hook), (hook))
+FUNCTION(int, PQdefaultSSLKeyPassHook_OpenSSL, (char *buffer, int size, PGconn *connection), (buffer, size, connection))
 
 FUNCTION(int, PQenterPipelineMode, (PGconn * connection), (connection))
 FUNCTION(int, PQpipelineSync, (PGconn * connection), (connection))

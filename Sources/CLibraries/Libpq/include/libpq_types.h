@@ -46,7 +46,9 @@ typedef struct _PQconninfoOption {
     int dispsize;
 } PQconninfoOption;
 
-typedef void (*PQnoticeProcessor)(void *context, const char *message);
+typedef void (*PQnoticeReceiver)(void *context, const PGresult *result);
+
+typedef int (*PQsslKeyPassHook_OpenSSL_type)(char *buffer, int size, PGconn *connection);
 
 // Fields of an error's message, PG_DIAG_SQLSTATE and PG_DIAG_MESSAGE_PRIMARY.
 enum { LATCHKEY_DIAG_SQLSTATE = 'C', LATCHKEY_DIAG_MESSAGE_PRIMARY = 'M' };

@@ -65,9 +65,11 @@ struct PostgreSQLAddress: Sendable, Hashable {
         // libpq would connect there all the same, and its host might seem to be this machine.
         if parameters["hostaddr"]?.isEmpty ?? true { parameters["hostaddr"] = Self.setting("PGHOSTADDR") }
         // A vault is written to: of several servers the primary one.
-        if parameters["target_session_attrs"] == nil { parameters["target_session_attrs"] = "read-write" }
-        // With libpq's default any server would get the password.
-        if parameters["sslmode"] == nil, !Self.isLoopback(parameters) { parameters["sslmode"] = "verify-full" }
+        if parameters["target_session_attrs"]?.isEmpty ?? true { parameters["target_session_attrs"] = "read-write" }
+        // With libpq's default, which an empty one means too, any server would get the password.
+        if parameters["sslmode"]?.isEmpty ?? true, !Self.isLoopback(parameters) {
+            parameters["sslmode"] = "verify-full"
+        }
         parameters["fallback_application_name"] = "latchkey"
         self.parameters = parameters
     }
@@ -91,9 +93,17 @@ struct PostgreSQLAddress: Sendable, Hashable {
     /// Whether the URI names all servers, and all are this machine. A socket counts, and doesn't have TLS. A service may
     /// have another address for the same host.
     private static func isLoopback(_ parameters: [String: String]) -> Bool {
-        let hosts = (parameters["hostaddr"] ?? parameters["host"] ?? "").split(separator: ",")
+        func list(_ name: String) -> [Substring] {
+            parameters[name]?.split(separator: ",", omittingEmptySubsequences: false) ?? []
+        }
+        let (hosts, addresses) = (list("host"), list("hostaddr"))
+        // A server without an address is found by its name.
+        let servers = (0..<max(hosts.count, addresses.count)).map { index in
+            let address = index < addresses.count ? addresses[index] : ""
+            return address.isEmpty && index < hosts.count ? hosts[index] : address
+        }
         let hasService = parameters["service"] != nil || setting("PGSERVICE") != nil
-        return !hosts.isEmpty && !hasService && hosts.allSatisfy { HostName.isLoopback($0) }
+        return !servers.isEmpty && !hasService && servers.allSatisfy { HostName.isLoopback($0) }
     }
 
     /// A variable of libpq's, unless it is empty, as libpq reads it.
@@ -195,5 +205,99 @@ extension StoreError {
             hint: """
                 write it as `postgresql://HOST/DATABASE?sslmode=verify-full`, or a file's name with `:` or `=` as ./NAME
                 """)
+    }
+}
+
+/// Makes a connection, step by step (libpq, section 34.1, PQconnectPoll), so that the deadline holds for any server.
+/// libpq's own call only checks the clock while the server is silent.
+struct PostgreSQLHandshake {
+    private let address: PostgreSQLAddress
+    private let cancellation: Cancellation
+
+    /// Certificates and parameters are some kilobytes.
+    private static let maximumByteCount: UInt64 = 1 << 20
+
+    init(_ address: PostgreSQLAddress, _ cancellation: Cancellation) {
+        self.address = address
+        self.cancellation = cancellation
+    }
+
+    /// The first server that fits, each given its share of the time that is left. The caller ends the connection.
+    ///
+    /// Throws `unavailable` with what each says, and `permissionDenied` if one refuses the user or the password: too many
+    /// of these lock a role.
+    func connect() throws(StoreError) -> OpaquePointer {
+        let servers = address.servers
+        var messages: [String] = []
+        var isRefused = false
+        for (index, server) in servers.enumerated() {
+            var time = cancellation.deadline.remaining / (servers.count - index)
+            if let limit = server["connect_timeout"].flatMap({ Int($0) }), limit > 0 {
+                time = min(time, .seconds(limit))
+            }
+            guard let connection = unsafe Self.start(server) else {
+                throw StoreError(.unavailable, "not enough memory for a connection")
+            }
+            let end = Result { () throws(StoreError) in try unsafe finish(connection, .after(time)) }
+            if case .success(nil) = end { return unsafe connection }
+            if unsafe PQconnectionNeedsPassword(connection) == 1 { isRefused = true }
+            unsafe PQfinish(connection)
+            guard let message = try end.get() else { continue }
+            // PostgreSQL, appendix A: class 28, invalid authorization specification.
+            if message.contains(" 28P01: ") || message.contains(" 28000: ") { isRefused = true }
+            messages.append(message)
+        }
+        throw .noDatabase(address, messages.joined(separator: "\n"), isRefused: isRefused)
+    }
+
+    /// Returns what is wrong, or `nil`.
+    private func finish(_ connection: OpaquePointer, _ deadline: Deadline) throws(StoreError) -> String? {
+        var step = PGRES_POLLING_WRITING
+        var wait = LongWait()
+        defer { wait.end() }
+        while unsafe PQstatus(connection) != CONNECTION_BAD && step != PGRES_POLLING_FAILED {
+            let socket = unsafe PQsocket(connection)
+            wait.goesOn("waiting for the database")
+            let isReady = deadline.poll(socket, for: Int16(step == PGRES_POLLING_READING ? POLLIN : POLLOUT))
+            if let error = failure(StoreError.self, of: try cancellation.check()), error.code == .cancelled {
+                throw error
+            }
+            guard !deadline.hasPassed, PostgreSQLConnection.receivedByteCount(socket) <= Self.maximumByteCount else {
+                return "\(unsafe Self.host(connection)) didn't accept the connection in time"
+            }
+            if !isReady { continue }
+            step = unsafe PQconnectPoll(connection)
+            if step == PGRES_POLLING_OK { return nil }
+        }
+        return unsafe String(cString: PQerrorMessage(connection))
+    }
+
+    private static func host(_ connection: OpaquePointer) -> String {
+        guard let host = unsafe PQhost(connection) else { return "the server" }
+        return unsafe String(cString: host)
+    }
+
+    private static func start(_ parameters: [String: String]) -> OpaquePointer? {
+        var names: [UnsafePointer<CChar>?] = unsafe []
+        var values: [UnsafePointer<CChar>?] = unsafe []
+        for (name, value) in parameters {
+            unsafe names.append(UnsafePointer(strdup(name)))
+            unsafe values.append(UnsafePointer(strdup(value)))
+        }
+        defer {
+            for index in unsafe names.indices {
+                unsafe free(UnsafeMutablePointer(mutating: names[index]))
+                unsafe free(UnsafeMutablePointer(mutating: values[index]))
+            }
+        }
+        let connection = unsafe PQconnectStartParams(names + [nil], values + [nil], 0)
+        // With the SQLSTATE, since words are in the server's language.
+        unsafe PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
+        // A notice would go to standard error otherwise, and in the server's own words.
+        unsafe PQsetNoticeReceiver(connection, { _, _ in }, nil)
+        // OpenSSL would ask for an encrypted key's passphrase itself, and wait for any time. This takes the one of a
+        // service file.
+        unsafe PQsetSSLKeyPassHook_OpenSSL { unsafe PQdefaultSSLKeyPassHook_OpenSSL($0, $1, $2) }
+        return unsafe connection
     }
 }

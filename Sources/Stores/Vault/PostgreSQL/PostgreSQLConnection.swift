@@ -20,12 +20,21 @@ internal import LatchkeyLog
 
     private let pointer: OpaquePointer
     private var prepared: Set<String> = []
-    /// The requests without a result so far: a preparation's name, or `nil` for a statement.
-    private var expected: [String?] = []
+    /// The requests without a result so far.
+    private var expected: [Request] = []
     /// Whether the end of the batch was sent, and its answer is missing.
     private var isSynchronizing = false
     /// Whether a `COMMIT` was answered since `commit` began.
     private var hasCommitted = false
+    /// Whether the server has skipped a change since then, by a trigger or a rule of its owner's.
+    private var hasSkipped = false
+    /// Whether the server has sent a warning since then.
+    private let hasWarned: UnsafeMutablePointer<Bool>
+
+    private enum Request {
+        case preparation(String)
+        case statement(changesRow: Bool)
+    }
     private var unansweredByteCount = 0
     /// How often something was read of the present answers, and how much may have come in when they end.
     private var readCount = 0
@@ -42,6 +51,17 @@ internal import LatchkeyLog
     init(_ address: PostgreSQLAddress, _ cancellation: Cancellation) throws(StoreError) {
         self.address = address
         unsafe pointer = try PostgreSQLHandshake(address, cancellation).connect()
+        unsafe hasWarned = .allocate(capacity: 1)
+        unsafe hasWarned.initialize(to: false)
+        unsafe PQsetNoticeReceiver(
+            pointer,
+            { context, result in
+                let state = unsafe PQresultErrorField(result, Int32(LATCHKEY_DIAG_SQLSTATE))
+                // Notices have the class of success.
+                if let state = unsafe state, unsafe strncmp(state, "00", 2) != 0 {
+                    unsafe context?.assumingMemoryBound(to: Bool.self).pointee = true
+                }
+            }, hasWarned)
         unsafe PQsetnonblocking(pointer, 1)
         unsafe PQenterPipelineMode(pointer)
         // `deinit` ends it where this throws.
@@ -53,9 +73,10 @@ internal import LatchkeyLog
 
     deinit {
         unsafe PQfinish(pointer)
+        unsafe hasWarned.deallocate()
     }
 
-    private static let backend = PostgreSQLQuery("", "SELECT pg_backend_pid()")
+    private static let backend = PostgreSQLQuery("", "SELECT pg_catalog.pg_backend_pid()")
 
     // MARK: - What it is
 
@@ -85,7 +106,7 @@ internal import LatchkeyLog
             let sent = unsafe PQsendPrepare(
                 pointer, name, address.schema.filled(in: query.sql), Int32(types.count), types)
             guard sent == 1 else { throw lost() }
-            expected.append(name)
+            expected.append(.preparation(name))
             prepared.insert(name)
         }
         var block: [UInt8] = []
@@ -103,7 +124,7 @@ internal import LatchkeyLog
                 pointer, name, Int32(values.count), pointers, lengths, formats, 1)
         }
         guard sent == 1 else { throw lost() }
-        expected.append(nil)
+        expected.append(.statement(changesRow: query.changesRow))
         unansweredByteCount += block.count
     }
 
@@ -135,16 +156,21 @@ internal import LatchkeyLog
         readCount = 0
         var last: PostgreSQLResult?
         var failure: StoreError?
-        while let preparation = expected.first {
+        while let request = expected.first {
             // Each answer is followed by an empty one.
             while let answer = try next(cancellation, isQuick) {
                 switch answer.status {
                 case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
                     if answer.isCommit { hasCommitted = true }
-                    if preparation == nil { last = consume answer }
-                case PGRES_PIPELINE_ABORTED: if let preparation { prepared.remove(preparation) }
+                    guard case .statement(let changesRow) = request else { continue }
+                    if changesRow && answer.changedCount != 1 {
+                        hasSkipped = true
+                        failure = failure ?? .changeSkipped
+                    }
+                    last = consume answer
+                case PGRES_PIPELINE_ABORTED: if case .preparation(let name) = request { prepared.remove(name) }
                 case PGRES_FATAL_ERROR:
-                    if let preparation { prepared.remove(preparation) }
+                    if case .preparation(let name) = request { prepared.remove(name) }
                     let state = answer.sqlState
                     guard failure == nil else { continue }
                     if state.isEmpty { throw lost() }
@@ -231,17 +257,21 @@ internal import LatchkeyLog
 
     /// Commits, and then runs a statement of its own, whose failure changes nothing.
     ///
-    /// Throws `unavailable` where the server undid the transaction instead, as it does after a statement that failed.
+    /// Throws `unavailable` where the server undid the transaction instead, as it does after a statement that failed, and
+    /// `timedOut` where it warns that another server may not have the change.
     func commit(
         then query: PostgreSQLQuery, _ values: [PostgreSQLValue], _ cancellation: Cancellation
     ) throws(StoreError) {
-        hasCommitted = false
+        (hasCommitted, hasSkipped) = (false, false)
+        unsafe hasWarned.pointee = false
         let outcome = Result { () throws(StoreError) in
             try send(PostgreSQLSchema.commit, [], cancellation)
             try send(query, values, cancellation)
             _ = try settle(cancellation)
         }
-        if hasCommitted { return }
+        // A person ended the wait for a synchronous standby, for example.
+        if hasCommitted, unsafe hasWarned.pointee { throw .commitDoubtful }
+        if hasCommitted && !hasSkipped { return }
         try outcome.get()
         throw StoreError(.unavailable, "the database rolled the change back")
     }
@@ -282,97 +312,6 @@ internal import LatchkeyLog
         var words = [UInt64](repeating: 0, count: 17)
         var length = socklen_t(words.count * 8)
         return unsafe getsockopt(socket, Int32(IPPROTO_TCP), TCP_INFO, &words, &length) == 0 ? words[16] : 0
-    }
-}
-
-/// Makes a connection, step by step (libpq, section 34.1, PQconnectPoll), so that the deadline holds for any server.
-/// libpq's own call only checks the clock while the server is silent.
-struct PostgreSQLHandshake {
-    private let address: PostgreSQLAddress
-    private let cancellation: Cancellation
-
-    /// Certificates and parameters are some kilobytes.
-    private static let maximumByteCount: UInt64 = 1 << 20
-
-    init(_ address: PostgreSQLAddress, _ cancellation: Cancellation) {
-        self.address = address
-        self.cancellation = cancellation
-    }
-
-    /// The first server that fits, each given its share of the time that is left. The caller ends the connection.
-    ///
-    /// Throws `unavailable` with what each says, and `permissionDenied` if one refuses the user or the password: too many
-    /// of these lock a role.
-    func connect() throws(StoreError) -> OpaquePointer {
-        let servers = address.servers
-        var messages: [String] = []
-        var isRefused = false
-        for (index, server) in servers.enumerated() {
-            var time = cancellation.deadline.remaining / (servers.count - index)
-            if let limit = server["connect_timeout"].flatMap({ Int($0) }), limit > 0 {
-                time = min(time, .seconds(limit))
-            }
-            guard let connection = unsafe Self.start(server) else {
-                throw StoreError(.unavailable, "not enough memory for a connection")
-            }
-            let end = Result { () throws(StoreError) in try unsafe finish(connection, .after(time)) }
-            if case .success(nil) = end { return unsafe connection }
-            if unsafe PQconnectionNeedsPassword(connection) == 1 { isRefused = true }
-            unsafe PQfinish(connection)
-            guard let message = try end.get() else { continue }
-            // PostgreSQL, appendix A: class 28, invalid authorization specification.
-            if message.contains(" 28P01: ") || message.contains(" 28000: ") { isRefused = true }
-            messages.append(message)
-        }
-        throw .noDatabase(address, messages.joined(separator: "\n"), isRefused: isRefused)
-    }
-
-    /// Returns what is wrong, or `nil`.
-    private func finish(_ connection: OpaquePointer, _ deadline: Deadline) throws(StoreError) -> String? {
-        var step = PGRES_POLLING_WRITING
-        var wait = LongWait()
-        defer { wait.end() }
-        while unsafe PQstatus(connection) != CONNECTION_BAD && step != PGRES_POLLING_FAILED {
-            let socket = unsafe PQsocket(connection)
-            wait.goesOn("waiting for the database")
-            let isReady = deadline.poll(socket, for: Int16(step == PGRES_POLLING_READING ? POLLIN : POLLOUT))
-            if let error = failure(StoreError.self, of: try cancellation.check()), error.code == .cancelled {
-                throw error
-            }
-            guard !deadline.hasPassed, PostgreSQLConnection.receivedByteCount(socket) <= Self.maximumByteCount else {
-                return "\(unsafe Self.host(connection)) didn't accept the connection in time"
-            }
-            if !isReady { continue }
-            step = unsafe PQconnectPoll(connection)
-            if step == PGRES_POLLING_OK { return nil }
-        }
-        return unsafe String(cString: PQerrorMessage(connection))
-    }
-
-    private static func host(_ connection: OpaquePointer) -> String {
-        guard let host = unsafe PQhost(connection) else { return "the server" }
-        return unsafe String(cString: host)
-    }
-
-    private static func start(_ parameters: [String: String]) -> OpaquePointer? {
-        var names: [UnsafePointer<CChar>?] = unsafe []
-        var values: [UnsafePointer<CChar>?] = unsafe []
-        for (name, value) in parameters {
-            unsafe names.append(UnsafePointer(strdup(name)))
-            unsafe values.append(UnsafePointer(strdup(value)))
-        }
-        defer {
-            for index in unsafe names.indices {
-                unsafe free(UnsafeMutablePointer(mutating: names[index]))
-                unsafe free(UnsafeMutablePointer(mutating: values[index]))
-            }
-        }
-        let connection = unsafe PQconnectStartParams(names + [nil], values + [nil], 0)
-        // With the SQLSTATE, since words are in the server's language.
-        unsafe PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
-        // A notice would go to standard error otherwise, and in the server's own words.
-        unsafe PQsetNoticeProcessor(connection, { _, _ in }, nil)
-        return unsafe connection
     }
 }
 

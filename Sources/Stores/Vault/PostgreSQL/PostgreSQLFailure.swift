@@ -38,6 +38,20 @@ extension StoreError {
     /// In a transaction it says that nothing was changed.
     static var connectionLost: StoreError { StoreError(.busy, "the connection to the database was lost") }
 
+    /// The transaction was undone, or if this is seen at the commit, is in the tables without the skipped change.
+    static var changeSkipped: StoreError {
+        StoreError(
+            .permissionDenied, "the database skipped a change of the vault's tables",
+            hint: "remove the triggers and rules on the vault's tables, then see what is left: latchkey vault verify")
+    }
+
+    /// The server warned at a commit.
+    static var commitDoubtful: StoreError {
+        StoreError(
+            .timedOut, "the database stored the change, and warns that another server may not have it",
+            hint: "see whether the database's standby works, then check whether the change is stored")
+    }
+
     static var vaultExists: StoreError {
         StoreError(
             .conflict, "the database's schema already contains a vault",
@@ -81,9 +95,11 @@ extension StoreError {
             .unavailable, "the database \(place) can't be reached: \(reason)",
             hint: message.contains("read-only")
                 ? "let the vault's URI name the primary server, and make sure that it takes changes"
-                : message.contains("certificate")
-                    ? "if the server is yours, add sslrootcert=FILE with its certificate authority to the vault's URI"
-                    : "make sure that the database runs and accepts this user, and check the vault's URI")
+                : message.contains("private key file")
+                    ? "check the client's key, which the vault's URI names with sslkey: it can't be encrypted"
+                    : message.contains("certificate")
+                        ? "if the server is yours, add sslrootcert=FILE with its certificate authority to the vault's URI"
+                        : "make sure that the database runs and accepts this user, and check the vault's URI")
     }
 }
 

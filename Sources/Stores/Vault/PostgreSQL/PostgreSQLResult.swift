@@ -80,11 +80,23 @@ struct PostgreSQLQuery: Sendable {
     let name: String
     let sql: String
     let types: [PostgreSQLType]
+    /// Whether it changes one row, no more and no less.
+    let changesRow: Bool
 
     init(_ name: String, _ sql: String, _ types: PostgreSQLType...) {
+        self.init(name, sql, types, changesRow: false)
+    }
+
+    private init(_ name: String, _ sql: String, _ types: [PostgreSQLType], changesRow: Bool) {
         self.name = name
         self.sql = sql
         self.types = types
+        self.changesRow = changesRow
+    }
+
+    /// A statement that changes one row.
+    static func change(_ name: String, _ sql: String, _ types: PostgreSQLType...) -> PostgreSQLQuery {
+        PostgreSQLQuery(name, sql, types, changesRow: true)
     }
 }
 

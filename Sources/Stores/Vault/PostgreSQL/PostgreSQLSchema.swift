@@ -119,8 +119,10 @@ enum PostgreSQLSchema {
             ("idle_in_transaction_session_timeout", "\(maximumSilence)"), ("client_connection_check_interval", "1000"),
             ("plan_cache_mode", "force_generic_plan"), ("enable_seqscan", "off"), ("enable_bitmapscan", "off"),
             ("jit", "off"),
+            // Rows that a policy hides are an error, not missing; functions are the server's own.
+            ("row_security", "off"), ("search_path", "pg_catalog"),
         ]
-        let calls = settings.map { name, value in "set_config('\(name)', '\(value)', \(ofTransaction))" }
+        let calls = settings.map { name, value in "pg_catalog.set_config('\(name)', '\(value)', \(ofTransaction))" }
         return PostgreSQLQuery("settings", "SELECT " + calls.joined(separator: ", "))
     }
     /// In milliseconds.
@@ -134,37 +136,37 @@ enum PostgreSQLSchema {
 
     // MARK: - Writing
 
-    static let insertItem = PostgreSQLQuery(
+    static let insertItem = PostgreSQLQuery.change(
         "insert-item", "INSERT INTO %.items(place, lookup, metadata, secret) VALUES($1, $2, $3, $4)", .bigint,
         .bytea,
         .bytea, .bytea)
 
-    static let updateItem = PostgreSQLQuery(
+    static let updateItem = PostgreSQLQuery.change(
         "update-item", "UPDATE %.items SET metadata = $3, secret = $4 WHERE place = $1 AND lookup = $2", .bigint,
         .bytea, .bytea, .bytea)
 
-    static let deleteItem = PostgreSQLQuery(
+    static let deleteItem = PostgreSQLQuery.change(
         "delete-item", "DELETE FROM %.items WHERE place BETWEEN $1 AND $2 AND lookup = $3", .bigint, .bigint, .bytea
     )
 
     static let deletePlace = PostgreSQLQuery("delete-place", "DELETE FROM %.items WHERE place = $1", .bigint)
 
-    static let putRecord = PostgreSQLQuery(
+    static let putRecord = PostgreSQLQuery.change(
         "put-record",
         """
         INSERT INTO %.records(name, content) VALUES($1, $2) \
         ON CONFLICT (name) DO UPDATE SET content = excluded.content
         """, .text, .bytea)
 
-    static let addRecord = PostgreSQLQuery(
+    static let addRecord = PostgreSQLQuery.change(
         "add-record", "INSERT INTO %.records(name, content) VALUES($1, $2)", .text, .bytea)
 
     static let deleteRecord = PostgreSQLQuery("delete-record", "DELETE FROM %.records WHERE name = $1", .text)
 
-    static let insertLink = PostgreSQLQuery(
+    static let insertLink = PostgreSQLQuery.change(
         "insert-link", "INSERT INTO %.links(token, link) VALUES($1, $2)", .bytea, .bytea)
 
-    static let updateLink = PostgreSQLQuery(
+    static let updateLink = PostgreSQLQuery.change(
         "update-link", "UPDATE %.links SET link = $2 WHERE token = $1", .bytea, .bytea)
 
     static let deleteLink = PostgreSQLQuery("delete-link", "DELETE FROM %.links WHERE token = $1", .bytea)

@@ -59,7 +59,9 @@ internal import TestServices
             let terminal = try PseudoTerminal()
             let way = endpoint.hasPrefix("device") ? "--device" : "--browser"
             run = try await latchkey.start(
-                ["sign-in", "work", "--timeout", "60", way], environment: environment, terminal: terminal
+                // Nobody types a name for the account.
+                ["sign-in", "work", "--timeout", "60", way] + (way == "--browser" ? ["--no-prompt"] : []),
+                environment: environment, terminal: terminal
             ).finish()
         }
         return (String(running.outputSoFar.dropFirst(line.utf8.count + 1)), run)

@@ -15,7 +15,7 @@ import Testing
             do {
                 try await statement.check(leases: leases.directory) {
                     // Small, since copies are slow in a debug build.
-                    let limit = fault == .noLimit ? 1 << 17 : 1 << 16
+                    let limit = fault == .noLimit ? 1 << 16 : 1 << 15
                     return FaultyStore(try InMemoryStore(maximumSecretByteCount: limit), fault)
                 }
             } catch let violation as ContractViolation {
@@ -31,7 +31,7 @@ import Testing
         for statement in ContractCase.all {
             let leases = try LeaseFolder()
             defer { leases.remove() }
-            try await statement.check(leases: leases.directory) { try InMemoryStore(maximumSecretByteCount: 1 << 18) }
+            try await statement.check(leases: leases.directory) { try InMemoryStore(maximumSecretByteCount: 1 << 15) }
         }
     }
 
@@ -91,7 +91,7 @@ struct FaultyStore: CredentialStore {
 
     var capabilities: StoreCapabilities {
         var capabilities = store.capabilities
-        if fault == .noLimit { capabilities.maximumSecretByteCount = 1 << 16 }
+        if fault == .noLimit { capabilities.maximumSecretByteCount = 1 << 15 }
         return capabilities
     }
 

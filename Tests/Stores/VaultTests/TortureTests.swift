@@ -7,10 +7,10 @@ import TestServices
 
 @testable import LatchkeyVault
 
-/// Four processes at one vault, each killed at a random moment, again and again: 100 kills, 2,000 at night.
+/// Four processes at one vault, each killed at a random moment, again and again: 48 kills, 2,000 at night.
 @Suite struct TortureTests {
     private static let kept = 400
-    private static let roundsPerVault = 25
+    private static let roundsPerVault = runsLong ? 25 : 12
 
     /// A process and what it said it had done.
     private final class Victim {

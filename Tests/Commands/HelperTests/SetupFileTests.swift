@@ -335,6 +335,17 @@ import TestServices
         }
     }
 
+    @Test func `--undo by another copy of the program removes the link`() async throws {
+        let path = ["PATH": Program.searchPath]
+        try directory.makeFolder("opt")
+        try FileManager.default.copyItem(atPath: BuiltProducts.latchkey().path, toPath: directory / "opt/latchkey")
+        let made = try await shell("PATH=\(Program.searchPath) opt/latchkey setup docker --yes")
+        #expect(made.status == 0, "\(made.errorText)")
+        #expect(try entries("home/.local/bin") == ["docker-credential-latchkey"])
+        #expect(try await setup("docker", "--undo", "--yes", with: path).status == 0)
+        #expect(try entries("home/.local/bin").isEmpty)
+    }
+
     @Test func `a commented line sets nothing up, and the documented link's name does`() async throws {
         try directory.write("home/.gitconfig", "[credential]\n#\thelper = /usr/bin/latchkey helper git\n")
         #expect(try await setup().outputText.contains("no: latchkey setup git"))

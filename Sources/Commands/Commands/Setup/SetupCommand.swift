@@ -312,7 +312,8 @@ private struct SetupRun {
                 if record.isNew && former.isEmpty { file.remove() } else { try file.write(former) }
             }
             if let path = record.link, path != sharedLink,
-                FileSystem.resolving(path) == place.program || FileNames.isBrokenLink(path)
+                // Made by this copy of the program or by another one.
+                FileSystem.resolving(path)?.hasSuffix("/latchkey") == true || FileNames.isBrokenLink(path)
             {
                 FileNames.remove(path)
             }

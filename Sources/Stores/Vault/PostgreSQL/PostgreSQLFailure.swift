@@ -42,7 +42,7 @@ extension StoreError {
     static var changeSkipped: StoreError {
         StoreError(
             .permissionDenied, "the database skipped a change of the vault's tables",
-            hint: "remove the triggers and rules on the vault's tables, then see what is left: latchkey vault verify")
+            hint: "remove the triggers and rules on the vault's tables; then \(Recovery.verifyVault)")
     }
 
     /// The server warned at a commit.

@@ -349,7 +349,7 @@ import TestServices
         #expect(refused.errorText.contains("change it yourself; see what it needs: latchkey setup \(tool) --print"))
         let shown = try await setup(tool, "--print")
         #expect(shown.outputText.contains("\n+ ") && shown.outputText.contains("latchkey"), "\(shown.outputText)")
-        #expect(shown.errorText.contains("hint: write this yourself"), "\(shown.errorText)")
+        #expect(shown.errorText.contains("hint: replace the other value with this line"), "\(shown.errorText)")
         #expect(try scene.directory.read(file) == Array(text.utf8))
     }
 

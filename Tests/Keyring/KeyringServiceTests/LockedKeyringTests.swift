@@ -121,7 +121,7 @@ struct LockedKeyringTests {
     }
 
     /// libsecret searches before anything else, and unlocks only what a search has found.
-    @Test func `a search waits until a person unlocks the vault, and is refused if nobody does`() async throws {
+    @Test func `a search waits until a person unlocks the vault, and is refused if no person does`() async throws {
         let agent = try await agent("open sesame", "open sesame")
         let tool = keyring.session
         #expect(

@@ -175,6 +175,8 @@ def relay(client, chance):
 
     # Whether the COMMIT of something written was held back, and the client waits for an answer.
     is_held = threading.Event()
+    # Whether the client has written an item.
+    has_written = threading.Event()
 
     def forward():
         is_writing = False
@@ -201,6 +203,8 @@ def relay(client, chance):
                     print("asked", data[6:].split(b"\0")[0].decode(), flush=True)
                 server.sendall(data)
             while data := client.recv(65536):
+                if b"insert-item" in data:
+                    has_written.set()
                 server.sendall(data)
         except (OSError, EOFError):
             pass
@@ -211,16 +215,14 @@ def relay(client, chance):
             pass
 
     threading.Thread(target=forward, daemon=True).start()
-    is_ready = has_written = False
+    is_ready = False
     try:
         while True:
             head = exactly(server, 5)
             data = head + exactly(server, struct.unpack("!i", head[1:])[0] - 4)
             if mode == "undo" and data == message(b"C", b"COMMIT\0"):
                 data = message(b"C", b"ROLLBACK\0")
-            elif mode == "cut" and data[:12] == message(b"C", b"INSERT 0 1\0")[:12]:
-                has_written = True
-            elif mode == "cut" and has_written and data == message(b"C", b"COMMIT\0"):
+            elif mode == "cut" and has_written.is_set() and data == message(b"C", b"COMMIT\0"):
                 # Once: what comes after it is asked about on another connection.
                 if not os.path.exists(argument):
                     open(argument, "w").close()

@@ -12,8 +12,8 @@ enum AgentCommand {
         summary: "ask for the passphrase at this terminal when a program needs the keyring",
         details: """
             agent runs until a signal or the end of the keyring stops it. The passphrase goes to the keyring directly, not over the bus.
-            A program that searches a locked keyring waits for the passphrase. Many programs give up after 25 seconds, and find the item
-            at their next try. Without an agent they get an error, until you run `latchkey vault unlock`.
+            A program that searches a locked keyring waits for the passphrase. Many programs give up after 25 seconds; they find the item
+            at their next try, once you have typed the passphrase. Without an agent they get an error: run `latchkey vault unlock`.
             """,
         examples: ["latchkey keyring agent"], runs: { _ in .pool }
     ) { _, context in

@@ -63,8 +63,8 @@ struct ConfigurationFile: Sendable {
             }
             guard number != EEXIST else {
                 throw CommandFailure(
-                    .tryAgain, "setup.busy", "git is writing \(shown)",
-                    hint: "run the command again; if no git runs, remove \(shown).lock")
+                    .tryAgain, "setup.busy", "\(shown).lock exists, so git or another program is writing the file",
+                    hint: "run the command again; if no program is writing it, remove \(shown).lock")
             }
             // Elsewhere git can't write either, and writing says why.
             defer { if number == 0 { FileNames.remove(lock) } }
@@ -147,7 +147,7 @@ extension Span<UInt8> {
         return ""
     }
 
-    /// Whether a line that is no comment has Latchkey as a command or as a helper's name: an address may have the word,
+    /// Whether a line that isn't a comment has Latchkey as a command or as a helper's name: an address may have the word,
     /// too.
     var namesUs: Bool {
         lines.contains { line in

@@ -79,9 +79,9 @@ struct KubectlSetup {
         try context.consent(arguments.has(.yes))
         try callKubectl(["config"] + words + ["--kubeconfig", file.path])
         if isUndone {
-            if let contexts = contexts(), let first = contexts.split(separator: " ").first {
+            if let names = contexts()?.split(separator: "\n"), let first = names.first {
                 context.output.warn(
-                    "contexts still name that user, so kubectl can't sign in there: \(shown(contexts))",
+                    "contexts still name that user, so kubectl can't sign in there: \(shown(names.joined(separator: ", ")))",
                     hint: "choose another user: kubectl config set-context \(shown(String(first))) --user=NAME")
             }
             return try context.tell("kubectl no longer uses Latchkey", "undone", of: "kubectl", file)
@@ -137,7 +137,7 @@ struct KubectlSetup {
 
     /// The contexts with the user of this name.
     private func contexts() -> String? {
-        let query = "--output=jsonpath={.contexts[?(@.context.user==\"\(provider)\")].name}"
+        let query = "--output=jsonpath={range .contexts[?(@.context.user==\"\(provider)\")]}{.name}{\"\\n\"}{end}"
         return kubectl.flatMap { Self.output(of: $0, ["config", "view", query]) }?.withExposedBytes { $0.publicText() }
     }
 

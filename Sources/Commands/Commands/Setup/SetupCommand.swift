@@ -13,7 +13,7 @@ enum SetupCommand {
         details: """
             setup shows the change to the tool's configuration and asks before it writes. Existing settings are kept. docker's credsStore
             is replaced; --undo restores it. If another setting conflicts, or the file has a bracket or quotation mark that isn't closed,
-            setup writes nothing; --print shows what to write by hand, in the other setting's place.
+            setup writes nothing; --print shows the lines to write by hand.
 
             For git, aws and go, setup adds --store and --vault to the helper's command line. docker, podman, cargo, pip and uv need the
             helper on PATH: if it isn't there, setup makes a link in ~/.local/bin. podman covers skopeo and buildah.
@@ -132,11 +132,11 @@ private struct SetupRun {
     }
 
     /// Whether git has other helpers than ours, by its own account: its files include others. It asks one after the other,
-    /// and has each store what was right.
+    /// and tells each of them to store a login that worked.
     var asksAnother: Bool {
         guard setup.tool.description == "git",
             let git = DetachedProgram.path(of: "git", in: context.environment["PATH"]),
-            // Independent of the repository of this folder.
+            // Independent of the repository of this folder. Written whole, the setting would look like an error's code.
             let helpers = KubectlSetup.output(of: git, ["-C", "/", "config", "--get-all", "credential" + ".helper"])
         else { return false }
         var others = false
@@ -166,10 +166,11 @@ private struct SetupRun {
     func make(printsOnly: Bool) throws -> ExitStatus {
         if printsOnly, let (change, problem) = unwritable() {
             try show(change, isLinkShown: link != nil)
-            let hint = change == nil ? problem.hint : nil
+            // An obstacle's own hint may be this option.
+            let own = problem.hint.flatMap { change == nil || !$0.text.contains("--print") ? $0 : nil }
             context.output.warn(
                 problem.cause,
-                hint: hint ?? "write this yourself, in the place of another value, below a header that is there")
+                hint: own ?? "replace the other value with this line; if the header is there, add only the line")
             return context.output.isJSON ? try tell("", "shown") : .success
         }
         let content = try file.read()
@@ -319,11 +320,14 @@ private struct SetupRun {
             }
             records.remove(name)
         }
-        let isLeft = try file.read().withExposedBytes { setup.isMade(in: $0, place) }
+        let isLeft = try file.read().withExposedBytes { text in
+            // Another profile's may be there.
+            setup.tool.description == "aws" ? setup.isMade(in: text, place) : setup.isDone(in: text, place)
+        }
         if isLeft {
             context.output.warn(
-                "the configuration of \(setup.tool) still names Latchkey, in a line that setup didn't write",
-                hint: "remove that line yourself")
+                "\(setup.tool) still asks Latchkey, by a setting that setup didn't write",
+                hint: "remove that setting yourself")
         }
         return try tell(
             isLeft ? "removed what setup had written" : "\(setup.tool) no longer uses Latchkey", "undone", in: file)

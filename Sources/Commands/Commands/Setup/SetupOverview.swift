@@ -50,13 +50,7 @@ struct SetupOverview {
         let place = ToolSetup.Place(
             environment: context.environment, program: ThisProgram.path ?? "", options: "", name: nil)
         guard let content = try? ConfigurationFile(path: setup.file(place)).read() else { return false }
-        return content.withExposedBytes { text in
-            if setup.tool.description == "git" {
-                return text.hasSection("credential", where: { $0.namesUs || $0.hasLine("helper = latchkey") })
-            }
-            // pip and uv name no helper.
-            return text.namesUs || (setup.link == "keyring" && setup.isMade(in: text, place))
-        }
+        return content.withExposedBytes { setup.isDone(in: $0, place) }
     }
 }
 
@@ -98,7 +92,7 @@ struct PlainFile {
                     command: "latchkey import --from python-keyring"),
                 keysOfAWS(environment),
                 PlainFile(
-                    path: environment["AWS_CONFIG_FILE"] ?? home + "/.aws/config", signs: ["aws_secret_access_key"],
+                    path: ToolSetup.fileOfAWS(environment), signs: ["aws_secret_access_key"],
                     command: "latchkey set aws:PROFILE KEY-ID, then latchkey setup aws"),
                 // curl and others read the file too, and don't ask any helper.
                 PlainFile(

@@ -178,6 +178,13 @@ struct HelperLink: Sendable {
     }
 }
 
+extension ToolSetup.Place {
+    /// Whether git finds the link for `helper = latchkey`.
+    var hasGitLink: Bool {
+        HelperLink(name: "git-credential-latchkey", program: program, environment: environment).isOnPath
+    }
+}
+
 enum FileNames {
     static func remove(_ path: String) { unsafe unlink(path) }
 

@@ -39,7 +39,7 @@ struct ToolSetup: Sendable {
         if text.hasOpenLine(quotesCount: true) { throw notClosed("git") }
         let value = "\(place.program) helper git\(place.options)"
         // Below another header it is for one host alone. The other line is for a link named git-credential-latchkey.
-        let wanted = ["helper = \(value)"] + (place.options.isEmpty ? ["helper = latchkey"] : [])
+        let wanted = ["helper = \(value)"] + (place.options.isEmpty && place.hasGitLink ? ["helper = latchkey"] : [])
         if text.hasSection("credential", where: { section in wanted.contains { section.hasLine($0) } }) { return nil }
         return .appending("[credential]\n    helper = \(value)\n", to: text)
     }
@@ -110,9 +110,7 @@ struct ToolSetup: Sendable {
     }
 
     private static let aws = ToolSetup(tool: "aws", link: nil) { place in
-        let path = place.environment["AWS_CONFIG_FILE"] ?? "~/.aws/config"
-        // Amazon's programs expand the tilde as a shell does.
-        return path.hasPrefix("~/") ? place.environment.home + path.dropFirst() : path
+        fileOfAWS(place.environment)
     } change: { text, place throws(CommandFailure) in
         if text.hasOpenLine(quotesCount: false) { throw notClosed("aws") }
         let name = place.name ?? "default"
@@ -134,6 +132,12 @@ struct ToolSetup: Sendable {
         return try setting(
             "credential_process", to: "\(place.program) helper aws \(name)\(place.options)",
             in: present.first ?? (name == "default" ? name : "profile \(name)"), text, of: "aws")
+    }
+
+    static func fileOfAWS(_ environment: ProgramEnvironment) -> String {
+        let path = environment["AWS_CONFIG_FILE"] ?? "~/.aws/config"
+        // Amazon's programs expand the tilde as a shell does.
+        return path.hasPrefix("~/") ? environment.home + path.dropFirst() : path
     }
 
     private static func unquoted(_ word: Substring) -> Substring {
@@ -199,6 +203,16 @@ struct ToolSetup: Sendable {
         return record.inserted.isEmpty || document.member("credsStore").map { !document.isText($0, "latchkey") } ?? true
     }
 
+    /// Whether a tool with this configuration asks Latchkey, with any options and in any profile.
+    func isDone(in text: Span<UInt8>, _ place: Place) -> Bool {
+        if tool.description == "git" {
+            let hasLink = place.hasGitLink
+            return text.hasSection("credential", where: { $0.namesUs || hasLink && $0.hasLine("helper = latchkey") })
+        }
+        // pip and uv name no helper, and podman may have one in another file.
+        return text.namesUs || link != nil && isMade(in: text, place)
+    }
+
     /// Whether a text has the change already.
     func isMade(in text: Span<UInt8>, _ place: Place) -> Bool {
         if case .success(nil) = Result(catching: { () throws(CommandFailure) in try change(text, place) }) {
@@ -232,25 +246,27 @@ struct ToolSetup: Sendable {
         _ text: Span<UInt8>, _ path: [String], _ wanted: [String], of tool: StaticString,
         _ change: () throws(CommandFailure) -> TextChange?
     ) throws(CommandFailure) -> TextChange? {
-        func strings(_ text: Span<UInt8>) -> (all: [[String]], here: [String?])? {
-            // The reader knows no byte order mark.
-            let text = text.extracting(text.markCount..<text.count)
-            guard let entries = try? TOMLStrings(text).entries else { return nil }
-            let here = entries.filter { $0.path == path }.map { entry in
-                TOMLStrings.decoded(text, entry.value, as: MessageBody.self)?.withExposedBytes { $0.publicText() }
-            }
-            return (entries.map(\.path).filter { $0 != path }, here)
-        }
-        guard let before = strings(text) else { throw notUnderstood(tool, "isn't TOML") }
+        guard let before = strings(text, at: path) else { throw notUnderstood(tool, "isn't TOML") }
         if before.here == wanted { return nil }
         guard let change = try change() else { throw notUnderstood(tool, "has the setting elsewhere") }
         let changed = change.applied(to: Secret<MessageBody>(copying: text))
         let isSet = changed.withExposedBytes { changed in
-            guard let after = strings(changed) else { return false }
+            guard let after = strings(changed, at: path) else { return false }
             return after.here == wanted && after.all == before.all
         }
         guard isSet, before.here.isEmpty else { throw notUnderstood(tool, "has lines that look like its tables") }
         return change
+    }
+
+    /// The paths of a TOML text's other strings, and the strings at a path. `nil` for another text.
+    static func strings(_ text: Span<UInt8>, at path: [String]) -> (all: [[String]], here: [String?])? {
+        // The reader knows no byte order mark.
+        let text = text.extracting(text.markCount..<text.count)
+        guard let entries = try? TOMLStrings(text).entries else { return nil }
+        let here = entries.filter { $0.path == path }.map { entry in
+            TOMLStrings.decoded(text, entry.value, as: MessageBody.self)?.withExposedBytes { $0.publicText() }
+        }
+        return (entries.map(\.path).filter { $0 != path }, here)
     }
 
     private static func notClosed(_ tool: StaticString) -> CommandFailure {
@@ -276,11 +292,11 @@ extension ToolSetup {
     } change: { text, place throws(CommandFailure) in
         // Podman reads the person's own file first, and would then ignore its setting.
         let own = ConfigurationFile(path: place.environment.home + "/.config/containers/registries.conf")
-        let (namesHelpers, namesUs) = try own.read().withExposedBytes { text in
-            let line = text.line(setting: "credential-helpers", in: 0..<text.count)
-            return (line != nil, line.map { !text.extracting($0).places(of: "\"latchkey\"").isEmpty } ?? false)
+        let helpers = try own.read().withExposedBytes { strings($0, at: ["credential-helpers", "[]"])?.here }
+        let namesHelpers = try own.read().withExposedBytes {
+            $0.line(setting: "credential-helpers", in: 0..<$0.count) != nil
         }
-        if namesUs { return nil }
+        if helpers?.contains("latchkey") == true { return nil }
         return try checked(text, ["credential-helpers", "[]"], ["latchkey"], of: "podman") {
             () throws(CommandFailure) in
             guard !namesHelpers else {

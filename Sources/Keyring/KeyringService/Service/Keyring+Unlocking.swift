@@ -176,9 +176,15 @@ extension Keyring {
     /// Whether a search that found the vault locked waits for a person. Clients of libsecret search first, and unlock only
     /// what a search has found.
     func waitsForPerson(_ call: BusCall, after fault: BusFault) -> Bool {
-        guard call.member == "SearchItems", fault.name == StaticString.isLocked.description, !agents.isEmpty,
-            let path = try? addPrompt(.search(call, fault))
+        guard call.member == "SearchItems", vault == nil, fault.name == StaticString.isLocked.description,
+            !agents.isEmpty, call.arguments.is("(a{ss})"), (try? attributes(call[0])) != nil
         else { return false }
+        switch KeyringPath(call.path) {
+        case .service: break
+        case .collection(let name) where knownCollection(name) != nil: break
+        default: return false
+        }
+        guard let path = try? addPrompt(.search(call, fault)) else { return false }
         prompts[path]?.isShown = true
         askNext()
         return true
@@ -223,6 +229,7 @@ extension Keyring {
 
     /// Does what the prompt was for.
     func agree(to prompt: KeyringPrompt) async {
+        guard prompts[prompt.path] != nil else { return }
         switch prompt.matter {
         case .unlock(_, let names): for name in names { await setUnlocked(name) }
         case .lock(_, let names): for name in names { await setLocked(name) }

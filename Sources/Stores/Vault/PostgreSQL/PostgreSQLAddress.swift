@@ -277,6 +277,12 @@ struct PostgreSQLHandshake {
         return unsafe String(cString: host)
     }
 
+    /// OpenSSL would ask for the passphrase of a client's key itself, and wait for any time. libpq's function only knows the
+    /// one of a service file.
+    private static let passphraseHook: Void = unsafe PQsetSSLKeyPassHook_OpenSSL {
+        unsafe PQdefaultSSLKeyPassHook_OpenSSL($0, $1, $2)
+    }
+
     private static func start(_ parameters: [String: String]) -> OpaquePointer? {
         var names: [UnsafePointer<CChar>?] = unsafe []
         var values: [UnsafePointer<CChar>?] = unsafe []
@@ -295,9 +301,7 @@ struct PostgreSQLHandshake {
         unsafe PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
         // A notice would go to standard error otherwise, and in the server's own words.
         unsafe PQsetNoticeReceiver(connection, { _, _ in }, nil)
-        // OpenSSL would ask for an encrypted key's passphrase itself, and wait for any time. This takes the one of a
-        // service file.
-        unsafe PQsetSSLKeyPassHook_OpenSSL { unsafe PQdefaultSSLKeyPassHook_OpenSSL($0, $1, $2) }
+        _ = passphraseHook
         return unsafe connection
     }
 }

@@ -20,21 +20,16 @@ internal import LatchkeyLog
 
     private let pointer: OpaquePointer
     private var prepared: Set<String> = []
-    /// The requests without a result so far.
-    private var expected: [Request] = []
+    /// The requests without a result so far: a preparation's name, or `nil` for a statement.
+    private var expected: [String?] = []
     /// Whether the end of the batch was sent, and its answer is missing.
     private var isSynchronizing = false
     /// Whether a `COMMIT` was answered since `commit` began.
     private var hasCommitted = false
-    /// Whether the server has skipped a change since then, by a trigger or a rule of its owner's.
-    private var hasSkipped = false
-    /// Whether the server has sent a warning since then.
+    /// Whether the server sent a warning with that answer.
+    private var hasCommitWarned = false
+    /// Whether the server has sent a warning since the last answer.
     private let hasWarned: UnsafeMutablePointer<Bool>
-
-    private enum Request {
-        case preparation(String)
-        case statement(changesRow: Bool)
-    }
     private var unansweredByteCount = 0
     /// How often something was read of the present answers, and how much may have come in when they end.
     private var readCount = 0
@@ -56,9 +51,9 @@ internal import LatchkeyLog
         unsafe PQsetNoticeReceiver(
             pointer,
             { context, result in
-                let state = unsafe PQresultErrorField(result, Int32(LATCHKEY_DIAG_SQLSTATE))
-                // Notices have the class of success.
-                if let state = unsafe state, unsafe strncmp(state, "00", 2) != 0 {
+                // PG_DIAG_SEVERITY_NONLOCALIZED.
+                let severity = unsafe PQresultErrorField(result, Int32(UInt8(ascii: "V")))
+                if let severity = unsafe severity, unsafe strcmp(severity, "WARNING") == 0 {
                     unsafe context?.assumingMemoryBound(to: Bool.self).pointee = true
                 }
             }, hasWarned)
@@ -106,7 +101,7 @@ internal import LatchkeyLog
             let sent = unsafe PQsendPrepare(
                 pointer, name, address.schema.filled(in: query.sql), Int32(types.count), types)
             guard sent == 1 else { throw lost() }
-            expected.append(.preparation(name))
+            expected.append(name)
             prepared.insert(name)
         }
         var block: [UInt8] = []
@@ -124,7 +119,7 @@ internal import LatchkeyLog
                 pointer, name, Int32(values.count), pointers, lengths, formats, 1)
         }
         guard sent == 1 else { throw lost() }
-        expected.append(.statement(changesRow: query.changesRow))
+        expected.append(nil)
         unansweredByteCount += block.count
     }
 
@@ -156,21 +151,18 @@ internal import LatchkeyLog
         readCount = 0
         var last: PostgreSQLResult?
         var failure: StoreError?
-        while let request = expected.first {
+        while let preparation = expected.first {
             // Each answer is followed by an empty one.
             while let answer = try next(cancellation, isQuick) {
                 switch answer.status {
                 case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
-                    if answer.isCommit { hasCommitted = true }
-                    guard case .statement(let changesRow) = request else { continue }
-                    if changesRow && answer.changedCount != 1 {
-                        hasSkipped = true
-                        failure = failure ?? .changeSkipped
-                    }
-                    last = consume answer
-                case PGRES_PIPELINE_ABORTED: if case .preparation(let name) = request { prepared.remove(name) }
+                    // A warning comes before the answer that it belongs to.
+                    if answer.isCommit { (hasCommitted, hasCommitWarned) = (true, unsafe hasWarned.pointee) }
+                    unsafe hasWarned.pointee = false
+                    if preparation == nil { last = consume answer }
+                case PGRES_PIPELINE_ABORTED: if let preparation { prepared.remove(preparation) }
                 case PGRES_FATAL_ERROR:
-                    if case .preparation(let name) = request { prepared.remove(name) }
+                    if let preparation { prepared.remove(preparation) }
                     let state = answer.sqlState
                     guard failure == nil else { continue }
                     if state.isEmpty { throw lost() }
@@ -262,16 +254,15 @@ internal import LatchkeyLog
     func commit(
         then query: PostgreSQLQuery, _ values: [PostgreSQLValue], _ cancellation: Cancellation
     ) throws(StoreError) {
-        (hasCommitted, hasSkipped) = (false, false)
-        unsafe hasWarned.pointee = false
+        (hasCommitted, hasCommitWarned) = (false, false)
         let outcome = Result { () throws(StoreError) in
             try send(PostgreSQLSchema.commit, [], cancellation)
             try send(query, values, cancellation)
             _ = try settle(cancellation)
         }
         // A person ended the wait for a synchronous standby, for example.
-        if hasCommitted, unsafe hasWarned.pointee { throw .commitDoubtful }
-        if hasCommitted && !hasSkipped { return }
+        if hasCommitWarned { throw .commitDoubtful }
+        if hasCommitted { return }
         try outcome.get()
         throw StoreError(.unavailable, "the database rolled the change back")
     }

@@ -23,6 +23,11 @@ extension StoreError {
                 .permissionDenied, "the database's role lacks rights on the tables of the vault",
                 hint: "\(Recovery.printSchema): its GRANT statements give the rights")
         case "40001", "40P01", "55P03", "57014": return error(.busy, "other processes are writing to the vault")
+        // Division by zero, in PostgreSQLQuery.change.
+        case "22012":
+            return error(
+                .permissionDenied, "the database skipped a change of the vault's tables, so nothing was changed",
+                hint: "remove the triggers and rules on the vault's tables")
         case "53100": return error(.cannotWrite, "the database's disk is full")
         case "54000": return error(.tooLarge, "the row is too large for the database")
         default: break
@@ -38,18 +43,11 @@ extension StoreError {
     /// In a transaction it says that nothing was changed.
     static var connectionLost: StoreError { StoreError(.busy, "the connection to the database was lost") }
 
-    /// The transaction was undone, or if this is seen at the commit, is in the tables without the skipped change.
-    static var changeSkipped: StoreError {
-        StoreError(
-            .permissionDenied, "the database skipped a change of the vault's tables",
-            hint: "remove the triggers and rules on the vault's tables; then \(Recovery.verifyVault)")
-    }
-
     /// The server warned at a commit.
     static var commitDoubtful: StoreError {
         StoreError(
-            .timedOut, "the database stored the change, and warns that another server may not have it",
-            hint: "see whether the database's standby works, then check whether the change is stored")
+            .timedOut, "the database stored the change, but a standby may not have it",
+            hint: "make sure that the database's standby works")
     }
 
     static var vaultExists: StoreError {
@@ -96,7 +94,7 @@ extension StoreError {
             hint: message.contains("read-only")
                 ? "let the vault's URI name the primary server, and make sure that it takes changes"
                 : message.contains("private key file")
-                    ? "check the client's key, which the vault's URI names with sslkey: it can't be encrypted"
+                    ? "check the client's key (sslkey): Latchkey doesn't ask for its passphrase"
                     : message.contains("certificate")
                         ? "if the server is yours, add sslrootcert=FILE with its certificate authority to the vault's URI"
                         : "make sure that the database runs and accepts this user, and check the vault's URI")

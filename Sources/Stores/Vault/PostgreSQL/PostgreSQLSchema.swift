@@ -121,6 +121,8 @@ enum PostgreSQLSchema {
             ("jit", "off"),
             // Rows that a policy hides are an error, not missing; functions are the server's own.
             ("row_security", "off"), ("search_path", "pg_catalog"),
+            // A COMMIT warns if a standby may not have it.
+            ("client_min_messages", "warning"),
         ]
         let calls = settings.map { name, value in "pg_catalog.set_config('\(name)', '\(value)', \(ofTransaction))" }
         return PostgreSQLQuery("settings", "SELECT " + calls.joined(separator: ", "))

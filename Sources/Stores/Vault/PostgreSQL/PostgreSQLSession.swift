@@ -70,6 +70,9 @@ final class PostgreSQLSession: RowTransaction, @unchecked Sendable {
         if isQuick { throw StoreError(.busy, "a statement is slow") }
         try connection.send(PostgreSQLSchema.beginReading, [], cancellation)
         view = .transaction
+        if connection.isPooled {
+            try connection.send(PostgreSQLSchema.settings(ofTransaction: true), [], cancellation)
+        }
         let before = mark
         try readRecords()
         guard before == nil || before == mark else {

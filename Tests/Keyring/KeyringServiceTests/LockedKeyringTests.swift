@@ -136,6 +136,15 @@ struct LockedKeyringTests {
         #expect(agent.outputSoFar == "ready\nasked\nasked\nasked\n")
     }
 
+    /// The service held such a call, with all that it brought, beyond the limits of its queue.
+    @Test func `a search of an unknown collection is refused at once, and asks nobody`() async throws {
+        let agent = try await agent("silence")
+        #expect(
+            try await calls("search-in", Self.root + "/collection/nosuch")
+                == ["IsLocked the vault is locked: unlock the vault"])
+        #expect(agent.outputSoFar == "ready\n")
+    }
+
     @Test func `a search in one collection waits for a person too, and an unlocking elsewhere ends the wait`()
         async throws
     {

@@ -227,15 +227,22 @@ import TestServices
         #expect(try await store.text(key("0")) == "secret 0")
     }
 
-    @Test func `a wrong authority and a wrong name in a certificate are refused, and the right ones accepted`()
-        async throws
-    {
+    /// A vault with one credential, on a server whose certificate is from an authority of the test.
+    private static func vaultWithTLS() async throws -> (TestDirectory, CertificateAuthority, DatabaseVault) {
         let folder = try TestDirectory()
         let authority = try await CertificateAuthority(in: folder)
         let server = try await PostgreSQLServer(isDurable: false)
         try await server.useTLS(from: authority)
         let vault = try await DatabaseVault(on: server)
         try await vault.create(1)
+        return (folder, authority, vault)
+    }
+
+    @Test func `a wrong authority and a wrong name in a certificate are refused, and the right ones accepted`()
+        async throws
+    {
+        let (folder, authority, vault) = try await Self.vaultWithTLS()
+        let server = vault.server
         func uri(_ host: String, _ root: String) -> String {
             "postgresql://admin@\(host):\(server.port)/secrets?schema=\(vault.schema.name)"
                 + "&sslmode=verify-full&sslrootcert=\(root.replacing("/", with: "%2F"))"
@@ -278,12 +285,7 @@ import TestServices
 
     /// OpenSSL asked for it at the terminal, for any time.
     @Test func `a client's encrypted key is an error, not a question`() async throws {
-        let folder = try TestDirectory()
-        let authority = try await CertificateAuthority(in: folder)
-        let server = try await PostgreSQLServer(isDurable: false)
-        try await server.useTLS(from: authority)
-        let vault = try await DatabaseVault(on: server)
-        try await vault.create(1)
+        let (folder, authority, vault) = try await Self.vaultWithTLS()
         try await Program("openssl").run(
             ["ec", "-in", authority.serverKey, "-aes256", "-passout", "pass:x", "-out", folder / "client.key"]
         ).successful("openssl ec")
@@ -293,7 +295,7 @@ import TestServices
         let program = try BuiltProducts.latchkey().start(
             [
                 "list", "--vault",
-                "postgresql://admin@localhost:\(server.port)/secrets?schema=\(vault.schema.name)&sslmode=require"
+                "postgresql://admin@localhost:\(vault.server.port)/secrets?schema=\(vault.schema.name)&sslmode=require"
                     + "&sslcert=\(word(authority.serverChain))&sslkey=\(word(folder / "client.key"))",
             ], environment: try folder.environment().merging(["LATCHKEY_KEY_FILE": vault.keyFile]) { $1 },
             terminal: terminal)

@@ -292,12 +292,12 @@ extension ToolSetup {
     } change: { text, place throws(CommandFailure) in
         // Podman reads the person's own file first, and would then ignore its setting.
         let own = ConfigurationFile(path: place.environment.home + "/.config/containers/registries.conf")
-        let helpers = try own.read().withExposedBytes { strings($0, at: ["credential-helpers", "[]"])?.here }
-        let namesHelpers = try own.read().withExposedBytes {
-            $0.line(setting: "credential-helpers", in: 0..<$0.count) != nil
+        let path = ["credential-helpers", "[]"]
+        let (helpers, namesHelpers) = try own.read().withExposedBytes { own in
+            (strings(own, at: path)?.here, own.line(setting: "credential-helpers", in: 0..<own.count) != nil)
         }
         if helpers?.contains("latchkey") == true { return nil }
-        return try checked(text, ["credential-helpers", "[]"], ["latchkey"], of: "podman") {
+        return try checked(text, path, ["latchkey"], of: "podman") {
             () throws(CommandFailure) in
             guard !namesHelpers else {
                 throw CommandFailure(

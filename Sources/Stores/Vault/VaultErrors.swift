@@ -35,7 +35,7 @@ extension StoreError {
         StoreError(
             .rolledBack, "the vault was replaced with an older copy: \(rollback)",
             hint: """
-                if you restored a backup, check it with `latchkey vault verify`, then go on with \
+                if a backup was restored or saves were lost, check the vault with `latchkey vault verify`, then go on with \
                 `latchkey vault accept-rollback`
                 """)
     }

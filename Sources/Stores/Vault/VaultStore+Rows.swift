@@ -257,7 +257,12 @@ extension VaultStore {
                 let result = try body(transaction, &change)
                 try change.writeIndex(in: transaction)
                 guard change.manifest != state.manifest else { return (result, state, before) }
-                change.manifest.generation += 1
+                change.manifest.advance(by: memory?.origin)
+                if state.manifest.lastSaves.isEmpty, !change.manifest.lastSaves.isEmpty {
+                    let identity = IdentityRecord.encode(change.keys.vault, hasLastSaves: true)
+                    try transaction.put(record: IdentityRecord.recordName, identity)
+                    change.manifest.recordsDigest = Manifest.digest(try transaction.records(), change.keys)
+                }
                 let sealed = try change.manifest.seal(change.keys)
                 try transaction.put(record: Manifest.recordName, sealed)
                 written = change.manifest
@@ -342,9 +347,7 @@ struct Change {
 
     /// Begins a manifest under new keys. The caller changes the records and the table's rows.
     mutating func begin(under keys: VaultKeys) {
-        var manifest = Manifest(recordsDigest: manifest.recordsDigest)
-        manifest.generation = self.manifest.generation
-        self = Change(keys: keys, manifest: manifest)
+        self = Change(keys: keys, manifest: manifest.emptied())
     }
 }
 

@@ -35,13 +35,13 @@ internal import TestServices
     @Test func `a vault of a newer format asks for a newer program`() async throws {
         let run = try await refusal(of: try Self.golden("newer.vault"))
         #expect(run.status == 69)
-        #expect(run.errorText.contains("the vault has format 3; this Latchkey supports 2"))
+        #expect(run.errorText.contains("the vault has format 4; this Latchkey supports 2 and 3"))
         #expect(run.errorText.contains("use a newer Latchkey"))
     }
 
     @Test func `the error for a vault of the earlier format says what to do`() async throws {
         let run = try await refusal(of: try Self.golden("older.vault"))
-        #expect(run.errorText.contains("the vault has format 1; this Latchkey supports 2"))
+        #expect(run.errorText.contains("the vault has format 1; this Latchkey supports 2 and 3"))
         #expect(
             run.errorText.contains("use the version of Latchkey that created it, or create a new vault at another path")
         )

@@ -73,6 +73,37 @@ internal import TestServices
         #expect(other.status == 73 && other.errorText.contains("omit --new-key-file"), "\(other.errorText)")
     }
 
+    /// Two machines that synchronize the file, of which the other one's copy stayed. The first noticed nothing.
+    @Test func `a machine whose save a synchronized vault lacks is told, and goes on once it accepts that`()
+        async throws
+    {
+        func run(_ machine: String, _ arguments: String..., input: String = "") async throws -> ProgramRun {
+            let own = [
+                "LATCHKEY_KEY_FILE": directory / "key", "LATCHKEY_VAULT": directory / "old/vault",
+                "XDG_STATE_HOME": directory / machine,
+            ]
+            return try await BuiltProducts.latchkey().run(
+                arguments, environment: environment.merging(own) { $1 }, input: Array(input.utf8))
+        }
+        try await run("a", "set", "example.org", "1", input: "x").successful("set")
+        let copy = try directory.read("old/vault")
+        try await run("a", "set", "example.org", "2", input: "lost").successful("set")
+        try directory.write("old/vault", copy)
+        for name in ["3", "4"] { try await run("b", "set", "example.org", name, input: name).successful("set") }
+
+        let lack = "its generation is 5, but 4, which was seen before, is missing"
+        let refused = try await run("a", "get", "example.org", "3")
+        #expect(refused.status == 77 && refused.errorText.contains("[store.rolled-back]"), "\(refused.errorText)")
+        #expect(refused.errorText.contains(lack) && refused.errorText.contains("latchkey vault accept-rollback"))
+        let verified = try await run("a", "vault", "verify")
+        #expect(verified.status == 77 && verified.errorText.contains("is intact, but"), "\(verified.errorText)")
+        #expect(try await run("b", "get", "example.org", "3").outputText == "3")
+        let accepted = try await run("a", "vault", "accept-rollback")
+        #expect(
+            accepted.status == 0 && accepted.outputText.hasSuffix(": accepted; \(lack)\n"), "\(accepted.outputText)")
+        #expect(try await run("a", "get", "example.org", "3").outputText == "3")
+    }
+
     /// Only `latchkey vault verify` was named, which looks at the vault that was intact.
     @Test func `a damaged backup is named`() async throws {
         for number in 0..<40 {

@@ -156,7 +156,7 @@ import Testing
         try await folder.store()
         let table = try SQLiteRowTable(path: folder.vault)
         try table.write(Cancellation(.standard)) { (transaction) throws(StoreError) in
-            try transaction.put(record: "vault", [3] + [UInt8](repeating: 7, count: 40))
+            try transaction.put(record: "vault", [4] + [UInt8](repeating: 7, count: 40))
         }
         let error = await refusal { () async throws(StoreError) in try await folder.store() }
         #expect(error?.code == .unsupported)

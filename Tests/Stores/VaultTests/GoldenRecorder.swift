@@ -79,7 +79,7 @@ enum GoldenRecorder {
             try table.write(Cancellation(.standard)) { (rows) throws(StoreError) in try body(rows) }
             try write(name, try folder.contents(), outcome, both)
         }
-        for (name, format) in [("newer.vault", UInt8(3)), ("older.vault", 1)] {
+        for (name, format) in [("newer.vault", UInt8(4)), ("older.vault", 1)] {
             try tampered(name, "store.unsupported") { (rows) throws(StoreError) in
                 try rows.put(record: "vault", [format] + [UInt8](repeating: 0, count: 16))
             }
@@ -166,6 +166,32 @@ enum GoldenRecorder {
                     collections: opens ? collections : nil, searches: opens ? [] : nil))
         }
         try write(cases, to: target)
+    }
+
+    /// Adds `saves.vault`, with the last saves of two hosts.
+    static func recordSaves() async throws {
+        let folder = try VaultFolder()
+        try VaultKeyFile.create(at: folder.keyFile)
+        try folder.replace(
+            folder.keyFile,
+            with: [UInt8](try Data(contentsOf: GoldenTests.folder.appendingPathComponent("golden.key-file"))))
+        try await folder.store()
+        for host in ["a", "b", "a"] {
+            let store = try await VaultStore.open(
+                at: folder.vault, unlockedBy: .keyFile(folder.keyFile),
+                memory: RollbackMemory(directory: folder.path + "/" + host), now: date(1_800_000_000))
+            try await store.save(secret("of \(host)"), for: key(host), options: SaveOptions(contentType: .text))
+        }
+        let store = try await VaultStore.open(at: folder.vault, unlockedBy: .keyFile(folder.keyFile))
+        let reader = GoldenTests()
+        let items = [try await reader.item(key("a"), store), try await reader.item(key("b"), store)]
+        let collections = try await reader.collections(store)
+        let generation = try await store.verify().generation
+        try Data(try folder.contents()).write(to: GoldenTests.folder.appendingPathComponent("saves.vault"))
+        let made = GoldenTests.Case(
+            name: "saves.vault", source: "key-file", outcome: "opens", generation: generation, items: items, others: [],
+            collections: collections, searches: [])
+        try write(GoldenTests.cases.filter { $0.name != made.name } + [made], to: GoldenTests.folder)
     }
 
     private static func write(_ cases: [GoldenTests.Case], to target: URL) throws {

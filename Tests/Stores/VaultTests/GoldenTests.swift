@@ -10,8 +10,8 @@ import TestServices
 
 /// Vaults that were written once and are never written again: what is in Fixtures must be read for ever.
 ///
-/// `LATCHKEY_RECORD=1` writes them anew, `LATCHKEY_RECORD=slots` those of the later kinds of slots alone; both fail the
-/// run that does so.
+/// `LATCHKEY_RECORD=1` writes them anew, `LATCHKEY_RECORD=slots` those of the later kinds of slots alone, and
+/// `LATCHKEY_RECORD=saves` the one with last saves; each fails the run that does so.
 @Suite struct GoldenTests {
     static let folder = TestData.folder().appendingPathComponent("Fixtures")
 
@@ -71,7 +71,11 @@ import TestServices
 
     @Test func `golden vaults exist, some to open and some to refuse`() async throws {
         if let asked = ProcessInfo.processInfo.environment["LATCHKEY_RECORD"] {
-            if asked == "1" { try await GoldenRecorder.record() } else { try await GoldenRecorder.recordSlots() }
+            switch asked {
+            case "1": try await GoldenRecorder.record()
+            case "saves": try await GoldenRecorder.recordSaves()
+            default: try await GoldenRecorder.recordSlots()
+            }
             Issue.record("recorded \(Self.folder.path): run again without LATCHKEY_RECORD")
         }
         #expect(Self.cases.filter { $0.outcome == "opens" }.count >= 2)

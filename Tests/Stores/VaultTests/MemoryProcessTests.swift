@@ -1,6 +1,7 @@
 import Foundation
 import LatchkeyCredentials
 import LatchkeySystem
+import Synchronization
 import Testing
 import TestServices
 
@@ -54,6 +55,9 @@ import TestServices
         #expect(last > UInt64(saves))
         _ = try await VaultStore.open(at: folder.vault, unlockedBy: .keyFile(folder.keyFile), memory: memory(folder))
         #expect(try remembered(folder, store) == UInt64(processes * saves + 1))
+        // They share the record, and so are one origin.
+        #expect(try store.generation() == UInt64(processes * saves + 1))
+        #expect(store.known.withLock { $0.manifest.lastSaves.count } == 1)
     }
 
     @Test func `processes that die at any moment leave a rollback record that opens and is never ahead`() async throws {

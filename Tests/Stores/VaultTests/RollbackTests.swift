@@ -1,6 +1,7 @@
 import Foundation
 import LatchkeyCredentials
 import LatchkeyLog
+import Synchronization
 import Testing
 import TestServices
 
@@ -211,6 +212,158 @@ import TestServices
         }
         #expect(error?.code == .rolledBack)
         #expect(error?.cause.text.contains("this copy differs") == true)
+    }
+
+    // MARK: - Changed by others since
+
+    private static func host(_ name: String, _ folder: VaultFolder, _ choice: RollbackChoice = .refuse)
+        -> RollbackMemory
+    {
+        RollbackMemory(directory: folder.path + "/" + name, onRollback: choice)
+    }
+
+    private func save(_ text: String, _ folder: VaultFolder, _ memory: RollbackMemory?) async throws {
+        try await open(folder, memory).save(secret(text), for: key(text))
+    }
+
+    private func manifest(_ folder: VaultFolder) async throws -> Manifest {
+        try await open(folder, nil).known.withLock { $0.manifest }
+    }
+
+    /// Generation 2 is a save of host a, which also made the lost generation 3; b has saved until generation 5 since.
+    private func lossy(_ folder: VaultFolder) async throws {
+        try await folder.store()
+        try await save("1", folder, Self.host("a", folder))
+        let old = try folder.contents()
+        try await save("lost", folder, Self.host("a", folder))
+        try folder.replace(with: old)
+        for text in ["2", "3", "4"] { try await save(text, folder, Self.host("b", folder)) }
+    }
+
+    @Test func `a host whose save was lost refuses the vault, however often others have saved since`() async throws {
+        let folder = try VaultFolder()
+        try await lossy(folder)
+        let a = Self.host("a", folder)
+        let error = await refusal { () async throws(StoreError) in try await open(folder, a) }
+        #expect(error?.code == .rolledBack)
+        #expect(
+            error?.cause.text.contains("its generation is 5, but 3, which was seen before, is missing") == true,
+            "\(error as Any)")
+        // Looking at it, and saving all the same, doesn't hide that.
+        let seen = RollbackCheck.rolledBack(VaultRollback(generation: 5, seenGeneration: 3))
+        let looked = try await open(folder, Self.host("a", folder, .report))
+        #expect(looked.rollback == seen)
+        try await looked.save(secret("5"), for: key("5"))
+        #expect(await code(opening: folder, a) == .rolledBack)
+        // Those who lost nothing go on: who saved since, who only read, and who never was here.
+        for name in ["b", "c"] { #expect(await code(opening: folder, Self.host(name, folder)) == nil) }
+
+        #expect(
+            try await open(folder, Self.host("a", folder, .accept)).rollback
+                == .rolledBack(VaultRollback(generation: 6, seenGeneration: 3)))
+        #expect(try await open(folder, a).rollback == .current)
+        // And the same again.
+        let old = try folder.contents()
+        try await save("lost", folder, a)
+        try folder.replace(with: old)
+        for text in ["6", "7"] { try await save(text, folder, Self.host("b", folder)) }
+        #expect(await code(opening: folder, a) == .rolledBack)
+    }
+
+    @Test func `an open store notices a lost save that it saw, also another host's`() async throws {
+        let folder = try VaultFolder()
+        try await folder.store()
+        try await save("1", folder, Self.host("a", folder))
+        let old = try folder.contents()
+        let (reader, writer) = (try await open(folder, nil), try await open(folder, Self.host("a", folder)))
+        try await writer.save(secret("lost"), for: key("lost"))
+        #expect(try await reader.text(key("lost")) == "lost")
+        try folder.replace(with: old)
+        for text in ["2", "3", "4"] { try await save(text, folder, Self.host("b", folder)) }
+        for store in [reader, writer] {
+            let refused = await refusal { () async throws(StoreError) in try await store.text(key("1")) }
+            #expect(refused?.code == .rolledBack)
+            let saving = await refusal { () async throws(StoreError) in try await store.save(secret("x"), for: key("x"))
+            }
+            #expect(saving?.code == .rolledBack)
+        }
+        #expect(
+            try await reader.verify().problems == [.rolledBack(VaultRollback(generation: 5, seenGeneration: 3))])
+    }
+
+    /// Such as two machines that synchronize the file: one of two saves is lost.
+    @Test func `after a rekeying by another host a lost save is still noticed`() async throws {
+        let folder = try VaultFolder()
+        try await lossy(folder)
+        try await open(folder, Self.host("b", folder)).rekey()
+        #expect(await code(opening: folder, Self.host("a", folder)) == .rolledBack)
+        #expect(await code(opening: folder, Self.host("b", folder)) == nil)
+    }
+
+    @Test func `the manifest has one last save for each host, and the oldest makes room`() async throws {
+        let folder = try VaultFolder()
+        try await folder.store()
+        try await save("1", folder, nil)
+        #expect(try await manifest(folder).lastSaves == [])
+        try await save("2", folder, Self.host("a", folder))
+        try await save("3", folder, Self.host("b", folder))
+        let before = try await manifest(folder).lastSaves
+        try await save("4", folder, Self.host("a", folder))
+        try await save("5", folder, nil)
+        let after = try await manifest(folder).lastSaves
+        #expect(before.map(\.generation) == [3, 4] && after.map(\.generation) == [4, 5])
+        #expect(before.map(\.origin) == after.map(\.origin).reversed())
+
+        for number in 0..<Manifest.LastSave.maximumCount {
+            try await save("\(number)", folder, Self.host("h\(number)", folder))
+        }
+        let full = try await manifest(folder).lastSaves
+        #expect(full.count == Manifest.LastSave.maximumCount && full[0].generation == 7)
+        #expect(!full.contains { save in after.contains { $0.origin == save.origin } })
+        // The forgotten hosts don't take that for a loss, and are remembered again.
+        #expect(await code(opening: folder, Self.host("a", folder)) == nil)
+        try await save("6", folder, Self.host("b", folder))
+        #expect(try await manifest(folder).lastSaves.last?.origin == after[0].origin)
+        #expect(await code(opening: folder, Self.host("h0", folder)) == nil)
+    }
+
+    @Test func `a vault has the earlier format until a host with a rollback record saves`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        func format() throws -> UInt8? {
+            try store.current { (view, _) throws(StoreError) in try view.record(IdentityRecord.recordName)?.first }
+        }
+        try await save("1", folder, nil)
+        withExtendedLifetime(try await open(folder, Self.host("a", folder))) {}
+        #expect(try format() == 2)
+        try await save("2", folder, Self.host("a", folder))
+        #expect(try format() == 3)
+        // The open store, which has no record, goes on.
+        try await store.save(secret("3"), for: key("3"))
+        #expect(try await store.verify().problems == [])
+        _ = try await store.rekey()
+        #expect(try format() == 3)
+        #expect(try await open(folder, Self.host("a", folder)).rollback == .current)
+    }
+
+    @Test func `a record of an earlier Latchkey is replaced when it is next seen`() async throws {
+        let folder = try VaultFolder()
+        let store = try await folder.store()
+        let memory = Self.memory(folder)
+        withExtendedLifetime(try await open(folder, memory)) {}
+        let (seen, keys) = (try await manifest(folder), store.keys)
+        let earlier = try GenerationMark(seen, keys, origin: nil).seal(keys)
+        #expect(earlier.count < GenerationMark.sealedByteCount)
+        try folder.replace(try file(folder), with: earlier)
+        #expect(try await open(folder, memory).rollback == .current)
+        #expect(try folder.contents(try file(folder)).count == GenerationMark.sealedByteCount)
+        // It still refuses an older copy.
+        let old = try folder.contents()
+        try await store.save(secret("1"), for: key("a"))
+        try folder.replace(
+            try file(folder), with: try GenerationMark(try await manifest(folder), keys, origin: nil).seal(keys))
+        try folder.replace(with: old)
+        #expect(await code(opening: folder, memory) == .rolledBack)
     }
 }
 

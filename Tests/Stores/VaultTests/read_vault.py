@@ -142,13 +142,17 @@ def read(path, source, given, searches):
     check(database.execute("PRAGMA application_id").fetchone()[0] == 0x4C4B5631, "this is no vault")
     records = database.execute("SELECT name, content FROM records ORDER BY name").fetchall()
     vault, content = dict(records)["vault"][1:17], dict(records)
-    check(content["vault"][0] == 2, "the format is another one")
+    check(content["vault"][0] in (2, 3), "the format is another one")
     root = root_key(records, vault, source, given)
 
     manifest = Fields(unseal(subkey(root, b"manifest", vault), b"manifest" + vault, content["manifest"]))
     check(manifest.number("B") == 1, "the manifest's layout is another one")
     generation, count, total, digest = manifest.number("Q"), manifest.number("Q"), manifest.take(32), manifest.take(32)
     link_count, link_total = manifest.number("Q"), manifest.take(32)
+    saves = [(manifest.number("I"), manifest.number("Q")) for _ in range((len(manifest.data) - manifest.at) // 12)]
+    check(manifest.at == len(manifest.data) and content["vault"][0] == (3 if saves else 2)
+        and [g for _, g in saves] == sorted({g for _, g in saves if g <= generation})
+        and len(dict(saves)) == len(saves) <= 128, "the last saves are not sound")
     listed = b"".join(struct.pack("<H", len(name.encode())) + name.encode() + struct.pack("<I", len(data)) + data
         for name, data in records if name != "manifest")
     check(blake(subkey(root, b"record hash", vault), listed) == digest, "the records are not those of the manifest")

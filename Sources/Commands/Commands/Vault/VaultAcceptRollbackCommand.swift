@@ -5,8 +5,9 @@ enum VaultAcceptRollbackCommand {
     static let command = Command(
         "vault", "accept-rollback", summary: "accept an older copy of a vault, such as a restored backup",
         details: """
-            Latchkey refuses a vault that is older than the last seen state, because someone may have replaced the vault with a copy
-            from before a change. After accept-rollback, the older copy is the vault; later changes are lost.
+            Latchkey refuses a vault that is older than the last seen state, or lacks a change that was saved here, because someone
+            may have replaced the vault with a copy from before a change. After accept-rollback, the present copy is the vault;
+            what it lacks is lost.
 
             To restore a backup that is a plain copy of the vault's file:
 

@@ -69,16 +69,17 @@ final class VaultKeys: Sendable {
 /// The record that identifies the file, in plain text: layout (1) and the vault's ID (16).
 enum IdentityRecord {
     static let recordName = "vault"
-    static let layout: UInt8 = 2
-
-    static func encode(_ vault: VaultID) -> [UInt8] { [layout] + vault.bytes }
+    /// In layout 3, the manifest has last saves, which earlier versions can't read.
+    static func encode(_ vault: VaultID, hasLastSaves: Bool = false) -> [UInt8] {
+        [hasLastSaves ? 3 : 2] + vault.bytes
+    }
 
     static func decode(_ record: [UInt8]?) throws(StoreError) -> VaultID {
         guard let record, let first = record.first else { throw .vaultCorrupted("its identity is missing") }
-        guard first == layout else {
+        guard (2...3).contains(first) else {
             throw StoreError(
-                .unsupported, "the vault has format \(Int(first)); this Latchkey supports \(Int(layout))",
-                hint: first > layout
+                .unsupported, "the vault has format \(Int(first)); this Latchkey supports 2 and 3",
+                hint: first > 3
                     ? "use a newer Latchkey"
                     : "use the version of Latchkey that created it, or create a new vault at another path")
         }

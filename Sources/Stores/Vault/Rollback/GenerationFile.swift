@@ -61,8 +61,9 @@ struct GenerationFile: Sendable {
         guard count == bytes.count else {
             throw FileProblem.system(Self.what, path, number: count < 0 ? errno : ENOSPC)
         }
-        // Once, when its name is new and its length changes; what is written over it later needs none.
-        if content == .nothing {
+        // Once, when its name is new or its length changes; what is written over it later needs none.
+        let oldCount = if case .bytes(let old) = content { old.count } else { 0 }
+        if oldCount != bytes.count {
             let number = fdatasync(descriptor) == 0 ? PrivateDirectory.synchronise(directory) : errno
             guard number == 0 else { throw FileProblem.system(Self.what, path, number: number) }
         }

@@ -15,6 +15,10 @@ final class GenerationMemory: Sendable {
     private struct State {
         /// The generation that the file has at least.
         var raised: UInt64 = 0
+        /// As the file has it.
+        var origin: UInt32?
+        /// Whether the vault is open although it is refused.
+        var isBehind = false
         var hasWarned = false
     }
     private let state = Mutex(State())
@@ -27,6 +31,10 @@ final class GenerationMemory: Sendable {
         logger = memory.logger
         found = try file.read()
     }
+
+    /// The name of this process's saves in the manifest; `nil` if there is no record, or if a save would hide that an
+    /// earlier one was lost.
+    var origin: UInt32? { state.withLock { $0.isBehind ? nil : $0.origin } }
 
     // MARK: - Opening
 
@@ -62,7 +70,8 @@ final class GenerationMemory: Sendable {
         case .firstSeen:
             if let error = raise(to: manifest, keys, former, level: .info) { return .unavailable(error) }
         case .current: raise(to: manifest, keys, former, level: .info)
-        case .rolledBack, .unreadable, .notAsked: break
+        case .rolledBack, .unreadable: state.withLock { $0.isBehind = true }
+        case .notAsked: break
         }
         return verdict
     }
@@ -73,19 +82,26 @@ final class GenerationMemory: Sendable {
         case .unusable(let error): return .unavailable(error)
         case .bytes(let bytes):
             guard let (seen, hasFormerKey) = GenerationMark.open(bytes, keys, former) else { return .unreadable }
-            if !hasFormerKey { state.withLock { $0.raised = seen.generation } }
-            let now = GenerationMark(manifest, keys)
-            if seen.generation < now.generation || seen == now { return .current }
+            state.withLock {
+                if !hasFormerKey, seen.save != nil { $0.raised = seen.generation }
+                $0.origin = seen.save?.origin
+            }
+            let now = GenerationMark(manifest, keys, origin: seen.save?.origin)
             // A version of us wrote what it saw of a rekeyed vault under the key of before.
-            if hasFormerKey && seen.generation == now.generation { return .current }
-            return .rolledBack(VaultRollback(generation: now.generation, seenGeneration: seen.generation))
+            let isCurrent =
+                seen.generation < now.generation || seen == now || hasFormerKey && seen.generation == now.generation
+            if !isCurrent {
+                return .rolledBack(VaultRollback(generation: now.generation, seenGeneration: seen.generation))
+            }
+            return seen.lostSave(in: manifest).map { .rolledBack($0) } ?? .current
         }
     }
 
     private func accept(_ manifest: Manifest, _ keys: VaultKeys) throws(StoreError) {
-        let mark = try GenerationMark(manifest, keys).seal(keys)
+        let origin = state.withLock { $0.origin } ?? .random(in: 0...UInt32.max)
+        let mark = try GenerationMark(manifest, keys, origin: origin).seal(keys)
         try file.update { (_) throws(StoreError) in mark }
-        state.withLock { $0.raised = manifest.generation }
+        state.withLock { ($0.raised, $0.origin) = (manifest.generation, origin) }
     }
 
     // MARK: - Raising
@@ -96,6 +112,7 @@ final class GenerationMemory: Sendable {
         to manifest: Manifest, _ keys: VaultKeys, _ former: FormerKeys, level: LogLevel = .warning
     ) -> StoreError? {
         if state.withLock({ $0.raised >= manifest.generation }) { return nil }
+        var origin = state.withLock { $0.origin }
         do throws(StoreError) {
             try file.update { (content) throws(StoreError) in
                 switch content {
@@ -103,14 +120,17 @@ final class GenerationMemory: Sendable {
                 case .nothing: break
                 case .bytes(let bytes):
                     // Another process may have recorded a rekeying in the meantime. A record that was changed without
-                    // the key stays, so that the next opening refuses it.
+                    // the key stays, so that the next opening refuses it; so does one whose save was lost.
                     guard let (there, hasFormerKey) = GenerationMark.open(bytes, keys, former) else { return nil }
-                    if there.generation > manifest.generation { return nil }
-                    if there.generation == manifest.generation && !hasFormerKey { return nil }
+                    origin = there.save?.origin ?? origin
+                    if there.generation > manifest.generation || there.lostSave(in: manifest) != nil { return nil }
+                    if there.generation == manifest.generation, !hasFormerKey, there.save != nil { return nil }
                 }
-                return try GenerationMark(manifest, keys).seal(keys)
+                let number = origin ?? .random(in: 0...UInt32.max)
+                origin = number
+                return try GenerationMark(manifest, keys, origin: number).seal(keys)
             }
-            state.withLock { $0.raised = max($0.raised, manifest.generation) }
+            state.withLock { ($0.raised, $0.origin) = (max($0.raised, manifest.generation), origin) }
             return nil
         } catch {
             // Another process is about to remember as much; the next change comes back to it.
@@ -127,25 +147,38 @@ final class GenerationMemory: Sendable {
 
 /// The last known state of a vault, from its manifest.
 ///
-/// The plain text: layout (1), generation (8), hash of the manifest (32).
+/// The plain text: layout (1), generation (8), hash of the manifest (32), origin (4), generation of its last save (8).
 struct GenerationMark: Sendable, Equatable {
     let generation: UInt64
     /// Tells two copies apart that were changed equally often.
     let digest: [UInt8]
+    /// The last save of the processes that share this record; its generation is 0 before the first. `nil` in a mark of
+    /// an earlier Latchkey, which is shorter.
+    let save: Manifest.LastSave?
 
     private static let byteCount = 41
-    static let sealedByteCount = byteCount + Sealing.overheadByteCount
+    static let sealedByteCount = byteCount + Manifest.LastSave.byteCount + Sealing.overheadByteCount
 
-    private init(generation: UInt64, digest: [UInt8]) {
+    private init(generation: UInt64, digest: [UInt8], save: Manifest.LastSave?) {
         self.generation = generation
         self.digest = digest
+        self.save = save
     }
 
-    init(_ manifest: Manifest, _ keys: VaultKeys) {
+    /// - Parameter origin: `nil` to compare with a mark that has none.
+    init(_ manifest: Manifest, _ keys: VaultKeys, origin: UInt32?) {
         let bytes = manifest.encode()
-        self.init(
-            generation: manifest.generation,
-            digest: keys.rollbackHash.withExposedBytes { KeyedHash.digest(bytes.span, key: $0) })
+        generation = manifest.generation
+        digest = keys.rollbackHash.withExposedBytes { KeyedHash.digest(bytes.span, key: $0) }
+        save = origin.map { origin in
+            manifest.lastSaves.first { $0.origin == origin } ?? Manifest.LastSave(origin: origin, generation: 0)
+        }
+    }
+
+    /// Whether a manifest that is newer than this mark lacks the save.
+    func lostSave(in manifest: Manifest) -> VaultRollback? {
+        guard let save, save.generation > 0 else { return nil }
+        return manifest.rollback(losing: save)
     }
 
     func seal(_ keys: VaultKeys) throws(StoreError) -> [UInt8] {
@@ -153,12 +186,16 @@ struct GenerationMark: Sendable, Equatable {
         writer.append(UInt8(1))
         writer.append(generation)
         writer.append(digest)
+        if let save {
+            writer.append(save.origin)
+            writer.append(save.generation)
+        }
         return try Sealing.seal(writer.bytes.span, associatedData: Self.context(keys.vault), key: keys.rollback)
     }
 
     /// Returns `nil` for anything that `seal` didn't write for this vault.
     static func open(_ bytes: [UInt8], key: borrowing Secret<VaultSubkey>, vault: VaultID) -> GenerationMark? {
-        guard bytes.count == sealedByteCount,
+        guard bytes.count <= sealedByteCount,
             let plaintext = Sealing.openPublic(bytes.span, associatedData: context(vault), key: key)
         else { return nil }
         return decode(plaintext)
@@ -176,16 +213,22 @@ struct GenerationMark: Sendable, Equatable {
     static func decode(_ plaintext: [UInt8]) -> GenerationMark? {
         var reader = ByteReader(plaintext)
         guard reader.integer(UInt8.self) == 1, let generation: UInt64 = reader.integer(),
-            let digest = reader.take(32), reader.isAtEnd
+            let digest = reader.take(32)
         else { return nil }
-        return GenerationMark(generation: generation, digest: digest)
+        if reader.isAtEnd { return GenerationMark(generation: generation, digest: digest, save: nil) }
+        guard let origin: UInt32 = reader.integer(), let number: UInt64 = reader.integer(), number <= generation,
+            reader.isAtEnd
+        else { return nil }
+        return GenerationMark(
+            generation: generation, digest: digest, save: Manifest.LastSave(origin: origin, generation: number))
     }
 
     private static func context(_ vault: VaultID) -> [UInt8] { Array("rollback record".utf8) + vault.bytes }
 }
 
 /// The folder of rollback records. A record contains the last seen state of a vault, so that an older copy of the whole
-/// file is detected: such a copy is intact in itself.
+/// file is detected: such a copy is intact in itself. It also names the last save made with the record, whose loss is
+/// detected even if others have saved to the older copy since.
 ///
 /// Each vault has a small file there, encrypted with the vault's key and named by a hash of the vault's id. The file
 /// doesn't show the number of changes, and only a process with the key can write it. Anyone who may delete the file can
@@ -240,13 +283,17 @@ public struct VaultRollback: Sendable, Hashable, Loggable {
     /// How many transactions the file has seen that is there now.
     package let generation: UInt64
     /// How many the newest one that was seen had. When it is the same number, the file has another content: both are
-    /// changed copies of an older one.
+    /// changed copies of an older one. When it is a lower number, that transaction was lost, and others have changed the
+    /// vault since.
     package let seenGeneration: UInt64
 
     /// Safe: counts of transactions.
     public var logMessage: LogMessage {
-        seenGeneration == generation
-            ? "this copy differs from the one seen before, at generation \(generation)"
-            : "its generation is \(generation), and \(seenGeneration) was seen before"
+        if seenGeneration == generation {
+            return "this copy differs from the one seen before, at generation \(generation)"
+        }
+        return seenGeneration > generation
+            ? "its generation is \(generation), and \(seenGeneration) was seen before"
+            : "its generation is \(generation), but \(seenGeneration), which was seen before, is missing"
     }
 }

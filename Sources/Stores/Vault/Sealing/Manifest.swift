@@ -7,7 +7,7 @@ internal import LatchkeyLog
 /// manifest notices rows that were deleted, replayed or duplicated behind the vault's back (`ItemCheck`).
 ///
 /// The plain text: layout (1), generation (8), number of items (8), set hash (32), hash of the records (32), number
-/// of links (8), their set hash (32).
+/// of links (8), their set hash (32), last saves (12 each).
 struct Manifest: Sendable, Equatable {
     /// Counts transactions.
     var generation: UInt64 = 1
@@ -17,6 +17,19 @@ struct Manifest: Sendable, Equatable {
     /// Of the index of attributes.
     var linkCount: UInt64 = 0
     var links = SetHash()
+    /// The latest save of each origin, in the order of their generations.
+    private(set) var lastSaves: [LastSave] = []
+
+    /// The last transaction of one origin: of all processes that share a rollback record.
+    struct LastSave: Sendable, Equatable {
+        /// Random, from the rollback record.
+        let origin: UInt32
+        let generation: UInt64
+
+        static let byteCount = 12
+        /// As many as a vault has slots. The oldest makes room for another origin's.
+        static let maximumCount = KeySlot.maximumCount
+    }
 
     static let recordName = "manifest"
     /// The most records a vault has beside its manifest.
@@ -36,6 +49,10 @@ struct Manifest: Sendable, Equatable {
         writer.append(recordsDigest)
         writer.append(linkCount)
         for limb in links.limbs { writer.append(limb) }
+        for save in lastSaves {
+            writer.append(save.origin)
+            writer.append(save.generation)
+        }
         return writer.bytes
     }
 
@@ -45,17 +62,31 @@ struct Manifest: Sendable, Equatable {
 
     static func open(_ record: [UInt8]?, _ keys: VaultKeys) throws(StoreError) -> Manifest {
         guard let record else { throw .vaultCorrupted("its manifest is missing") }
-        guard record.count == byteCount + Sealing.overheadByteCount,
+        guard record.count <= byteCount + LastSave.byteCount * LastSave.maximumCount + Sealing.overheadByteCount,
             let plaintext = Sealing.openPublic(record.span, associatedData: context(keys.vault), key: keys.manifest)
         else { throw .vaultCorrupted("its manifest doesn't open") }
         var reader = ByteReader(plaintext)
         guard reader.integer(UInt8.self) == 1, let generation: UInt64 = reader.integer(),
             let count: UInt64 = reader.integer(), let items = SetHash(from: &reader), let digest = reader.take(32),
-            let linkCount: UInt64 = reader.integer(), let links = SetHash(from: &reader), reader.isAtEnd
+            let linkCount: UInt64 = reader.integer(), let links = SetHash(from: &reader),
+            let saves = lastSaves(from: &reader, upTo: generation)
         else { throw .vaultCorrupted("its manifest can't be read") }
         return Manifest(
             generation: generation, itemCount: count, items: items, recordsDigest: digest, linkCount: linkCount,
-            links: links)
+            links: links, lastSaves: saves)
+    }
+
+    private static func lastSaves(from reader: inout ByteReader, upTo generation: UInt64) -> [LastSave]? {
+        var saves: [LastSave] = []
+        var last: UInt64 = 0
+        while !reader.isAtEnd {
+            guard let origin: UInt32 = reader.integer(), let number: UInt64 = reader.integer(), number > last,
+                number <= generation, !saves.contains(where: { $0.origin == origin })
+            else { return nil }
+            saves.append(LastSave(origin: origin, generation: number))
+            last = number
+        }
+        return saves
     }
 
     static func context(_ vault: VaultID) -> [UInt8] { Array("manifest".utf8) + vault.bytes }
@@ -84,11 +115,41 @@ struct Manifest: Sendable, Equatable {
         return keys.recordHash.withExposedBytes { KeyedHash.digest(writer.bytes.span, key: $0) }
     }
 
+    // MARK: - History
+
+    /// Begins the next transaction. Without a rollback record there is no origin.
+    mutating func advance(by origin: UInt32?) {
+        generation += 1
+        guard let origin else { return }
+        lastSaves.removeAll { $0.origin == origin }
+        if lastSaves.count == LastSave.maximumCount { lastSaves.removeFirst() }
+        lastSaves.append(LastSave(origin: origin, generation: generation))
+    }
+
+    /// An empty vault's manifest that continues this one, under other keys.
+    func emptied() -> Manifest {
+        var manifest = Manifest(recordsDigest: recordsDigest)
+        manifest.generation = generation
+        manifest.lastSaves = lastSaves
+        return manifest
+    }
+
     /// Whether this is older than one that was seen, or of a copy that was changed elsewhere; `nil` for a newer one or the
     /// same.
     func rollback(after seen: Manifest) -> VaultRollback? {
-        generation > seen.generation || self == seen
-            ? nil : VaultRollback(generation: generation, seenGeneration: seen.generation)
+        if generation > seen.generation { return seen.lastSaves.lazy.compactMap(rollback(losing:)).first }
+        return self == seen ? nil : VaultRollback(generation: generation, seenGeneration: seen.generation)
+    }
+
+    /// Whether a save was lost that was seen, though others have saved since; `nil` where it, or a later one of that
+    /// origin, is part of this vault's history, or the origin's place was taken.
+    func rollback(losing save: LastSave) -> VaultRollback? {
+        let present = lastSaves.first { $0.origin == save.origin }
+        let isThere =
+            if let present { present.generation >= save.generation } else {
+                lastSaves.count == LastSave.maximumCount && lastSaves[0].generation > save.generation
+            }
+        return isThere ? nil : VaultRollback(generation: generation, seenGeneration: save.generation)
     }
 
     mutating func add(lookup: [UInt8], metadata: [UInt8], _ keys: VaultKeys) {

@@ -40,8 +40,14 @@
                     let keys = [UInt8](repeating: 7, count: count * 32)
                     return [1, UInt8(count)] + keys + [UInt8](repeating: 0, count: 512 - keys.count)
                 }
-            case .manifest: return [Manifest(recordsDigest: [UInt8](repeating: 9, count: 32)).encode()]
-            case .memory: return [[1, 5, 0, 0, 0, 0, 0, 0, 0] + [UInt8](repeating: 9, count: 32)]
+            case .manifest:
+                var manifest = Manifest(recordsDigest: [UInt8](repeating: 9, count: 32))
+                let first = manifest.encode()
+                for origin: UInt32 in [1, 2, 1] { manifest.advance(by: origin) }
+                return [first, manifest.encode()]
+            case .memory:
+                let mark = [1, 5, 0, 0, 0, 0, 0, 0, 0] + [UInt8](repeating: 9, count: 32)
+                return [mark, mark + [7, 7, 7, 7, 4, 0, 0, 0, 0, 0, 0, 0]]
             case .cursor: return [vault.keys.id + [7, 0, 0, 0, 0, 0, 0, 0], [UInt8](repeating: 1, count: 24)]
             case .file:
                 return [

@@ -258,6 +258,9 @@ import TestServices
         let error = try #require(await open(address + "&ssl=true", vault))
         #expect(error.code == .unavailable && error.hint?.text.contains("sslrootcert=FILE") == true, "\(error)")
         #expect(!"\(error)".contains("disable"))
+        #expect(error.hint?.text.contains("expired") == true)
+        let system = try #require(await open(address + "&sslmode=verify-full&sslrootcert=system", vault))
+        #expect(system.hint?.text.contains("sslrootcert=system: set a file") == true, "\(system)")
         // libpq connects where PGHOSTADDR says, whatever the host is called: here to every address of this machine.
         for (host, place, status) in [
             ("localhost", "127.0.0.1", Int32(0)), ("localhost", "", 0), ("localhost", "0.0.0.0", 69),
@@ -281,6 +284,22 @@ import TestServices
                 environment: try folder.environment().merging(["LATCHKEY_KEY_FILE": vault.keyFile]) { $1 })
             #expect(run.status == status, "\(uri) \(run.errorText)")
         }
+    }
+
+    @Test func `a database without a free connection says what to do`() async throws {
+        let server = try await PostgreSQLServer(
+            isDurable: false, settings: ["max_connections = 4", "superuser_reserved_connections = 0"])
+        let vault = try await DatabaseVault(on: server)
+        var sessions: [RunningProgram] = []
+        for number in 0..<4 {
+            let session = try vault.session()
+            session.type("SELECT 'at ' || \(number);\n")
+            try await session.wait(for: "a connection") { session.outputSoFar.contains("at \(number)") }
+            sessions.append(session)
+        }
+        let error = try #require(await open(vault.uri, vault))
+        #expect(error.code == .unavailable && error.hint?.text.contains("max_connections") == true, "\(error)")
+        for session in sessions { session.kill() }
     }
 
     /// OpenSSL asked for it at the terminal, for any time.

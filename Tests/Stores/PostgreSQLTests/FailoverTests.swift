@@ -23,9 +23,19 @@ import TestServices
         let state = try await VaultStore.databaseState(at: DatabaseVault(on: alone).uri)
         #expect(state.isDurable && !state.hasStandby)
         let (primary, standby) = try await servers()
-        let together = try await VaultStore.databaseState(at: DatabaseVault(on: primary).uri)
-        #expect(together.isDurable && together.hasStandby)
-        withExtendedLifetime(standby) {}
+        let vault = try await DatabaseVault(on: primary)
+        let together = try await VaultStore.databaseState(at: vault.uri)
+        #expect(together.isDurable && together.hasStandby && together.isStandbyConnected)
+        try await vault.create()
+        try await standby.kill()
+        while try await VaultStore.databaseState(at: vault.uri).isStandbyConnected {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        let environment = try vault.directory.environment().merging([
+            "LATCHKEY_VAULT": vault.uri, "LATCHKEY_KEY_FILE": vault.keyFile,
+        ]) { $1 }
+        let doctor = try await BuiltProducts.latchkey().run(["doctor"], environment: environment)
+        #expect(doctor.outputText.contains("changes wait for a standby, but none is connected"), "\(doctor.outputText)")
     }
 
     /// The server committed, and said in a warning alone that no standby has it.
@@ -59,6 +69,34 @@ import TestServices
         #expect(try await store.text(key("0")) == "newer")
     }
 
+    /// The save's commit is in the tables when its connection has ended, and so is the commit of whoever looks.
+    @Test func `a save that no standby confirmed isn't acknowledged after its connection was ended`() async throws {
+        let server = try await PostgreSQLServer()
+        let vault = try await DatabaseVault(on: server)
+        let store = try await vault.create(1)
+        try await server.sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        try await server.sql("SELECT pg_reload_conf()")
+        var refused: StoreError?
+        // The server takes a moment to read its settings.
+        while refused == nil {
+            let isOver = Mutex(false)
+            let saving = Task {
+                defer { isOver.withLock { $0 = true } }
+                return await refusal { () async throws(StoreError) in
+                    try await store.save(
+                        secret("newer"), for: key("0"), options: SaveOptions(), deadline: .after(.seconds(60)))
+                }
+            }
+            for function in ["pg_terminate_backend", "pg_cancel_backend"] {
+                let end =
+                    "SELECT \(function)(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'COMMIT'"
+                while !isOver.withLock({ $0 }), try await server.sql(end).isEmpty {}
+            }
+            refused = await saving.value
+        }
+        #expect(refused?.code == .timedOut && "\(refused!)".contains("a standby"), "\(refused as Any)")
+    }
+
     @Test func `a standby promoted between saves loses nothing that was acknowledged`() async throws {
         let (primary, standby) = try await servers()
         var vault = try await DatabaseVault(on: primary)
@@ -88,6 +126,39 @@ import TestServices
         for number in 0..<count { #expect(try await other.text(key("\(number)")) == "secret \(number)") }
         let report = try await other.verify()
         #expect(report.problems == [] && report.itemCount == count)
+    }
+
+    /// Nothing waited for the standby, which lacks the last save of one host. The other host's saves outnumber it.
+    @Test func `a host whose save a promoted standby lacks refuses the vault, after others have saved too`()
+        async throws
+    {
+        let primary = try await PostgreSQLServer()
+        let standby = try await PostgreSQLServer(following: primary, name: "standby")
+        var vault = try await DatabaseVault(on: primary)
+        vault.uri = PostgreSQLServer.vault(vault.schema.name, on: [primary, standby])
+        func memory(_ host: String) -> RollbackMemory { RollbackMemory(directory: vault.directory / host) }
+        try await vault.create(1)
+        let (a, b) = (try await vault.open(memory: memory("a")), try await vault.open(memory: memory("b")))
+        for store in [a, b] { try await store.save(secret("before"), for: key("0")) }
+        let position = try await primary.sql("SELECT pg_current_wal_flush_lsn()").trimmingCharacters(in: .newlines)
+        let hasAll = "SELECT count(*) FROM pg_stat_replication WHERE flush_lsn >= '\(position)'"
+        while try await primary.sql(hasAll) != "1\n" { try await Task.sleep(for: .milliseconds(10)) }
+        try await standby.kill()
+        try await a.save(secret("acknowledged"), for: key("0"))
+        try await primary.kill()
+        try await standby.start()
+        try await standby.promote()
+        for number in 1...3 {
+            try await b.save(
+                secret("\(number)"), for: key("\(number)"), options: SaveOptions(), deadline: .after(.seconds(60)))
+        }
+        let open = await refusal { () async throws(StoreError) in
+            try await a.text(key("0"), deadline: .after(.seconds(60)))
+        }
+        #expect(open?.code == .rolledBack, "\(open as Any)")
+        let again = await refusal { () async throws(StoreError) in try await vault.open(memory: memory("a")) }
+        #expect(again?.code == .rolledBack && "\(again!)".contains("is missing"), "\(again as Any)")
+        #expect(try await vault.open(memory: memory("b")).rollback == .current)
     }
 
     @Test func `a standby promoted in the middle of a refresh causes no second refresh`() async throws {

@@ -102,6 +102,11 @@ extension DatabaseState {
                     remedy: "turn both on for this database or role"))
         } else if !hasStandby {
             findings.append(.note("database", "no synchronous standby: if its disk fails, changes are lost"))
+        } else if !isStandbyConnected {
+            findings.append(
+                .problem(
+                    "database", .unavailable, "changes wait for a standby, but none is connected",
+                    remedy: "start the standby, or empty synchronous_standby_names"))
         }
         if isPooled {
             findings.append(.note("database", "behind a connection pooler, which hides other processes' changes"))

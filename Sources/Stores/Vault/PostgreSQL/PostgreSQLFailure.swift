@@ -90,14 +90,33 @@ extension StoreError {
                 hint: "check the user in the vault's URI, the password file (~/.pgpass) and the server's pg_hba.conf")
         }
         return StoreError(
-            .unavailable, "the database \(place) can't be reached: \(reason)",
-            hint: message.contains("read-only")
-                ? "let the vault's URI name the primary server, and make sure that it takes changes"
-                : message.contains("private key file")
-                    ? "check the client's key (sslkey): Latchkey doesn't ask for its passphrase"
-                    : message.contains("certificate")
-                        ? "if the server is yours, add sslrootcert=FILE with its certificate authority to the vault's URI"
-                        : "make sure that the database runs and accepts this user, and check the vault's URI")
+            .unavailable, "the database \(place) can't be reached: \(reason)", hint: hint(to: message))
+    }
+
+    /// To a message of libpq, in English, or of the server, which may be translated.
+    private static func hint(to message: String) -> LogMessage {
+        if message.contains("read-only") {
+            return "let the vault's URI name the primary server, and make sure that it takes changes"
+        }
+        if message.contains("private key file") {
+            return "check the client's key (sslkey): Latchkey doesn't ask for its passphrase"
+        }
+        if message.contains("\"system\"") {
+            return """
+                libpq before version 16 doesn't have sslrootcert=system: set a file, such as \
+                /etc/ssl/certs/ca-certificates.crt
+                """
+        }
+        if message.contains("certificate") {
+            return """
+                check that the server's certificate hasn't expired; if the server is yours, add sslrootcert=FILE with its \
+                certificate authority to the vault's URI
+                """
+        }
+        if message.contains("too many") || message.contains("connection slots") {
+            return "raise the database's max_connections, or use a connection pool such as pgbouncer"
+        }
+        return "make sure that the database runs and accepts this user, and check the vault's URI"
     }
 }
 

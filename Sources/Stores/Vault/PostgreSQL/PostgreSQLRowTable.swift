@@ -128,15 +128,17 @@ final class PostgreSQLRowTable: RowTable {
             let outcome = Swift.Result { () throws(StoreError) in
                 try withSession(cancellation) { (session) throws(StoreError) in
                     let outcome = try session.outcome(of: trace)
-                    try session.end()
+                    // A standby that has this commit has the one before it, of which the listeners may not know.
+                    if outcome == true { try session.commit() } else { try session.end() }
                     return outcome
                 }
             }
-            if case .success(let outcome) = outcome {
-                guard let outcome else { break }
-                return outcome
+            switch outcome {
+            case .success(let outcome?): return outcome
+            case .success(nil): throw .outcomeUnknown
+            case .failure(.commitDoubtful): throw .commitDoubtful
+            case .failure: usleep(20_000)
             }
-            usleep(20_000)
         }
         throw .outcomeUnknown
     }
@@ -199,11 +201,12 @@ extension RowLease {
 }
 
 extension StoreError {
-    /// The connection was lost at the commit. The database didn't come back in time, or others have written since.
+    /// The connection was lost at the commit, or a standby didn't confirm it. The database didn't come back in time, or
+    /// others have written since.
     static var outcomeUnknown: StoreError {
         StoreError(
-            .timedOut, "the connection to the database was lost during the commit: the change may be stored or not",
-            hint: "check whether the change is stored, and make it again if it isn't")
+            .timedOut, "the database didn't confirm the commit: the change may be stored or not",
+            hint: "make sure that the database and its standby work, and make the change again if it isn't stored")
     }
 }
 
@@ -218,6 +221,8 @@ package struct DatabaseState: Sendable, Hashable {
     package let isDurable: Bool
     /// Whether it is on another server's disk as well.
     package let hasStandby: Bool
+    /// Whether such a server, or any other, is connected: without it changes wait.
+    package let isStandbyConnected: Bool
     /// Whether a pool of connections is in between, so that changes are not reported.
     package let isPooled: Bool
     /// Such as 150020 for 15.20.
@@ -241,7 +246,7 @@ extension PostgreSQLConnection {
         """
         SELECT current_setting('synchronous_commit') <> 'off' AND current_setting('fsync') = 'on', \
         current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') \
-        IN ('on', 'remote_apply')
+        IN ('on', 'remote_apply'), EXISTS (SELECT FROM pg_stat_replication)
         """)
 
     fileprivate func state(_ cancellation: Cancellation) throws(StoreError) -> DatabaseState {
@@ -249,6 +254,7 @@ extension PostgreSQLConnection {
         func isTrue(_ column: Int) throws(StoreError) -> Bool { try rows.bytes(0, column) == [1] }
         return DatabaseState(
             isLocal: isLocal, isEncrypted: isEncrypted, checksServer: address.parameters["sslmode"] == "verify-full",
-            isDurable: try isTrue(0), hasStandby: try isTrue(1), isPooled: isPooled, serverVersion: serverVersion)
+            isDurable: try isTrue(0), hasStandby: try isTrue(1), isStandbyConnected: try isTrue(2), isPooled: isPooled,
+            serverVersion: serverVersion)
     }
 }

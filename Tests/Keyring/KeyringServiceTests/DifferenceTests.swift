@@ -18,6 +18,8 @@ struct DifferenceTests {
             an attribute without a name: InvalidArgs
             the first collection's label: Latchkey
             content type: application/octet-stream
+            another name of text/plain: text/plain
+            the newer of two, in memory: first
             a new collection: is there at once
             replace emits: ItemChanged
             an item's Type: UnknownProperty
@@ -48,6 +50,8 @@ struct DifferenceTests {
             an attribute without a name: is taken
             the first collection's label: Login
             content type: text/plain
+            another name of text/plain: text/plain
+            the newer of two, in memory: first
             a new collection: asks
             replace emits: ItemCreated
             an item's Type: exists

@@ -50,11 +50,15 @@ struct LockedKeyringTests {
         #expect(store.status == 1, "\(store.errorText)")
     }
 
+    /// Its items could be made, and not found.
     @Test func `the session collection, which is in memory alone, works while the vault is locked`() async throws {
+        let session = Self.root + "/collection/session"
         #expect(
-            try await calls("create", Self.root + "/collection/session", "x", "search") == [
-                Self.root + "/collection/session/i1 /", "IsLocked the vault is locked: unlock the vault",
-            ])
+            try await calls("create", session, "x", "search", "read-plain", "x", "delete", session + "/i1", "search")
+                == [
+                    session + "/i1 /", "['\(session)/i1'] []", "secret", "/",
+                    "IsLocked the vault is locked: unlock the vault",
+                ])
     }
 
     @Test func `without an agent a prompt is dismissed at once`() async throws {
@@ -96,9 +100,10 @@ struct LockedKeyringTests {
         let agent = try await agent("open sesame", "open sesame")
         #expect(try await calls("unlock", Self.login) == ["[] prompt", "False ('ao', ['\(Self.login)'])"])
         #expect(
-            try await calls("lock", Self.login, "get", Self.login, "Collection", "Items") == [
-                "['\(Self.login)'] /", "IsLocked the vault is locked: unlock the vault",
-            ])
+            try await calls("lock", Self.login, "get", Self.login, "Collection", "Locked", "create", Self.login, "x")
+                == [
+                    "['\(Self.login)'] /", "('b', True)", "IsLocked the vault is locked: unlock the vault",
+                ])
         #expect(
             try await calls("unlock", Self.login, "search") == [
                 "[] prompt", "False ('ao', ['\(Self.login)'])", "[] []",
@@ -133,6 +138,32 @@ struct LockedKeyringTests {
         #expect(try await calls("lock", Self.login) == ["['\(Self.login)'] /"])
         let refused = try await tool.secretTool(["lookup", "a", "1"])
         #expect(refused.status == 1 && refused.errorText.contains("the vault is locked"), "\(refused.errorText)")
+        #expect(agent.outputSoFar == "ready\nasked\nasked\nasked\n")
+    }
+
+    /// Go programs make their collection before they unlock anything.
+    @Test func `making a collection and listing items wait for a person too`() async throws {
+        let agent = try await agent("open sesame", "open sesame")
+        let made = try await calls("create-collection", "Work")
+        #expect(made[0].hasPrefix(Self.root + "/collection/") && made[0].hasSuffix(" /"), "\(made)")
+        #expect(
+            try await calls("lock", Self.login, "lock", made[0].replacing(" /", with: ""))[0]
+                == "['\(Self.login)'] /")
+        #expect(try await calls("get", Self.login, "Collection", "Items") == ["('ao', [])"])
+        #expect(agent.outputSoFar == "ready\nasked\nasked\n")
+    }
+
+    /// A program that polls asked the person again each time.
+    @Test func `after a refused search the person is asked again for an unlock alone, or by another connection`()
+        async throws
+    {
+        let agent = try await agent()
+        let locked = "IsLocked the vault is locked: unlock the vault"
+        #expect(
+            try await calls("search", "search", "unlock", Self.login)
+                == [locked, locked, "[] prompt", "True ('ao', [])"])
+        #expect(agent.outputSoFar == "ready\nasked\nasked\n")
+        #expect(try await calls("search") == [locked])
         #expect(agent.outputSoFar == "ready\nasked\nasked\nasked\n")
     }
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 
 sys.argv = sys.argv[:1]
 exec(open(os.path.join(os.path.dirname(__file__), "call.py")).read())
@@ -50,6 +51,14 @@ for name, label, attributes in [("a label of 5,000 bytes", "x" * 5000, {"l": "1"
 print("the first collection's label:", get(LOGIN, "Collection", "Label")[0][1])
 kept = make({"type": "1"}, kind="application/octet-stream")
 print("content type:", items("GetSecret", kept, "o", (plain,))[0][3])
+named = make({"type": "2"}, kind="text/plain; charset=utf8")
+print("another name of text/plain:", items("GetSecret", named, "o", (plain,))[0][3])
+create(LOGIN, "twice")
+# Times count in seconds.
+time.sleep(1.1)
+create(ROOT + "/collection/session", "twice")
+found = service("SearchItems", "a{ss}", {"label": "twice"})[0]
+print("the newer of two, in memory:", "first" if "/session/" in found[0] else "last")
 label = {"org.freedesktop.Secret.Collection.Label": ("s", "Work")}
 made, asked = service("CreateCollection", "a{sv}s", label, "")
 print("a new collection:", "asks" if asked != "/" else "is there at once")

@@ -95,11 +95,12 @@ final class ClientSession: Sendable {
         return secret.repurposed(as: ItemContent.self)
     }
 
-    /// The program's content type for the secret.
+    /// The program's content type for the secret. libsecret reads text of the type `text/plain` alone, so other names of
+    /// that type aren't stored.
     static func contentType(of value: BusValue) throws(BusFault) -> String {
         let contentType = value[3].text
         guard contentType.utf8.count <= 255 else { throw BusFault.invalid("the content type is too long") }
-        return contentType
+        return contentType.isEmpty || contentType.hasPrefix("text/plain;") ? "text/plain" : contentType
     }
 
     private func decrypted(_ ciphertext: [UInt8], _ vector: [UInt8]) -> Secret<Password>? {

@@ -10,12 +10,17 @@ extension Keyring {
 
     func searchItems(_ call: BusCall) async throws(BusFault) -> BusValue {
         let attributes = try attributes(call[0])
-        let vault = try await openVault()
         let search = { (store: ServedItems, deadline: Deadline) async throws(StoreError) -> [Item] in
             try await store.search(attributes, in: nil, deadline: deadline)
         }
-        var found = try await use(vault, search)
-        if isInMemory(Self.sessionCollection) { found += try await use(sessionItems, search) }
+        let vault: Result<ServedItems, BusFault> = await Result(awaiting: try await openVault())
+        var found = isInMemory(Self.sessionCollection) ? try await use(sessionItems, search) : []
+        // While the vault can't be opened, what is in memory is found alone.
+        if found.isEmpty || failure(BusFault.self, of: try vault.get()) == nil {
+            found += try await use(try vault.get(), search)
+            // Programs take the first one.
+            found.sort { $0.precedes($1) }
+        }
         let unlocked = found.filter { !isLocked($0.collection) }
         let locked = found.filter { isLocked($0.collection) }
         return .tuple([.paths(unlocked.map { KeyringPath.item($0) }), .paths(locked.map { KeyringPath.item($0) })])

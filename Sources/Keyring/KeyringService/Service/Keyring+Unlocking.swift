@@ -112,7 +112,7 @@ final class KeyringPrompt {
         case deleteCollection(String)
         case deleteItem(ItemID, collection: String)
         /// A call that is done again once the vault is open, and otherwise refused.
-        case search(BusCall, BusFault)
+        case call(BusCall, BusFault)
     }
 
     let path: String
@@ -134,7 +134,7 @@ final class KeyringPrompt {
     var pathCount: Int {
         switch matter {
         case .unlock(let paths, _), .lock(let paths, _): paths.count
-        case .deleteCollection, .deleteItem, .search: 1
+        case .deleteCollection, .deleteItem, .call: 1
         }
     }
 
@@ -173,18 +173,20 @@ extension Keyring {
         return .none
     }
 
-    /// Whether a search that found the vault locked waits for a person. Clients of libsecret search first, and unlock only
-    /// what a search has found.
+    /// Whether a call that found the vault locked waits for a person. Clients begin with such calls, and unlock only what
+    /// they have found.
     func waitsForPerson(_ call: BusCall, after fault: BusFault) -> Bool {
-        guard call.member == "SearchItems", vault == nil, fault.name == StaticString.isLocked.description,
-            !agents.isEmpty, call.arguments.is("(a{ss})"), (try? attributes(call[0])) != nil
+        // The arguments are kept until then.
+        guard vault == nil, fault.name == StaticString.isLocked.description, !agents.isEmpty,
+            !refusedClients.contains(sender), call.arguments.byteCount <= 2 * ItemAttributes.maximumByteCount
         else { return false }
-        switch KeyringPath(call.path) {
-        case .service: break
-        case .collection(let name) where knownCollection(name) != nil: break
+        switch (call.member, KeyringPath(call.path)) {
+        case ("SearchItems", .service), ("CreateCollection", .service): break
+        case ("SearchItems", .collection(let name)), ("Get", .collection(let name)):
+            if knownCollection(name) == nil { return false }
         default: return false
         }
-        guard let path = try? addPrompt(.search(call, fault)) else { return false }
+        guard let path = try? addPrompt(.call(call, fault)) else { return false }
         prompts[path]?.isShown = true
         askNext()
         return true
@@ -220,8 +222,12 @@ extension Keyring {
         guard prompts[path] != nil else { return }
         switch result {
         case .success(let store): if vault == nil { try? await adopt(store) }
-        // The person may have unlocked it elsewhere.
-        case .failure: _ = try? await openVault()
+        // The person may have unlocked it elsewhere, which makes up for a refusal.
+        case .failure(let error):
+            if error.code == .promptDismissed {
+                refusedClients.formUnion(prompts.values.filter(\.isShown).map(\.client))
+            }
+            _ = try? await openVault()
         }
         guard vault == nil else { return }
         for waiting in prompts.values where waiting.isShown { complete(waiting, isDismissed: true) }
@@ -243,14 +249,14 @@ extension Keyring {
                 complete(prompt, isDismissed: true)
                 return
             }
-        case .search(let call, _): queue.putBack(.call(call), of: prompt.client)
+        case .call(let call, _): queue.putBack(.call(call), of: prompt.client)
         }
         complete(prompt, isDismissed: false)
     }
 
     private func complete(_ prompt: KeyringPrompt, isDismissed: Bool) {
         guard prompts.removeValue(forKey: prompt.path) != nil else { return }
-        if case .search(let call, let fault) = prompt.matter {
+        if case .call(let call, let fault) = prompt.matter {
             if isDismissed { bus.reply(to: call, .failure(fault)) }
             return
         }
@@ -258,7 +264,7 @@ extension Keyring {
             switch prompt.matter {
             // Clients take the result for a list of paths, dismissed or not.
             case .unlock(let paths, _), .lock(let paths, _): .paths(isDismissed ? [] : paths)
-            case .deleteCollection, .deleteItem, .search: .string("")
+            case .deleteCollection, .deleteItem, .call: .string("")
             }
         let bus = bus
         // Behind the response to Prompt: some clients read one after the other.
@@ -287,6 +293,7 @@ extension Keyring {
             throw BusFault(.limitsExceeded, "too many agents")
         }
         agents.append(sender)
+        refusedClients = []
         return .none
     }
 
@@ -340,7 +347,7 @@ extension Keyring {
             }
             if Task.isCancelled { break }
         }
-        return .failure(StoreError(.promptDismissed, "the passphrase was not entered"))
+        return .failure(StoreError(end.hasPassed ? .timedOut : .promptDismissed, "the passphrase was not entered"))
     }
 
     private static func passphrase(

@@ -31,6 +31,8 @@ final class Keyring {
     var prompts: [String: KeyringPrompt] = [:]
     /// Connections that ask their persons, the last one first asked.
     var agents: [String] = []
+    /// Connections that a person refused the passphrase: their searches don't ask again.
+    var refusedClients: Set<String> = []
     /// The data about connections that have read an item.
     var readers: [String: KeyringClient] = [:]
     /// How many bytes of responses each connection was sent since the bus was last asked whether it reads them.
@@ -89,9 +91,7 @@ final class Keyring {
                 collections: [collection], limits: InMemoryStore.Limits(itemCount: 10_000, byteCount: 64 << 20)))
     }
 
-    func end() {
-        changes?.cancel()
-    }
+    func end() { changes?.cancel() }
 
     /// A number for a path that no other object has had.
     func nextNumber() -> Int {
@@ -124,8 +124,8 @@ final class Keyring {
             prompts = prompts.filter { $0.value.client != client }
             agents.removeAll { $0 == client }
             askNext()
-            readers[client] = nil
-            sentByteCounts[client] = nil
+            (readers[client], sentByteCounts[client]) = (nil, nil)
+            refusedClients.remove(client)
         case .change(let change, let opening):
             if opening == self.opening { await announce(change) }
         case .answer(let prompt, let result):
@@ -207,7 +207,7 @@ final class Keyring {
         let before = collectionNames()
         vault = store
         vaultCollections = collections
-        itemCounts = [:]
+        (itemCounts, refusedClients) = ([:], [])
         opening += 1
         let number = opening
         changes?.cancel()

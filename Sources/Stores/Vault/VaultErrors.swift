@@ -70,11 +70,11 @@ extension StoreError {
 
     static var changedMemory: StoreError {
         StoreError(
-            .corrupted,
+            .rolledBack,
             "the rollback record doesn't open with the vault's key: the record was changed, or this is a different vault",
             hint: """
-                a copy from before `latchkey vault rekey` would look like that; if you restored one, go on with \
-                `latchkey vault accept-rollback`
+                a copy from before `latchkey vault rekey` would look like that, and so would a vault that was rekeyed more than \
+                16 times since it was used here; if that is the cause, go on with `latchkey vault accept-rollback`
                 """)
     }
 }

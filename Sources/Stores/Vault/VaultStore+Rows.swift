@@ -162,7 +162,11 @@ extension VaultStore {
             return try body(view, fresh.state)
         }
         // Outside the view, which keeps writers waiting.
-        if let seen { memory?.raise(to: seen.state.manifest, seen.state.keys, seen.former) }
+        if let seen, let error = memory?.raise(to: seen.state.manifest, seen.state.keys, seen.former),
+            error.code == .rolledBack
+        {
+            throw error
+        }
         return result
     }
 
@@ -246,6 +250,7 @@ extension VaultStore {
         _ cancellation: Cancellation, _ body: (any RowTransaction, inout Change) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         var written: Manifest?
+        var origin: UInt32?
         let (result, changed, former): (Result, KnownState, FormerKeys)
         do throws(StoreError) {
             (result, changed, former) = try table.write(cancellation) {
@@ -257,7 +262,8 @@ extension VaultStore {
                 let result = try body(transaction, &change)
                 try change.writeIndex(in: transaction)
                 guard change.manifest != state.manifest else { return (result, state, before) }
-                change.manifest.advance(by: memory?.origin)
+                origin = try memory?.origin(after: state.manifest, state.keys, before)
+                change.manifest.advance(by: origin)
                 if state.manifest.lastSaves.isEmpty, !change.manifest.lastSaves.isEmpty {
                     let identity = IdentityRecord.encode(change.keys.vault, hasLastSaves: true)
                     try transaction.put(record: IdentityRecord.recordName, identity)
@@ -286,7 +292,7 @@ extension VaultStore {
         }
         // An older state than this one is a replay from now on.
         known.withLock { if $0.manifest.generation <= changed.manifest.generation { $0 = changed } }
-        memory?.raise(to: changed.manifest, changed.keys, former)
+        memory?.raise(to: changed.manifest, changed.keys, former, savedBy: origin)
         return result
     }
 

@@ -91,10 +91,12 @@ internal import TestServices
         try directory.write("old/vault", copy)
         for name in ["3", "4"] { try await run("b", "set", "example.org", name, input: name).successful("set") }
 
-        let lack = "its generation is 5, but 4, which was seen before, is missing"
+        let lack = "generation 4 is missing, and others have saved since, until generation 5"
         let refused = try await run("a", "get", "example.org", "3")
         #expect(refused.status == 77 && refused.errorText.contains("[store.rolled-back]"), "\(refused.errorText)")
         #expect(refused.errorText.contains(lack) && refused.errorText.contains("latchkey vault accept-rollback"))
+        let status = try await run("a", "vault", "status", "--json")
+        #expect(status.status == 77 && status.outputText.contains("\"state\": \"refused\""), "\(status.outputText)")
         let verified = try await run("a", "vault", "verify")
         #expect(verified.status == 77 && verified.errorText.contains("is intact, but"), "\(verified.errorText)")
         #expect(try await run("b", "get", "example.org", "3").outputText == "3")
@@ -102,6 +104,33 @@ internal import TestServices
         #expect(
             accepted.status == 0 && accepted.outputText.hasSuffix(": accepted; \(lack)\n"), "\(accepted.outputText)")
         #expect(try await run("a", "get", "example.org", "3").outputText == "3")
+    }
+
+    /// The editor's save went under the machine's name, after which nothing showed that another one of it was lost.
+    @Test func `a save of a command that began before another save was lost is refused`() async throws {
+        let program = try BuiltProducts.latchkey().path
+        let vault = directory / "old/vault"
+        try directory.write(
+            "editor",
+            """
+            #!/bin/sh
+            cp '\(vault)' before
+            printf lost | '\(program)' set example.org lost
+            cat before > '\(vault)'
+            for name in 1 2; do printf x | XDG_STATE_HOME='\(directory / "b")' '\(program)' set example.org $name; done
+            printf new > "$1"
+            """)
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory / "editor")
+        let own = [
+            "LATCHKEY_KEY_FILE": directory / "key", "LATCHKEY_VAULT": vault, "EDITOR": directory / "editor",
+        ]
+        func run(_ arguments: String...) async throws -> ProgramRun {
+            try await BuiltProducts.latchkey().run(
+                arguments, environment: environment.merging(own) { $1 }, folder: directory.path)
+        }
+        let edited = try await run("edit", "example.org", "ada")
+        #expect(edited.status == 77 && edited.errorText.contains("[store.rolled-back]"), "\(edited.errorText)")
+        #expect(try await run("list").status == 77)
     }
 
     /// Only `latchkey vault verify` was named, which looks at the vault that was intact.

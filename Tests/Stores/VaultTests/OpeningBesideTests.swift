@@ -63,7 +63,7 @@ import Testing
             _ = try view.record(Manifest.recordName)
             return state.manifest
         }
-        try folder.replace(try file(folder), with: GenerationMark(manifest, before, origin: nil).seal(before))
+        try folder.replace(try file(folder), with: GenerationMark(manifest, before, origin: 1).seal(before))
         #expect(try await open(folder, memory).rollback == .current)
         let bytes = try folder.contents(try file(folder))
         #expect(GenerationMark.open(bytes, key: store.keys.rollback, vault: before.vault) != nil)
@@ -71,7 +71,7 @@ import Testing
 
         var newer = manifest
         newer.generation += 1
-        try folder.replace(try file(folder), with: GenerationMark(newer, before, origin: nil).seal(before))
+        try folder.replace(try file(folder), with: GenerationMark(newer, before, origin: 1).seal(before))
         #expect(await code(opening: folder, memory) == .rolledBack)
     }
 

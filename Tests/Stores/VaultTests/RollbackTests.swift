@@ -82,7 +82,7 @@ import TestServices
             (.rolledBack, { try await $0.addSlot(passphrase("p"), name: .passphrase, cost: .cheap) }),
             (.rolledBack, { try await $0.removeSlot(.passphrase) }),
             // The older copy is another key's, under which what is remembered doesn't open.
-            (.corrupted, { try await $0.rekey() }),
+            (.rolledBack, { try await $0.rekey() }),
             (.rolledBack, { try await $0.save(secret("2"), for: key("a")) }),
         ]
         for (expected, change) in changes {
@@ -247,7 +247,8 @@ import TestServices
         let error = await refusal { () async throws(StoreError) in try await open(folder, a) }
         #expect(error?.code == .rolledBack)
         #expect(
-            error?.cause.text.contains("its generation is 5, but 3, which was seen before, is missing") == true,
+            error?.cause.text.contains("generation 3 is missing, and others have saved since, until generation 5")
+                == true,
             "\(error as Any)")
         // Looking at it, and saving all the same, doesn't hide that.
         let seen = RollbackCheck.rolledBack(VaultRollback(generation: 5, seenGeneration: 3))
@@ -291,7 +292,49 @@ import TestServices
             try await reader.verify().problems == [.rolledBack(VaultRollback(generation: 5, seenGeneration: 3))])
     }
 
-    /// Such as two machines that synchronize the file: one of two saves is lost.
+    /// It saved under the host's name, after which nothing showed the loss.
+    @Test(arguments: [true, false], [true, false])
+    func `a store that was open before a lost save refuses to hide it`(_ savesElsewhere: Bool, _ reads: Bool)
+        async throws
+    {
+        let folder = try VaultFolder()
+        try await folder.store()
+        let a = Self.host("a", folder)
+        try await save("1", folder, a)
+        let store = try await open(folder, a)
+        let old = try folder.contents()
+        try await save("lost", folder, a)
+        try folder.replace(with: old)
+        if savesElsewhere { for text in ["2", "3", "4"] { try await save(text, folder, Self.host("b", folder)) } }
+        // Without others' saves, a reader sees what it saw last.
+        if reads, savesElsewhere {
+            let reading = await refusal { () async throws(StoreError) in try await store.text(key("1")) }
+            #expect(reading?.code == .rolledBack)
+        }
+        for _ in 0..<2 {
+            let saving = await refusal { () async throws(StoreError) in try await store.save(secret("x"), for: key("x"))
+            }
+            #expect(saving?.code == .rolledBack)
+        }
+        #expect(await code(opening: folder, a) == .rolledBack)
+    }
+
+    /// The original has saves of the host, which were newer than those to the accepted copy.
+    @Test func `after an older copy was accepted and saved to, the original is refused`() async throws {
+        let folder = try VaultFolder()
+        try await folder.store()
+        let a = Self.host("a", folder)
+        try await save("1", folder, a)
+        let backup = try folder.contents()
+        for text in ["2", "3", "4"] { try await save(text, folder, a) }
+        let original = try folder.contents()
+        try folder.replace(with: backup)
+        withExtendedLifetime(try await open(folder, Self.host("a", folder, .accept))) {}
+        try await save("new", folder, a)
+        try folder.replace(with: original)
+        #expect(await code(opening: folder, a) == .rolledBack)
+    }
+
     @Test func `after a rekeying by another host a lost save is still noticed`() async throws {
         let folder = try VaultFolder()
         try await lossy(folder)
@@ -336,8 +379,13 @@ import TestServices
         try await save("1", folder, nil)
         withExtendedLifetime(try await open(folder, Self.host("a", folder))) {}
         #expect(try format() == 2)
+        // An earlier Latchkey still reads the record too, and goes on.
+        let record = try #require(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/a").first)
+        func length() throws -> Int { try folder.contents(folder.path + "/a/" + record).count }
+        let shorter = GenerationMark.sealedByteCount - Manifest.LastSave.byteCount
+        #expect(try length() == shorter)
         try await save("2", folder, Self.host("a", folder))
-        #expect(try format() == 3)
+        #expect(try format() == 3 && length() == shorter + Manifest.LastSave.byteCount)
         // The open store, which has no record, goes on.
         try await store.save(secret("3"), for: key("3"))
         #expect(try await store.verify().problems == [])
@@ -346,22 +394,16 @@ import TestServices
         #expect(try await open(folder, Self.host("a", folder)).rollback == .current)
     }
 
-    @Test func `a record of an earlier Latchkey is replaced when it is next seen`() async throws {
+    @Test func `a record without a save is replaced once another host has saved`() async throws {
         let folder = try VaultFolder()
-        let store = try await folder.store()
+        try await folder.store()
         let memory = Self.memory(folder)
         withExtendedLifetime(try await open(folder, memory)) {}
-        let (seen, keys) = (try await manifest(folder), store.keys)
-        let earlier = try GenerationMark(seen, keys, origin: nil).seal(keys)
-        #expect(earlier.count < GenerationMark.sealedByteCount)
-        try folder.replace(try file(folder), with: earlier)
+        #expect(try folder.contents(try file(folder)).count < GenerationMark.sealedByteCount)
+        let old = try folder.contents()
+        try await save("1", folder, Self.host("b", folder))
         #expect(try await open(folder, memory).rollback == .current)
         #expect(try folder.contents(try file(folder)).count == GenerationMark.sealedByteCount)
-        // It still refuses an older copy.
-        let old = try folder.contents()
-        try await store.save(secret("1"), for: key("a"))
-        try folder.replace(
-            try file(folder), with: try GenerationMark(try await manifest(folder), keys, origin: nil).seal(keys))
         try folder.replace(with: old)
         #expect(await code(opening: folder, memory) == .rolledBack)
     }
@@ -430,7 +472,7 @@ import TestServices
             try folder.replace(path, with: bytes)
             let code = await code(folder, memory)
             let after = try folder.contents(path)
-            #expect(code == .corrupted && after == bytes)
+            #expect(code == .rolledBack && after == bytes)
         }
         // Reading and saving through a store that was open goes on and leaves it as it is.
         var report = memory
@@ -443,8 +485,12 @@ import TestServices
 
         var accept = memory
         accept.onRollback = .accept
-        #expect(try await open(folder, accept).rollback == .unreadable)
-        #expect(try await open(folder, memory).rollback == .current)
+        // A longer one too, of which the end stayed.
+        for bytes in [forged.last!, [UInt8](repeating: 1, count: 300)] {
+            try folder.replace(path, with: bytes)
+            #expect(try await open(folder, accept).rollback == .unreadable)
+            #expect(try await open(folder, memory).rollback == .current)
+        }
     }
 
     @Test func `an empty or missing rollback record counts as the first look`() async throws {

@@ -61,6 +61,19 @@ struct DoctorTests {
         #expect(list.outputText.split(separator: "\n").count == 2)
     }
 
+    /// Saves warned, and the doctor found nothing.
+    @Test func `a state directory that can't be used is a problem, because lost saves go unseen`() async throws {
+        let directory = try TestDirectory()
+        var environment = try directory.environment()
+        (environment["LATCHKEY_STORE"], environment["LATCHKEY_KEY_FILE"]) = ("vault", directory / "key")
+        try await latchkey(["vault", "init", "--key-file", directory / "key"], environment).successful("vault init")
+        #expect(try await texts(doctor(environment), "rollback") == [])
+        try directory.write("file", "")
+        environment["XDG_STATE_HOME"] = directory / "file"
+        let found = try await texts(doctor(environment, expecting: 73), "rollback")
+        #expect(found.first?.contains("can't detect that the vault was restored") == true, "\(found)")
+    }
+
     // A new desktop's keyring runs, and has no collection. "Start a keyring" was no help there.
     @Test func `a keyring without a collection differs from a missing keyring`() async throws {
         let session = try await PrivateSession(.none)

@@ -38,7 +38,14 @@ struct VaultCheck {
                 isDatabase
                 ? try await VaultStore.databaseState(at: settings.vaultPath, deadline: settings.deadline).findings : []
             let vault = try await settings.unlock(locked)
-            return ([file] + database + [try await integrity(of: vault)], vault)
+            var rest = [try await integrity(of: vault)]
+            if case .unavailable(let error) = vault.rollback {
+                rest.append(
+                    .problem(
+                        "rollback", .cannotWrite, "Latchkey can't detect that the vault was restored: \(error)",
+                        remedy: "make the folder `latchkey` in XDG_STATE_HOME (~/.local/state) writable"))
+            }
+            return ([file] + database + rest, vault)
         } catch {
             switch error.code {
             case .cancelled: throw error

@@ -31,6 +31,7 @@ enum VaultStatusCommand {
         } catch {
             // A vault that only opens with a question is a state, not an error.
             if error.code != .locked { refusal = error }
+            status.isRefused = error.code == .rolledBack
         }
         if arguments.has(GlobalOptions.json) {
             try context.output.write(status.json)
@@ -57,6 +58,8 @@ private struct VaultStatus {
     var keyFile: String?
     /// `nil` where nothing opens it without asking.
     var contents: Contents?
+    /// Whether it lacks what it had before.
+    var isRefused = false
 
     private func shown(_ path: String) -> LoggableText {
         LoggableText(reviewed: "the path of a vault or of its key file, which people name", unredacted: path)
@@ -69,7 +72,7 @@ private struct VaultStatus {
         switch unlocking {
         case .unlocked(let time?): "unlocked, for \(time.inWords) or a little more"
         case .unlocked(nil): "unlocked"
-        case .locked: contents == nil ? "locked" : "opens without a question"
+        case .locked: isRefused ? "refused" : contents == nil ? "locked" : "opens without a question"
         }
     }
 
@@ -92,7 +95,8 @@ private struct VaultStatus {
         var seconds: Int64?
         if case .unlocked(let time?) = unlocking { seconds = time.components.seconds }
         let names = contents.map { JSONOutput.array($0.slots.map { .message("\($0.name)") }) }
-        let state: LogMessage = unlocking != .locked ? "unlocked" : contents == nil ? "locked" : "open"
+        let state: LogMessage =
+            isRefused ? "refused" : unlocking != .locked ? "unlocked" : contents == nil ? "locked" : "open"
         let byteCount = vault.byteCount.map { Int64($0) }
         let itemCount = contents.map { Int64($0.itemCount) }
         let generation = contents.map { Int64($0.generation) }

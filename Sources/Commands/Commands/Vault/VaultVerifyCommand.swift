@@ -37,7 +37,7 @@ enum VaultVerifyCommand {
         if case .rolledBack(let rollback)? = found.problems.first, found.problems.count == 1 {
             throw StoreError(
                 .rolledBack, "\(vault.identity) is intact, but older than the last seen state: \(rollback)",
-                hint: "if you restored a backup, run `latchkey vault accept-rollback`")
+                hint: "if a backup was restored or saves were lost, run `latchkey vault accept-rollback`")
         }
         if found.problems == [.changedMemory] {
             throw StoreError(

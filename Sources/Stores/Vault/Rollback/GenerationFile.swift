@@ -58,8 +58,8 @@ struct GenerationFile: Sendable {
         let content = try read(descriptor)
         guard let bytes = try change(content) else { return }
         let count = unsafe pwrite(descriptor, bytes, bytes.count, 0)
-        guard count == bytes.count else {
-            throw FileProblem.system(Self.what, path, number: count < 0 ? errno : ENOSPC)
+        guard count == bytes.count, ftruncate(descriptor, off_t(count)) == 0 else {
+            throw FileProblem.system(Self.what, path, number: count < 0 || count == bytes.count ? errno : ENOSPC)
         }
         // Once, when its name is new or its length changes; what is written over it later needs none.
         let oldCount = if case .bytes(let old) = content { old.count } else { 0 }

@@ -15,8 +15,6 @@ final class GenerationMemory: Sendable {
     private struct State {
         /// The generation that the file has at least.
         var raised: UInt64 = 0
-        /// As the file has it.
-        var origin: UInt32?
         /// Whether the vault is open although it is refused.
         var isBehind = false
         var hasWarned = false
@@ -31,10 +29,6 @@ final class GenerationMemory: Sendable {
         logger = memory.logger
         found = try file.read()
     }
-
-    /// The name of this process's saves in the manifest; `nil` if there is no record, or if a save would hide that an
-    /// earlier one was lost.
-    var origin: UInt32? { state.withLock { $0.isBehind ? nil : $0.origin } }
 
     // MARK: - Opening
 
@@ -82,39 +76,46 @@ final class GenerationMemory: Sendable {
         case .unusable(let error): return .unavailable(error)
         case .bytes(let bytes):
             guard let (seen, hasFormerKey) = GenerationMark.open(bytes, keys, former) else { return .unreadable }
-            state.withLock {
-                if !hasFormerKey, seen.save != nil { $0.raised = seen.generation }
-                $0.origin = seen.save?.origin
-            }
-            let now = GenerationMark(manifest, keys, origin: seen.save?.origin)
-            // A version of us wrote what it saw of a rekeyed vault under the key of before.
-            let isCurrent =
-                seen.generation < now.generation || seen == now || hasFormerKey && seen.generation == now.generation
-            if !isCurrent {
-                return .rolledBack(VaultRollback(generation: now.generation, seenGeneration: seen.generation))
-            }
-            return seen.lostSave(in: manifest).map { .rolledBack($0) } ?? .current
+            if !hasFormerKey, seen.hasSave(like: manifest) { state.withLock { $0.raised = seen.generation } }
+            return seen.rollback(to: manifest, keys, hasFormerKey: hasFormerKey).map { .rolledBack($0) } ?? .current
         }
     }
 
+    /// With another origin than before: the copy that is given up may have newer saves of that one.
     private func accept(_ manifest: Manifest, _ keys: VaultKeys) throws(StoreError) {
-        let origin = state.withLock { $0.origin } ?? .random(in: 0...UInt32.max)
-        let mark = try GenerationMark(manifest, keys, origin: origin).seal(keys)
+        let mark = try GenerationMark(manifest, keys, origin: .random(in: 0...UInt32.max)).seal(keys)
         try file.update { (_) throws(StoreError) in mark }
-        state.withLock { ($0.raised, $0.origin) = (manifest.generation, origin) }
+        state.withLock { $0.raised = manifest.generation }
     }
 
     // MARK: - Raising
 
+    /// The origin of a save that follows `manifest`; `nil` without a record, and if the vault is only looked at.
+    ///
+    /// Call it in the save's transaction: then no other process is ahead of the manifest. Throws `rolledBack` if the
+    /// vault lacks what the record says, which other processes may have saved. This save would hide that.
+    func origin(after manifest: Manifest, _ keys: VaultKeys, _ former: FormerKeys) throws(StoreError) -> UInt32? {
+        guard !state.withLock(\.isBehind), case .bytes(let bytes)? = try? file.read(),
+            let (seen, hasFormerKey) = GenerationMark.open(bytes, keys, former)
+        else { return nil }
+        if let rollback = seen.rollback(to: manifest, keys, hasFormerKey: hasFormerKey) {
+            throw .vaultRolledBack(rollback)
+        }
+        return seen.save?.origin ?? .random(in: 0...UInt32.max)
+    }
+
     /// Remembers a state that was seen, unless a newer one is remembered. A failure is logged and returned, not thrown.
+    ///
+    /// - Parameter origin: of the save that made the state; `nil` for others' saves.
     @discardableResult
     func raise(
-        to manifest: Manifest, _ keys: VaultKeys, _ former: FormerKeys, level: LogLevel = .warning
+        to manifest: Manifest, _ keys: VaultKeys, _ former: FormerKeys, savedBy origin: UInt32? = nil,
+        level: LogLevel = .warning
     ) -> StoreError? {
         if state.withLock({ $0.raised >= manifest.generation }) { return nil }
-        var origin = state.withLock { $0.origin }
         do throws(StoreError) {
             try file.update { (content) throws(StoreError) in
+                var origin = origin
                 switch content {
                 case .unusable(let error): throw error
                 case .nothing: break
@@ -122,19 +123,25 @@ final class GenerationMemory: Sendable {
                     // Another process may have recorded a rekeying in the meantime. A record that was changed without
                     // the key stays, so that the next opening refuses it; so does one whose save was lost.
                     guard let (there, hasFormerKey) = GenerationMark.open(bytes, keys, former) else { return nil }
+                    // Another process has saved since the manifest was read.
+                    if there.generation > manifest.generation { return nil }
+                    if let rollback = there.rollback(to: manifest, keys, hasFormerKey: hasFormerKey) {
+                        if state.withLock(\.isBehind) { return nil }
+                        throw .vaultWentBack(rollback)
+                    }
+                    if there.generation == manifest.generation, !hasFormerKey, there.hasSave(like: manifest) {
+                        return nil
+                    }
                     origin = there.save?.origin ?? origin
-                    if there.generation > manifest.generation || there.lostSave(in: manifest) != nil { return nil }
-                    if there.generation == manifest.generation, !hasFormerKey, there.save != nil { return nil }
                 }
-                let number = origin ?? .random(in: 0...UInt32.max)
-                origin = number
-                return try GenerationMark(manifest, keys, origin: number).seal(keys)
+                return try GenerationMark(manifest, keys, origin: origin ?? .random(in: 0...UInt32.max)).seal(keys)
             }
-            state.withLock { ($0.raised, $0.origin) = (max($0.raised, manifest.generation), origin) }
+            state.withLock { $0.raised = max($0.raised, manifest.generation) }
             return nil
         } catch {
+            if error.code == .rolledBack { return error }
             // Another process is about to remember as much; the next change comes back to it.
-            if error.code == .busy { return nil }
+            if error.code == .busy, origin == nil { return nil }
             let isRepeated = state.withLock { state in
                 defer { if level == .warning { state.hasWarned = true } }
                 return state.hasWarned
@@ -152,8 +159,8 @@ struct GenerationMark: Sendable, Equatable {
     let generation: UInt64
     /// Tells two copies apart that were changed equally often.
     let digest: [UInt8]
-    /// The last save of the processes that share this record; its generation is 0 before the first. `nil` in a mark of
-    /// an earlier Latchkey, which is shorter.
+    /// The last save of the processes that share this record; its generation is 0 before the first. `nil` in the mark of
+    /// a vault without last saves, which is shorter: an earlier Latchkey reads it.
     let save: Manifest.LastSave?
 
     private static let byteCount = 41
@@ -165,20 +172,30 @@ struct GenerationMark: Sendable, Equatable {
         self.save = save
     }
 
-    /// - Parameter origin: `nil` to compare with a mark that has none.
-    init(_ manifest: Manifest, _ keys: VaultKeys, origin: UInt32?) {
-        let bytes = manifest.encode()
+    init(_ manifest: Manifest, _ keys: VaultKeys, origin: UInt32) {
         generation = manifest.generation
-        digest = keys.rollbackHash.withExposedBytes { KeyedHash.digest(bytes.span, key: $0) }
-        save = origin.map { origin in
-            manifest.lastSaves.first { $0.origin == origin } ?? Manifest.LastSave(origin: origin, generation: 0)
-        }
+        digest = Self.digest(manifest, keys)
+        let save = manifest.lastSaves.first { $0.origin == origin }
+        self.save = manifest.lastSaves.isEmpty ? nil : save ?? Manifest.LastSave(origin: origin, generation: 0)
     }
 
-    /// Whether a manifest that is newer than this mark lacks the save.
-    func lostSave(in manifest: Manifest) -> VaultRollback? {
+    private static func digest(_ manifest: Manifest, _ keys: VaultKeys) -> [UInt8] {
+        let bytes = manifest.encode()
+        return keys.rollbackHash.withExposedBytes { KeyedHash.digest(bytes.span, key: $0) }
+    }
+
+    /// Whether it names a save, if a mark of that manifest does.
+    func hasSave(like manifest: Manifest) -> Bool { save != nil || manifest.lastSaves.isEmpty }
+
+    /// How far the vault went back since this mark; `nil` if it didn't.
+    func rollback(to manifest: Manifest, _ keys: VaultKeys, hasFormerKey: Bool) -> VaultRollback? {
+        // A version of us wrote what it saw of a rekeyed vault under the key of before, whose digest is another.
+        let isBefore =
+            generation == manifest.generation
+            ? !hasFormerKey && digest != Self.digest(manifest, keys) : generation > manifest.generation
+        if isBefore { return VaultRollback(generation: manifest.generation, seenGeneration: generation) }
         guard let save, save.generation > 0 else { return nil }
-        return manifest.rollback(losing: save)
+        return manifest.loss(of: save)
     }
 
     func seal(_ keys: VaultKeys) throws(StoreError) -> [UInt8] {
@@ -254,7 +271,7 @@ public struct RollbackMemory: Sendable {
 
 /// The handling of a vault that is older than its last seen state.
 public enum RollbackChoice: Sendable, Hashable {
-    /// Throw `rolledBack`, or `corrupted` if someone changed the record without the key.
+    /// Throw `rolledBack`, also if the record doesn't open with the vault's key.
     case refuse
     /// Open the vault anyway; ``VaultStore/verify(deadline:progress:)`` reports the problem. The record stays.
     case report
@@ -294,6 +311,6 @@ public struct VaultRollback: Sendable, Hashable, Loggable {
         }
         return seenGeneration > generation
             ? "its generation is \(generation), and \(seenGeneration) was seen before"
-            : "its generation is \(generation), but \(seenGeneration), which was seen before, is missing"
+            : "generation \(seenGeneration) is missing, and others have saved since, until generation \(generation)"
     }
 }

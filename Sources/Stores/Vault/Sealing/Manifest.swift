@@ -137,13 +137,13 @@ struct Manifest: Sendable, Equatable {
     /// Whether this is older than one that was seen, or of a copy that was changed elsewhere; `nil` for a newer one or the
     /// same.
     func rollback(after seen: Manifest) -> VaultRollback? {
-        if generation > seen.generation { return seen.lastSaves.lazy.compactMap(rollback(losing:)).first }
+        if generation > seen.generation { return seen.lastSaves.lazy.compactMap(loss(of:)).first }
         return self == seen ? nil : VaultRollback(generation: generation, seenGeneration: seen.generation)
     }
 
     /// Whether a save was lost that was seen, though others have saved since; `nil` where it, or a later one of that
     /// origin, is part of this vault's history, or the origin's place was taken.
-    func rollback(losing save: LastSave) -> VaultRollback? {
+    func loss(of save: LastSave) -> VaultRollback? {
         let present = lastSaves.first { $0.origin == save.origin }
         let isThere =
             if let present { present.generation >= save.generation } else {

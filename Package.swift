@@ -8,11 +8,15 @@ func module(_ name: String, at folder: String, uses dependencies: [Target.Depend
 }
 
 // One C library has one Swift owner.
-func system(_ name: String, at folder: String, pkgConfig: String? = nil, apt: String? = nil) -> Target {
+func system(_ name: String, at folder: String, pkgConfig: String? = nil) -> Target {
     .systemLibrary(
         name: name, path: "Sources/CLibraries/\(folder)", pkgConfig: pkgConfig,
-        providers: apt.map { [.apt([$0])] })
+        providers: pkgConfig == nil ? nil : [.apt(headers)])
 }
+
+// All that the C modules include. Three of these libraries are loaded at first use, each by its own table; see
+// Docs/Decisions/0029-libraries-on-demand.md.
+let headers = ["libcurl4-openssl-dev", "libmicrohttpd-dev", "libsodium-dev", "libsqlite3-dev", "libssl-dev"]
 
 let package = Package(
     name: "latchkey",
@@ -38,11 +42,9 @@ let package = Package(
     ],
     targets: [
         // MARK: System libraries
-        system("CLatchkeySodium", at: "Sodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
-        system("CLatchkeySQLite", at: "SQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
+        system("CLatchkeySodium", at: "Sodium", pkgConfig: "libsodium"),
+        system("CLatchkeySQLite", at: "SQLite", pkgConfig: "sqlite3"),
         system("CLatchkeyResolver", at: "Resolver"),
-        // Loaded at first use, each by its own table; see Docs/Decisions/0029-libraries-on-demand.md. Three are made of
-        // the libraries' own headers: libcurl4-openssl-dev, libmicrohttpd-dev and libssl-dev in Debian.
         module("CLatchkeyLinux", at: "CLibraries/Linux"),
         module("CLatchkeyLoad", at: "CLibraries/Load"),
         module("CLatchkeyCrypto", at: "CLibraries/Crypto", uses: ["CLatchkeyLoad"]),
@@ -406,14 +408,18 @@ let package = Package(
 )
 
 for target in package.targets where target.type != .system {
+    if target.name.hasPrefix("CLatchkey") {
+        target.cSettings = [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))]
+    }
     target.swiftSettings = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
         .strictMemorySafety(),
-        .treatAllWarnings(as: .error),
     ]
+    // A distribution that builds the archive of a release may have a newer compiler, with other warnings.
+    if Context.gitInformation != nil { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
 }
 
 // For working on one part: LATCHKEY_ONLY=VaultTests leaves out every target that it doesn't need.

@@ -63,6 +63,7 @@ stdenv.mkDerivation {
     description = "Store secrets and OAuth sign-ins in a keyring or an encrypted vault";
     license = lib.licenses.asl20;
     mainProgram = "latchkey";
-    platforms = lib.platforms.linux;
+    # Nothing was compiled for another one.
+    platforms = [ "x86_64-linux" ];
   };
 }

@@ -88,6 +88,9 @@ struct ManualTests {
             let pages = try Self.pages().filter { try text($0).contains("\n.Ss latchkey \(command)\n") }
             let page = try #require(pages.first, "\(command)")
             #expect(pages.count == 1, "\(command): \(pages)")
+            let usage = try #require(help.firstMatch(of: /\nusage: ((?:.|\n)+?)\n\n/)?.output.1).replacing(
+                /…|\.\.\./, with: " ...")
+            #expect(page == Self.main || shown[page]?.contains(Self.words(usage)) == true, "\(page): \(usage)")
             // The first is the summary, and the last leads to the other options; latchkey(1) has examples of its own.
             let parts = Self.parts(of: help).dropFirst(2).dropLast()
             for part in parts where page != Self.main || !part.contains("latchkey \(command)") {

@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
 
 // A module's name must be unique in every graph that a product of ours is part of, so each begins with Latchkey, and a
@@ -407,6 +408,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+let isCheckout = FileManager.default.fileExists(atPath: Context.packageDirectory + "/.git")
 for target in package.targets where target.type != .system {
     if target.name.hasPrefix("CLatchkey") {
         target.cSettings = [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))]
@@ -419,7 +421,7 @@ for target in package.targets where target.type != .system {
         .strictMemorySafety(),
     ]
     // A distribution that builds the archive of a release may have a newer compiler, with other warnings.
-    if Context.gitInformation != nil { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
+    if isCheckout { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
 }
 
 // For working on one part: LATCHKEY_ONLY=VaultTests leaves out every target that it doesn't need.

@@ -157,16 +157,13 @@ extension VaultStore {
             let mark = try view.changeMark()
             if mark == last.mark { return try first.get() }
             let fresh = try refresh(view, after: last, mark: mark)
-            known.withLock { if $0.manifest.generation <= fresh.state.manifest.generation { $0 = fresh.state } }
             seen = fresh
             return try body(view, fresh.state)
         }
-        // Outside the view, which keeps writers waiting.
-        if let seen, let error = memory?.raise(to: seen.state.manifest, seen.state.keys, seen.former),
-            error.code == .rolledBack
-        {
-            throw error
-        }
+        guard let (state, former) = seen else { return result }
+        // Outside the view, which keeps writers waiting. A state that is refused is looked at again.
+        try memory?.raise(to: state.manifest, state.keys, former)
+        known.withLock { if $0.manifest.generation <= state.manifest.generation { $0 = state } }
         return result
     }
 
@@ -250,7 +247,6 @@ extension VaultStore {
         _ cancellation: Cancellation, _ body: (any RowTransaction, inout Change) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         var written: Manifest?
-        var origin: UInt32?
         let (result, changed, former): (Result, KnownState, FormerKeys)
         do throws(StoreError) {
             (result, changed, former) = try table.write(cancellation) {
@@ -258,11 +254,11 @@ extension VaultStore {
                 let mark = try transaction.changeMark()
                 let last = known.withLock { $0 }
                 let (state, before) = try refresh(transaction, after: last, mark: mark, comparing: mark != last.mark)
+                let origin = try memory?.origin(after: state.manifest, state.keys, before)
                 var change = Change(keys: state.keys, manifest: state.manifest)
                 let result = try body(transaction, &change)
                 try change.writeIndex(in: transaction)
                 guard change.manifest != state.manifest else { return (result, state, before) }
-                origin = try memory?.origin(after: state.manifest, state.keys, before)
                 change.manifest.advance(by: origin)
                 if state.manifest.lastSaves.isEmpty, !change.manifest.lastSaves.isEmpty {
                     let identity = IdentityRecord.encode(change.keys.vault, hasLastSaves: true)
@@ -292,7 +288,8 @@ extension VaultStore {
         }
         // An older state than this one is a replay from now on.
         known.withLock { if $0.manifest.generation <= changed.manifest.generation { $0 = changed } }
-        memory?.raise(to: changed.manifest, changed.keys, former, savedBy: origin)
+        // The record was compared before the change.
+        _ = try? memory?.raise(to: changed.manifest, changed.keys, former, isOwn: written != nil)
         return result
     }
 

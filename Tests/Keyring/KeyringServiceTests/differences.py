@@ -51,7 +51,7 @@ for name, label, attributes in [("a label of 5,000 bytes", "x" * 5000, {"l": "1"
 print("the first collection's label:", get(LOGIN, "Collection", "Label")[0][1])
 kept = make({"type": "1"}, kind="application/octet-stream")
 print("content type:", items("GetSecret", kept, "o", (plain,))[0][3])
-named = make({"type": "2"}, kind="text/plain; charset=utf8")
+named = make({"type": "2"}, kind="Text/Plain; charset=\"UTF-8\"")
 print("another name of text/plain:", items("GetSecret", named, "o", (plain,))[0][3])
 create(LOGIN, "twice")
 # Times count in seconds.

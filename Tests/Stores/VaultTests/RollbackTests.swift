@@ -306,15 +306,18 @@ import TestServices
         try await save("lost", folder, a)
         try folder.replace(with: old)
         if savesElsewhere { for text in ["2", "3", "4"] { try await save(text, folder, Self.host("b", folder)) } }
-        // Without others' saves, a reader sees what it saw last.
-        if reads, savesElsewhere {
-            let reading = await refusal { () async throws(StoreError) in try await store.text(key("1")) }
-            #expect(reading?.code == .rolledBack)
-        }
         for _ in 0..<2 {
-            let saving = await refusal { () async throws(StoreError) in try await store.save(secret("x"), for: key("x"))
+            // Without others' saves, a reader sees what it saw last.
+            if reads, savesElsewhere {
+                let reading = await refusal { () async throws(StoreError) in try await store.text(key("1")) }
+                #expect(reading?.code == .rolledBack)
             }
-            #expect(saving?.code == .rolledBack)
+            // One that changes nothing is refused too: the next read would take its view for known.
+            let deleting = await refusal { () async throws(StoreError) in try await store.delete(key("none")) }
+            let saving = await refusal { () async throws(StoreError) in
+                try await store.save(secret("x"), for: key("x"))
+            }
+            #expect(deleting?.code == .rolledBack && saving?.code == .rolledBack)
         }
         #expect(await code(opening: folder, a) == .rolledBack)
     }
@@ -333,6 +336,39 @@ import TestServices
         try await save("new", folder, a)
         try folder.replace(with: original)
         #expect(await code(opening: folder, a) == .rolledBack)
+    }
+
+    /// Each save had an origin of its own, and so all other hosts' entries made room.
+    @Test func `all saves with a record that can't be written have one origin`() async throws {
+        let folder = try VaultFolder()
+        try await folder.store()
+        let a = Self.host("a", folder)
+        withExtendedLifetime(try await open(folder, a)) {}
+        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: a.directory).first)
+        let record = try folder.contents(a.directory + "/" + name)
+        for text in ["1", "2", "3"] {
+            try await save(text, folder, a)
+            // As after a failed write.
+            try folder.replace(a.directory + "/" + name, with: record)
+        }
+        #expect(try await manifest(folder).lastSaves.count == 1)
+    }
+
+    /// A save would hide what the record says.
+    @Test func `a store whose record is damaged while it is open refuses to save, and reads on`() async throws {
+        let folder = try VaultFolder()
+        try await folder.store()
+        let a = Self.host("a", folder)
+        let store = try await open(folder, a)
+        try await store.save(secret("1"), for: key("a"))
+        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: a.directory).first)
+        try folder.replace(a.directory + "/" + name, with: [UInt8](repeating: 1, count: 93))
+        let refused = await refusal { () async throws(StoreError) in try await store.save(secret("2"), for: key("a")) }
+        #expect(refused == .changedMemory)
+        #expect(try await store.text(key("a")) == "1")
+        withExtendedLifetime(try await open(folder, Self.host("a", folder, .accept))) {}
+        try await store.save(secret("2"), for: key("a"))
+        #expect(await code(opening: folder, a) == nil)
     }
 
     @Test func `after a rekeying by another host a lost save is still noticed`() async throws {
@@ -448,9 +484,8 @@ import TestServices
         #expect(bytes.count == GenerationMark.sealedByteCount)
         #expect(bytes.range(of: Data(store.keys.vault.bytes)) == nil)
         // The same state is written differently each time.
-        _ = try await VaultStore.open(
-            at: folder.vault, unlockedBy: .keyFile(folder.keyFile),
-            memory: RollbackMemory(directory: memory.directory, onRollback: .accept))
+        try folder.replace(file, with: [])
+        #expect(try await open(folder, memory).rollback == .firstSeen)
         #expect(Data(try folder.contents(file)) != bytes)
     }
 

@@ -2,6 +2,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyCrypto
 internal import LatchkeyDBus
 internal import LatchkeyLog
+internal import LatchkeySystem
 
 /// A session: how secrets cross the bus between the service and one connection (Secret Service API, "Transfer of
 /// Secrets").
@@ -95,12 +96,17 @@ final class ClientSession: Sendable {
         return secret.repurposed(as: ItemContent.self)
     }
 
-    /// The program's content type for the secret. libsecret reads text of the type `text/plain` alone, so other names of
-    /// that type aren't stored.
+    private static let plainTextCharsets = ["utf-8", "utf8", "us-ascii"]
+
+    /// The program's content type for the secret. libsecret reads text of the type `text/plain` alone, in UTF-8, so other
+    /// names of that type aren't stored.
     static func contentType(of value: BusValue) throws(BusFault) -> String {
         let contentType = value[3].text
         guard contentType.utf8.count <= 255 else { throw BusFault.invalid("the content type is too long") }
-        return contentType.isEmpty || contentType.hasPrefix("text/plain;") ? "text/plain" : contentType
+        let name = ASCII.lowercased(contentType).filter { $0 != " " && $0 != "\"" }
+        let isText =
+            ["", "text/plain"].contains(name) || plainTextCharsets.contains { name == "text/plain;charset=\($0)" }
+        return isText ? "text/plain" : contentType
     }
 
     private func decrypted(_ ciphertext: [UInt8], _ vector: [UInt8]) -> Secret<Password>? {

@@ -15,8 +15,9 @@ extension Keyring {
         }
         let vault: Result<ServedItems, BusFault> = await Result(awaiting: try await openVault())
         var found = isInMemory(Self.sessionCollection) ? try await use(sessionItems, search) : []
-        // While the vault can't be opened, what is in memory is found alone.
-        if found.isEmpty || failure(BusFault.self, of: try vault.get()) == nil {
+        // While the vault is locked, what is in memory is found alone.
+        let fault = failure(BusFault.self, of: try vault.get())
+        if found.isEmpty || fault?.name != StaticString.isLocked.description {
             found += try await use(try vault.get(), search)
             // Programs take the first one.
             found.sort { $0.precedes($1) }

@@ -138,6 +138,11 @@ final class KeyringPrompt {
         }
     }
 
+    /// The size of what is kept of a call.
+    var keptByteCount: Int {
+        if case .call(let call, _) = matter { call.arguments.byteCount } else { 0 }
+    }
+
     deinit { question?.cancel() }
 }
 
@@ -173,12 +178,16 @@ extension Keyring {
         return .none
     }
 
+    private static let maximumKeptByteCount = 8 << 20
+
     /// Whether a call that found the vault locked waits for a person. Clients begin with such calls, and unlock only what
     /// they have found.
     func waitsForPerson(_ call: BusCall, after fault: BusFault) -> Bool {
-        // The arguments are kept until then.
+        // The arguments are kept until then, beside the queue and its limits.
+        let byteCount = call.arguments.byteCount
         guard vault == nil, fault.name == StaticString.isLocked.description, !agents.isEmpty,
-            !refusedClients.contains(sender), call.arguments.byteCount <= 2 * ItemAttributes.maximumByteCount
+            !refusedClients.contains(sender), byteCount <= 2 * ItemAttributes.maximumByteCount,
+            prompts.values.reduce(byteCount, { $0 + $1.keptByteCount }) <= Self.maximumKeptByteCount
         else { return false }
         switch (call.member, KeyringPath(call.path)) {
         case ("SearchItems", .service), ("CreateCollection", .service): break

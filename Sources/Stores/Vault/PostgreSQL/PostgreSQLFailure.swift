@@ -101,7 +101,7 @@ extension StoreError {
         if message.contains("private key file") {
             return "check the client's key (sslkey): Latchkey doesn't ask for its passphrase"
         }
-        if message.contains("\"system\"") {
+        if message.contains("file \"system\"") {
             return """
                 libpq before version 16 doesn't have sslrootcert=system: set a file, such as \
                 /etc/ssl/certs/ca-certificates.crt
@@ -114,7 +114,9 @@ extension StoreError {
                 """
         }
         if message.contains("too many") || message.contains("connection slots") {
-            return "raise the database's max_connections, or use a connection pool such as pgbouncer"
+            return """
+                raise max_connections, or the limit of the role or database, or use a connection pool such as pgbouncer
+                """
         }
         return "make sure that the database runs and accepts this user, and check the vault's URI"
     }

@@ -4,8 +4,8 @@ internal import LatchkeyLog
 
 /// The small file with a vault's mark, which processes share.
 ///
-/// It is overwritten in place, in one write of fewer bytes than a disk's sector, so a reader gets the old bytes or the
-/// new ones, after a power failure too. A rename would need an fsync for each save. An empty file counts as a missing
+/// It is overwritten in place, in one write of fewer bytes than a disk's sector, so after a power failure it has the old
+/// bytes or the new ones. Whoever reads without the lock may get some of both. A rename would need an fsync for each save. An empty file counts as a missing
 /// one: a process left it that died before writing.
 struct GenerationFile: Sendable {
     let directory: String
@@ -58,11 +58,14 @@ struct GenerationFile: Sendable {
         let content = try read(descriptor)
         guard let bytes = try change(content) else { return }
         let count = unsafe pwrite(descriptor, bytes, bytes.count, 0)
-        guard count == bytes.count, ftruncate(descriptor, off_t(count)) == 0 else {
-            throw FileProblem.system(Self.what, path, number: count < 0 || count == bytes.count ? errno : ENOSPC)
+        guard count == bytes.count else {
+            throw FileProblem.system(Self.what, path, number: count < 0 ? errno : ENOSPC)
         }
         // Once, when its name is new or its length changes; what is written over it later needs none.
         let oldCount = if case .bytes(let old) = content { old.count } else { 0 }
+        if oldCount > bytes.count, ftruncate(descriptor, off_t(bytes.count)) != 0 {
+            throw FileProblem.system(Self.what, path, number: errno)
+        }
         if oldCount != bytes.count {
             let number = fdatasync(descriptor) == 0 ? PrivateDirectory.synchronise(directory) : errno
             guard number == 0 else { throw FileProblem.system(Self.what, path, number: number) }

@@ -1,3 +1,4 @@
+internal import Glibc
 package import LatchkeyCredentials
 public import LatchkeyLog
 internal import Synchronization
@@ -52,20 +53,16 @@ final class GenerationMemory: Sendable {
             }
         default: break
         }
-        if choice == .accept {
-            try accept(manifest, keys)
-            return verdict
-        }
-        switch verdict {
-        case .rolledBack(let rollback) where choice == .refuse: throw .vaultRolledBack(rollback)
-        case .unreadable where choice == .refuse: throw .changedMemory
-        case .unavailable(let error):
-            logger.info("can't detect an older copy of the vault: \(error)")
-        case .firstSeen:
-            if let error = raise(to: manifest, keys, former, level: .info) { return .unavailable(error) }
-        case .current: raise(to: manifest, keys, former, level: .info)
-        case .rolledBack, .unreadable: state.withLock { $0.isBehind = true }
-        case .notAsked: break
+        switch (verdict, choice) {
+        case (.current, _): try raise(to: manifest, keys, former, level: .info)
+        case (_, .accept): try accept(manifest, keys)
+        case (.firstSeen, _):
+            if let error = try raise(to: manifest, keys, former, level: .info) { return .unavailable(error) }
+        case (.rolledBack(let rollback), .refuse): throw .vaultRolledBack(rollback)
+        case (.unreadable, .refuse): throw .changedMemory
+        case (.rolledBack, .report), (.unreadable, .report): state.withLock { $0.isBehind = true }
+        case (.unavailable(let error), _): logger.info("can't detect an older copy of the vault: \(error)")
+        case (.notAsked, _): break
         }
         return verdict
     }
@@ -76,7 +73,7 @@ final class GenerationMemory: Sendable {
         case .unusable(let error): return .unavailable(error)
         case .bytes(let bytes):
             guard let (seen, hasFormerKey) = GenerationMark.open(bytes, keys, former) else { return .unreadable }
-            if !hasFormerKey, seen.hasSave(like: manifest) { state.withLock { $0.raised = seen.generation } }
+            if !hasFormerKey { state.withLock { $0.raised = seen.generation } }
             return seen.rollback(to: manifest, keys, hasFormerKey: hasFormerKey).map { .rolledBack($0) } ?? .current
         }
     }
@@ -93,29 +90,43 @@ final class GenerationMemory: Sendable {
     /// The origin of a save that follows `manifest`; `nil` without a record, and if the vault is only looked at.
     ///
     /// Call it in the save's transaction: then no other process is ahead of the manifest. Throws `rolledBack` if the
-    /// vault lacks what the record says, which other processes may have saved. This save would hide that.
+    /// vault lacks what the record says, which other processes may have saved, or the record doesn't open: this save
+    /// would hide that. Throws `permissionDenied` as an opening does.
     func origin(after manifest: Manifest, _ keys: VaultKeys, _ former: FormerKeys) throws(StoreError) -> UInt32? {
-        guard !state.withLock(\.isBehind), case .bytes(let bytes)? = try? file.read(),
-            let (seen, hasFormerKey) = GenerationMark.open(bytes, keys, former)
-        else { return nil }
-        if let rollback = seen.rollback(to: manifest, keys, hasFormerKey: hasFormerKey) {
-            throw .vaultRolledBack(rollback)
+        if state.withLock(\.isBehind) { return nil }
+        for _ in 0..<10 {
+            guard case .bytes(let bytes) = try file.read() else { return nil }
+            guard let (seen, hasFormerKey) = GenerationMark.open(bytes, keys, former) else {
+                // It may have been read in the middle of a write.
+                usleep(1000)
+                continue
+            }
+            if let rollback = seen.rollback(to: manifest, keys, hasFormerKey: hasFormerKey) {
+                throw .vaultRolledBack(rollback)
+            }
+            return seen.save?.origin ?? Self.origin(of: bytes)
         }
-        return seen.save?.origin ?? .random(in: 0...UInt32.max)
+        throw .changedMemory
     }
 
-    /// Remembers a state that was seen, unless a newer one is remembered. A failure is logged and returned, not thrown.
+    /// The origin of those who share a record that names none yet: all of them choose the same part of its nonce.
+    private static func origin(of record: [UInt8]) -> UInt32 {
+        var reader = ByteReader(record)
+        return reader.integer() ?? 0
+    }
+
+    /// Remembers a state that was seen, unless a newer one is remembered. A failure is logged and returned. Throws
+    /// `rolledBack` if the vault lacks what is remembered.
     ///
-    /// - Parameter origin: of the save that made the state; `nil` for others' saves.
+    /// - Parameter isOwn: whether the state is a save of this process.
     @discardableResult
     func raise(
-        to manifest: Manifest, _ keys: VaultKeys, _ former: FormerKeys, savedBy origin: UInt32? = nil,
-        level: LogLevel = .warning
-    ) -> StoreError? {
-        if state.withLock({ $0.raised >= manifest.generation }) { return nil }
+        to manifest: Manifest, _ keys: VaultKeys, _ former: FormerKeys, isOwn: Bool = false, level: LogLevel = .warning
+    ) throws(StoreError) -> StoreError? {
+        if state.withLock({ $0.isBehind || $0.raised >= manifest.generation }) { return nil }
         do throws(StoreError) {
             try file.update { (content) throws(StoreError) in
-                var origin = origin
+                var origin = UInt32.random(in: 0...UInt32.max)
                 switch content {
                 case .unusable(let error): throw error
                 case .nothing: break
@@ -126,22 +137,19 @@ final class GenerationMemory: Sendable {
                     // Another process has saved since the manifest was read.
                     if there.generation > manifest.generation { return nil }
                     if let rollback = there.rollback(to: manifest, keys, hasFormerKey: hasFormerKey) {
-                        if state.withLock(\.isBehind) { return nil }
                         throw .vaultWentBack(rollback)
                     }
-                    if there.generation == manifest.generation, !hasFormerKey, there.hasSave(like: manifest) {
-                        return nil
-                    }
-                    origin = there.save?.origin ?? origin
+                    if there.generation == manifest.generation, !hasFormerKey { return nil }
+                    origin = there.save?.origin ?? Self.origin(of: bytes)
                 }
-                return try GenerationMark(manifest, keys, origin: origin ?? .random(in: 0...UInt32.max)).seal(keys)
+                return try GenerationMark(manifest, keys, origin: origin).seal(keys)
             }
             state.withLock { $0.raised = max($0.raised, manifest.generation) }
             return nil
         } catch {
-            if error.code == .rolledBack { return error }
+            if error.code == .rolledBack { throw error }
             // Another process is about to remember as much; the next change comes back to it.
-            if error.code == .busy, origin == nil { return nil }
+            if error.code == .busy, !isOwn { return nil }
             let isRepeated = state.withLock { state in
                 defer { if level == .warning { state.hasWarned = true } }
                 return state.hasWarned
@@ -183,9 +191,6 @@ struct GenerationMark: Sendable, Equatable {
         let bytes = manifest.encode()
         return keys.rollbackHash.withExposedBytes { KeyedHash.digest(bytes.span, key: $0) }
     }
-
-    /// Whether it names a save, if a mark of that manifest does.
-    func hasSave(like manifest: Manifest) -> Bool { save != nil || manifest.lastSaves.isEmpty }
 
     /// How far the vault went back since this mark; `nil` if it didn't.
     func rollback(to manifest: Manifest, _ keys: VaultKeys, hasFormerKey: Bool) -> VaultRollback? {

@@ -156,9 +156,27 @@ package struct LockedVault: Sendable {
         let memory = try circumstances.memory.map { (memory) throws(StoreError) in
             try GenerationMemory(memory, vault: vault)
         }
-        return try VaultStore(
+        let store = try VaultStore(
             table: table, keys: keys, slot: slot, place: place, worker: worker, memory: memory,
             itemCheck: circumstances.itemCheck, cancellation, now: circumstances.now)
+        if let cancellation, circumstances.memory?.onRollback == .accept {
+            try store.markAcceptedCopy(cancellation)
+        }
+        return store
+    }
+}
+
+extension VaultStore {
+    /// Saves under the new origin of an accepted copy. Without that, a later loss of what the copy has, or the copy that was
+    /// given up, would not be refused.
+    fileprivate func markAcceptedCopy(_ cancellation: Cancellation) throws(StoreError) {
+        switch rollback {
+        case .rolledBack, .unreadable: break
+        default: return
+        }
+        try cancellation.retry { () throws(StoreError) in
+            try commit(cancellation) { (_, change) throws(StoreError) in change.isSavedUnchanged = true }
+        }
     }
 }
 

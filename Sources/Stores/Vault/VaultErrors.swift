@@ -51,7 +51,7 @@ extension StoreError {
     static var vaultExchanged: StoreError {
         StoreError(
             .rolledBack,
-            "while open, the vault was replaced with another vault or with a copy from before a rekey",
+            "while open, the vault was replaced with another vault or a copy from before a rekey, or rekeyed over 16 times",
             hint: "\(Recovery.reopenVault), and \(Recovery.verifyVault)")
     }
 

@@ -258,7 +258,9 @@ extension VaultStore {
                 var change = Change(keys: state.keys, manifest: state.manifest)
                 let result = try body(transaction, &change)
                 try change.writeIndex(in: transaction)
-                guard change.manifest != state.manifest else { return (result, state, before) }
+                guard change.manifest != state.manifest || change.isSavedUnchanged else {
+                    return (result, state, before)
+                }
                 change.manifest.advance(by: origin)
                 if state.manifest.lastSaves.isEmpty, !change.manifest.lastSaves.isEmpty {
                     let identity = IdentityRecord.encode(change.keys.vault, hasLastSaves: true)
@@ -331,6 +333,8 @@ struct Change {
     var index: ItemIndex
     /// The changes, for `VaultWatch`.
     var own = OwnChanges()
+    /// Whether to save the manifest although nothing else changed.
+    var isSavedUnchanged = false
 
     init(keys: VaultKeys, manifest: Manifest) {
         self.keys = keys

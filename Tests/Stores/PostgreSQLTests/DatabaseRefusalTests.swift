@@ -286,6 +286,13 @@ import TestServices
         }
     }
 
+    /// A command ended with SIGABRT: Kerberos' library, where it exited while a thread connected.
+    @Test func `a connection isn't encrypted by Kerberos unless the URI says so`() throws {
+        let uri = "postgresql://ada@db.example/secrets"
+        #expect(try PostgreSQLAddress(uri).parameters["gssencmode"] == "disable")
+        #expect(try PostgreSQLAddress(uri + "?gssencmode=require").parameters["gssencmode"] == "require")
+    }
+
     @Test func `a database without a free connection says what to do`() async throws {
         let server = try await PostgreSQLServer(
             isDurable: false, settings: ["max_connections = 4", "superuser_reserved_connections = 0"])

@@ -333,8 +333,34 @@ import TestServices
         let original = try folder.contents()
         try folder.replace(with: backup)
         withExtendedLifetime(try await open(folder, Self.host("a", folder, .accept))) {}
+        let accepted = try folder.contents()
+        try folder.replace(with: original)
+        #expect(await code(opening: folder, a) == .rolledBack)
+        try folder.replace(with: accepted)
         try await save("new", folder, a)
         try folder.replace(with: original)
+        #expect(await code(opening: folder, a) == .rolledBack)
+    }
+
+    /// The new origin had no save, so nothing said what the accepted copy had.
+    @Test func `what an accepted copy had can't be lost unseen, and accepting without need changes nothing`()
+        async throws
+    {
+        let folder = try VaultFolder()
+        try await folder.store()
+        let (a, b) = (Self.host("a", folder), Self.host("b", folder))
+        try await save("0", folder, b)
+        let first = try folder.contents()
+        try await save("1", folder, a)
+        let backup = try folder.contents()
+        #expect(try await open(folder, Self.host("a", folder, .accept)).rollback == .current)
+        #expect(try folder.contents() == backup)
+        try await save("2", folder, a)
+        try folder.replace(with: backup)
+        withExtendedLifetime(try await open(folder, Self.host("a", folder, .accept))) {}
+        #expect(await code(opening: folder, a) == nil)
+        try folder.replace(with: first)
+        for text in ["3", "4", "5", "6"] { try await save(text, folder, b) }
         #expect(await code(opening: folder, a) == .rolledBack)
     }
 

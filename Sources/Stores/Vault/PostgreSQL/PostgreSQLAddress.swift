@@ -70,6 +70,9 @@ struct PostgreSQLAddress: Sendable, Hashable {
         if parameters["sslmode"]?.isEmpty ?? true, !Self.isLoopback(parameters) {
             parameters["sslmode"] = "verify-full"
         }
+        // Kerberos encryption would take the place of TLS and its check of the server, and Kerberos' library ends a process
+        // that exits while it connects.
+        if parameters["gssencmode"] == nil { parameters["gssencmode"] = "disable" }
         parameters["fallback_application_name"] = "latchkey"
         self.parameters = parameters
     }

@@ -41,8 +41,8 @@ struct VaultCheck {
             var rest = [try await integrity(of: vault)]
             if case .unavailable(let error) = vault.rollback {
                 rest.append(
-                    .problem(
-                        "rollback", .cannotWrite, "Latchkey can't detect that the vault was restored: \(error)",
+                    .note(
+                        "rollback", "Latchkey can't detect that the vault was restored: \(error)",
                         remedy: "make the folder `latchkey` in XDG_STATE_HOME (~/.local/state) writable"))
             }
             return ([file] + database + rest, vault)

@@ -69,10 +69,11 @@ private struct VaultStatus {
     private var kinds: [LogMessage] { vault.slots.map { "\($0.kind)" as LogMessage }.sorted { $0.text < $1.text } }
 
     private var state: LogMessage {
-        switch unlocking {
+        if isRefused { return "refused" }
+        return switch unlocking {
         case .unlocked(let time?): "unlocked, for \(time.inWords) or a little more"
         case .unlocked(nil): "unlocked"
-        case .locked: isRefused ? "refused" : contents == nil ? "locked" : "opens without a question"
+        case .locked: contents == nil ? "locked" : "opens without a question"
         }
     }
 

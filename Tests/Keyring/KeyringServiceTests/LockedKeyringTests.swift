@@ -176,6 +176,15 @@ struct LockedKeyringTests {
         #expect(agent.outputSoFar == "ready\n")
     }
 
+    /// A connection has at most 64, and all together 8 MiB. A search has 16 bytes beside its value.
+    @Test func `searches that wait have a limit, of one connection and of all`() async throws {
+        let agent = try await agent("silence")
+        let size = 32_000
+        let counts = try await calls("waiting-searches", "6", "70", "\(size)").compactMap { Int($0) }
+        #expect(counts == [64, 64, 64, 64, (8 << 20) / (size + 16) - 4 * 64, 0])
+        #expect(agent.outputSoFar == "ready\nasked\n")
+    }
+
     @Test func `a search in one collection waits for a person too, and an unlocking elsewhere ends the wait`()
         async throws
     {

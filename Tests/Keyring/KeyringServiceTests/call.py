@@ -73,6 +73,23 @@ for word in words:
             print(*service("CreateCollection", "a{sv}s", {}, next(words)))
         case "search":
             print(*service("SearchItems", "a{ss}", {}))
+        case "waiting-searches":
+            # As many searches on each of so many connections, and no waiting for their responses. Prints how many wait.
+            connections, count, size = int(next(words)), int(next(words)), int(next(words))
+            attributes = {"x": "x" * size}
+            held = []
+            for _ in range(connections):
+                other = open_dbus_connection("SESSION")
+                held.append(other)
+                address = DBusAddress(ROOT, "org.freedesktop.secrets", "org.freedesktop.Secret.Service")
+                for _ in range(count):
+                    other.send(new_method_call(address, "SearchItems", "a{ss}", (attributes,)))
+                serial = next(other.outgoing_serial)
+                other.send(new_method_call(address, "ReadAlias", "s", ("default",)), serial=serial)
+                refused = 0
+                while (answer := other.receive(timeout=60)).header.fields.get(HeaderFields.reply_serial) != serial:
+                    refused += answer.header.message_type == MessageType.error
+                print(count - refused)
         case "search-in":
             print(*call(next(words), "org.freedesktop.Secret.Collection", "SearchItems", "a{ss}", ({},)))
         case "unlock":

@@ -74,19 +74,19 @@ struct HostileClientTests {
         let keyring = try await ServedKeyring(server, mode: mode)
         let paths = mode == "delete" ? ["/org/freedesktop/secrets/collection/todelete/confirm"] : []
         let seed = Int.random(in: 0..<1_000_000)
-        let run = try await keyring.python("hostile.py", ["confused", "2000", "\(seed)"] + paths)
+        let run = try await keyring.python("hostile.py", ["confused", runsLong ? "20000" : "800", "\(seed)"] + paths)
         #expect(run.outputText == "True True True\n", "seed \(seed): \(run.errorText)")
         #expect(try #require(keyring.service).isRunning)
     }
 
-    /// 200 calls of each method, 100,000 at night.
+    /// 80 calls of each method, 100,000 at night.
     @Test(arguments: [ServedKeyring.Server.ours, .vault])
     func `whatever a method is called with, the service lives and keeps what it has`(
         _ server: ServedKeyring.Server
     ) async throws {
         let keyring = try await ServedKeyring(server)
         let seed = Int.random(in: 0..<1_000_000)
-        let run = try await keyring.python("hostile.py", ["methods", runsLong ? "100000" : "200", "\(seed)"])
+        let run = try await keyring.python("hostile.py", ["methods", runsLong ? "100000" : "80", "\(seed)"])
         #expect(run.outputText == "b'secret' True\n", "seed \(seed): \(run.errorText)")
         #expect(try #require(keyring.service).isRunning)
     }

@@ -12,7 +12,7 @@ import TestServices
 /// Parsers of what strangers send, given thousands of damaged samples. The seed is fixed: a failure names the input and
 /// comes back. `LATCHKEY_LONG=1` makes it a million for each, from another seed each time.
 @Suite struct FuzzTests {
-    private static let count = runsLong ? 1_000_000 : 8000
+    private static let count = runsLong ? 1_000_000 : 4000
     private static let seed: UInt64 = runsLong ? UInt64.random(in: 0 ... .max) : 0x6C61_7463_686B_6579
 
     /// Runs `check` on mutations of the samples, and expects some inputs to be accepted and some to be refused: else

@@ -197,12 +197,12 @@ import TestServices
         var ids: Set<[UInt8]> = []
         var (rounds, done) = (0, 0)
         // Until some were done, too: a machine that is busy kills all of them in the middle.
-        while rounds < (runsLong ? 1000 : 15) || ids.count < 3 {
+        while rounds < (runsLong ? 1000 : 8) || ids.count < 3 {
             let victim = try BuiltProducts.program("vault-writer").start(
                 ["rekey", folder.vault, folder.keyFile, "-", "100000"],
                 environment: ["VAULT_MEMORY": memory.directory], folder: folder.path)
             try await victim.wait(for: "open") { victim.outputSoFar.contains("open") }
-            try await Task.sleep(for: .microseconds(Int.random(in: 0...30_000 * (1 + rounds / 15))))
+            try await Task.sleep(for: .microseconds(Int.random(in: 0...30_000 * (1 + rounds / 8))))
             victim.kill()
             let run = try await victim.finish()
             #expect(run.status == 137, "\(run.outputText.suffix(300))")

@@ -25,7 +25,7 @@ package final class KeyringAgent: Sendable {
     /// Asks the person. Returns the passphrase, or `nil` for none; gives up when nobody waits for it any longer.
     package typealias Question =
         @Sendable (
-            _ isRetry: Bool, _ isWanted: () -> Bool
+            _ program: String, _ isRetry: Bool, _ isWanted: () -> Bool
         ) async -> Secret<Passphrase>?
 
     /// Connects to a bus, and registers with the owner of the keyring's name, which the bus starts if it can. Returns
@@ -33,7 +33,7 @@ package final class KeyringAgent: Sendable {
     ///
     /// - Parameters:
     ///   - address: as in DBUS_SESSION_BUS_ADDRESS.
-    ///   - ask: asks the person; `isRetry` after a wrong passphrase.
+    ///   - ask: asks the person for a program, whose path is empty if it isn't known; `isRetry` after a wrong passphrase.
     package static func start(at address: String, _ ask: @escaping Question) async throws(BusFault) -> KeyringAgent? {
         // The keyring may close the pipe that it has passed.
         _ = signal(SIGPIPE, SIG_IGN)
@@ -65,14 +65,19 @@ package final class KeyringAgent: Sendable {
 
     /// Whether a passphrase was written.
     private static func answer(_ call: BusCall, _ intake: AgentIntake, _ ask: Question) async -> Bool {
-        guard call.arguments.is("(hb)"), let descriptor = call.message.descriptor else { return false }
+        // A keyring of before names no program.
+        let isNamed = call.arguments.is("(hbs)")
+        guard isNamed || call.arguments.is("(hb)"), let descriptor = call.message.descriptor else { return false }
         defer { close(descriptor) }
+        let program = isNamed ? call.arguments[2].text : ""
         let isWanted = {
             // An error, and no event, is a pipe without its reader (pipe(7)).
             var pipe = pollfd(fd: descriptor, events: 0, revents: 0)
             return unsafe intake.end.withLock { $0 == nil } && poll(&pipe, 1, 0) == 0
         }
-        guard let passphrase = await ask(call.arguments[1].boolean, isWanted) else { return false }
+        guard let passphrase = await ask(program, call.arguments[1].boolean, isWanted) else {
+            return false
+        }
         var sink = FileDescriptorSecretSink(descriptor: descriptor)
         return (try? passphrase.pour(into: &sink)) != nil
     }

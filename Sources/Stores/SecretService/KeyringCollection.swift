@@ -217,7 +217,7 @@ extension KeyringCollection {
     ///
     /// - Parameter forbidden: what to throw when questions are forbidden.
     func finish(
-        prompt path: String, forbidden: StoreError = .keyringLocked, _ session: KeyringSession,
+        prompt path: String, forbidden: StoreError = .keyringAsks, _ session: KeyringSession,
         _ interruption: CallInterruption
     ) async throws(KeyringFailure) {
         guard path != BusName.nothing else { return }

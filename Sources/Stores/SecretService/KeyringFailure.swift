@@ -95,6 +95,10 @@ extension StoreError {
         .locked, "the keyring is locked, and Latchkey may not show its password dialog",
         hint: "unlock it in your keyring application, or \(Recovery.allowPrompt)")
 
+    package static let keyringAsks = StoreError(
+        .locked, "the keyring wants to ask before it does that, and Latchkey may not show its dialog",
+        hint: "switch off that question in your keyring application, or \(Recovery.allowPrompt)")
+
     package static let keyringStaysLocked = StoreError(
         .locked, "the keyring stayed locked",
         hint: "unlock it in your keyring application; without a display nothing can ask for its password")

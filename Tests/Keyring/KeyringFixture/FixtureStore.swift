@@ -184,9 +184,10 @@ final class FixtureSource: KeyringSource {
     }
 }
 
-/// Says who read what, a line each.
+/// Says who read what, and who was refused, a line each.
 struct FixtureObserver: ReadObserver {
     func didRead(_ item: Item, by client: KeyringClient) {
         say("read \(item.label) \(client.executable ?? "-") \(client.processID ?? 0)")
     }
+    func didRefuse(_ client: KeyringClient) { say("refused \(client.executable ?? "-")") }
 }

@@ -47,8 +47,8 @@ internal import Synchronization
 
     private static func beAgent(_ passphrases: [String], _ address: String) async throws -> Never {
         let typed = Typed(passphrases)
-        let agent = try await KeyringAgent.start(at: address) { isRetry, _ in
-            say(isRetry ? "asked again" : "asked")
+        let agent = try await KeyringAgent.start(at: address) { program, isRetry, _ in
+            say(isRetry ? "asked again" : program.isEmpty ? "asked for nobody" : "asked")
             let next = typed.next()
             while next == "silence" { pause() }
             return next.map { Secret<Passphrase>(copying: $0.utf8.span) }

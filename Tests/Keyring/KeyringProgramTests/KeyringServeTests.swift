@@ -254,11 +254,12 @@ struct KeyringServeTests {
         kill(client.pid, SIGKILL)
         _ = try await client.finish()
         // What is typed goes on unseen: the person may be in the midst of the passphrase.
-        try await terminal.waitUntilShown("Passphrase of the vault: \r\n")
+        let question = "Passphrase of the vault, for /usr/bin/secret-tool: "
+        try await terminal.waitUntilShown(question + "\r\n")
         #expect(!terminal.echoes)
         let second = try Program("secret-tool").start(store, environment: scene.environment)
         second.closeInput()
-        try await terminal.waitUntilShown("Passphrase of the vault: \r\nPassphrase of the vault: ")
+        try await terminal.waitUntilShown(question + "\r\n" + question)
         terminal.type("\u{3}")
         #expect(try await first.finish().status == 0)
         #expect(try await second.finish().status != 0)
@@ -549,6 +550,27 @@ struct KeyringServeTests {
         #expect(unlock.outputText.contains("/prompt/") != withKeyFile, "\(unlock.outputText)\(unlock.errorText)")
         kill(service.pid, SIGTERM)
         _ = try await service.finish()
+    }
+
+    /// It read the descriptor again, which was empty, until it was started anew.
+    @Test func `a keyring that was started with a passphrase descriptor is unlocked like any other`() async throws {
+        let scene = try await lockedScene()
+        let vault = scene.directory / "locked/vault"
+        let calls = "/usr/bin/python3 \(TestData.folder().path)/../KeyringServiceTests/call.py"
+        let run = try await scene.shell(
+            """
+            latchkey keyring run --vault \(vault) --passphrase-fd 3 -- sh -c '
+                \(calls) lock /org/freedesktop/secrets/collection/login search
+                printf "words of a passphrase" > words
+                latchkey vault unlock --vault \(vault) --passphrase-fd 4 4< words
+                \(calls) search
+                latchkey vault lock --vault \(vault)
+            ' 3<<< "words of a passphrase"
+            """)
+        #expect(
+            run.outputText.contains("IsLocked the vault is locked: unlock the vault with `latchkey vault unlock"),
+            "\(run.outputText)")
+        #expect(run.outputText.contains("[] []"), "\(run.outputText) \(run.errorText)")
     }
 
     @Test func `a sandboxed application has its own permanent key, and gnome-keyring's keys are imported`()

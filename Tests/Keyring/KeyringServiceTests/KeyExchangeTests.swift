@@ -5,6 +5,17 @@ internal import TestServices
 
 /// Made with Python's integers and hmac, and the same by SecretStorage's own code (secretstorage.dhcrypto).
 struct KeyExchangeTests {
+    /// A client of a service that was killed went on with its session's path, where the next service had another
+    /// session: one in 256 passwords that it saved was stored as random bytes.
+    @Test func `no service has a session at the path of an earlier service`() async throws {
+        var paths: Set<String> = []
+        for _ in 0..<3 {
+            let keyring = try await ServedKeyring()
+            paths.insert(try await keyring.python("call.py", ["open-session"]).successful("call.py").outputText)
+        }
+        #expect(paths.count == 3)
+    }
+
     struct Vector: Sendable, CustomTestStringConvertible {
         let what: String
         let exponent: String

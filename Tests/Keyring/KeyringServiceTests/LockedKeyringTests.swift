@@ -50,6 +50,14 @@ struct LockedKeyringTests {
         #expect(store.status == 1, "\(store.errorText)")
     }
 
+    /// Remmina and Chromium don't say so themselves, and lose what they would have saved.
+    @Test func `each program that is refused is named once`() async throws {
+        _ = try await calls("search", "create", Self.login, "x", "search", "get", Self.login, "Collection", "Items")
+        _ = try await calls("get", Self.login, "Collection", "Items", "create", Self.login, "x")
+        let lines = try #require(keyring.service).outputSoFar.split(separator: "\n").filter { $0.hasPrefix("refused ") }
+        #expect(lines.count == 2 && lines.allSatisfy { $0.contains("python3") }, "\(lines)")
+    }
+
     /// Its items could be made, and not found.
     @Test func `the session collection, which is in memory alone, works while the vault is locked`() async throws {
         let session = Self.root + "/collection/session"
@@ -150,6 +158,18 @@ struct LockedKeyringTests {
             try await calls("lock", Self.login, "lock", made[0].replacing(" /", with: ""))[0]
                 == "['\(Self.login)'] /")
         #expect(try await calls("get", Self.login, "Collection", "Items") == ["('ao', [])"])
+        #expect(agent.outputSoFar == "ready\nasked\nasked\n")
+    }
+
+    /// Liferea looks for its collection by its label, and made another one: its old passwords were gone for it.
+    @Test func `a collection that a program makes because it saw none while locked is the one that is there`()
+        async throws
+    {
+        let agent = try await agent("open sesame", "open sesame")
+        let made = try await calls("create-collection", "Liferea", "lock", Self.login)
+        #expect(try await calls("lock", String(made[0].dropLast(2))).count == 1)
+        let again = try await calls("create-collection", "Liferea", "create-collection", "Liferea")
+        #expect(again[0] == made[0] && again[1] != made[0], "\(made) \(again)")
         #expect(agent.outputSoFar == "ready\nasked\nasked\n")
     }
 

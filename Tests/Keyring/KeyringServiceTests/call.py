@@ -90,6 +90,8 @@ for word in words:
                 while (answer := other.receive(timeout=60)).header.fields.get(HeaderFields.reply_serial) != serial:
                     refused += answer.header.message_type == MessageType.error
                 print(count - refused)
+        case "open-session":
+            print(session())
         case "search-in":
             print(*call(next(words), "org.freedesktop.Secret.Collection", "SearchItems", "a{ss}", ({},)))
         case "unlock":
@@ -126,7 +128,7 @@ for word in words:
         case "ask":
             # As if this were the keyring: the agent is to refuse.
             reading, writing = os.pipe()
-            print(call("/org/latchkey/Agent", "org.latchkey.Agent1", "Ask", "hb", (writing, False), next(words))[0])
+            print(call("/org/latchkey/Agent", "org.latchkey.Agent1", "Ask", "hbs", (writing, False, "/bin/false"), next(words))[0])
         case "descriptor":
             reading, writing = os.pipe()
             print(*call(ROOT, "org.freedesktop.Secret.Service", "SearchItems", "h", (writing,)))

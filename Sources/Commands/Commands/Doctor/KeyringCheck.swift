@@ -49,6 +49,9 @@ struct KeyringCheck {
     }
 
     private func prompter(_ report: SecretServiceReport) -> Finding {
+        if report.isOurs {
+            return .note("prompts", "Latchkey's keyring asks for a passphrase only at `latchkey keyring agent`")
+        }
         let isGNOME = report.processName?.hasPrefix("gnome-keyring") ?? false
         switch (settings.hasDisplay, report.hasSystemPrompter || !isGNOME) {
         case (true, true): return .good("prompts", "the keyring can ask for its password")
@@ -66,10 +69,12 @@ struct KeyringCheck {
         case .open(let count): return .good("collection", "open, items: \(count)")
         case .locked:
             let text: LogMessage = "locked"
-            let isReachable = settings.hasDisplay
+            let isReachable = settings.hasDisplay && !report.isOurs
             let remedy: LogMessage =
-                isReachable
-                ? "unlock it in your keyring application, or log in again" : StoreSettings.unlockingWithoutDisplay
+                report.isOurs
+                ? "run `latchkey vault unlock`, or `latchkey keyring agent` at a terminal"
+                : isReachable
+                    ? "unlock it in your keyring application, or log in again" : StoreSettings.unlockingWithoutDisplay
             return matters && !isReachable
                 ? .problem("collection", .refused, text, remedy: remedy) : .note("collection", text, remedy: remedy)
         case .missing:
@@ -96,6 +101,11 @@ struct KeyringCheck {
                     : "run `latchkey doctor --repair-duplicates`")
         ]
     }
+}
+
+extension SecretServiceReport {
+    /// Whether the keyring is a vault that this program serves.
+    fileprivate var isOurs: Bool { processName == "latchkey" }
 }
 
 /// Saves a throw-away secret in a store, reads it back and deletes it.

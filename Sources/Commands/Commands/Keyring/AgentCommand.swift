@@ -29,11 +29,13 @@ enum AgentCommand {
         // The questions for one prompt: the keyring says only whether a question is the first one.
         let attempt = Mutex(0)
         let started = try await context.bus { () async throws(BusFault) in
-            try await KeyringAgent.start(at: address) { isRetry, isWanted in
+            try await KeyringAgent.start(at: address) { program, isRetry, isWanted in
                 let attempt = attempt.withLock { count in
                     count = isRetry ? count + 1 : 1
                     return count
                 }
+                let name = LoggableText(reviewed: "the path of a program, as any listing shows it", unredacted: program)
+                let question: LogMessage = program.isEmpty ? question : "\(question), for \(name)"
                 return try? mapError(
                     { (error: StoreError) in
                         // Ctrl-C ends the agent, as it does between two questions.

@@ -23,7 +23,7 @@ enum KeyringRunCommand {
         details: """
             keyring run needs dbus-daemon, but no desktop and no systemd, so it works in containers, in CI and over SSH. COMMAND gets the
             terminal, signals and exit status of latchkey. The bus and the keyring end with COMMAND. If the vault has a passphrase,
-            Latchkey asks for it first.
+            Latchkey asks for it first. COMMAND can't write core dumps.
 
             COMMAND only finds the items of SERVICE, or of its ACCOUNT, if --only is set. It then doesn't get Latchkey's variables
             and CREDENTIALS_DIRECTORY. --only prevents accidents, not attacks: a program of yours could still open the vault itself. To
@@ -60,7 +60,7 @@ enum KeyringRunCommand {
             names.isEmpty
             ? nil : ItemScope(names, keys: names.compactMap(SecretReference.key(of:)), isWritable: isWritable)
         let service = try await context.startService(
-            VaultSource(context.settings, scope: scope, opened: vault), at: bus.address)
+            VaultSource(context, scope: scope, opened: vault), at: bus.address)
         if let owner = try await context.bus({ () async throws(BusFault) in try await service.own(replacing: false) }) {
             throw CommandFailure(.internalError, "internal.unexpected", "\(owner) already uses the new bus")
         }
@@ -93,6 +93,8 @@ enum KeyringRunCommand {
         _ = try arguments.passedDescriptor(GlobalOptions.passphraseDescriptor)
         unsafe setenv(addressVariable, address, 1)
         if arguments.has(only) { forgetOwnVariables() }
+        // Hardening has set it for this process.
+        if ProgramEnvironment.current()["SWIFT_BACKTRACE"] == "enable=no" { unsafe unsetenv("SWIFT_BACKTRACE") }
         let pointers = unsafe words.map { unsafe strdup($0) } + [nil]
         var none = sigset_t(of: [])
         unsafe pthread_sigmask(SIG_SETMASK, &none, nil)

@@ -29,7 +29,7 @@ enum ServeCommand {
         // No other keyring is replaced by one that has nothing to serve.
         try VaultStore.probe(at: context.settings.vaultPath)
         // Before any question, because the program that answers it may wait for this keyring.
-        let source = VaultSource(context.settings, scope: nil)
+        let source = VaultSource(context, scope: nil)
         let service = try await context.startService(source, at: address)
         if let owner = try await context.bus({ () async throws(BusFault) in
             try await service.own(replacing: arguments.has(replace))
@@ -140,6 +140,10 @@ struct ReadLog: ReadObserver {
         let label = LoggableText(reviewed: "labels are what keyring applications show", unredacted: item.label)
         logger.info("\(label) was read by \(client)")
     }
+
+    func didRefuse(_ client: KeyringClient) {
+        logger.warning("\(client) got an error, because the vault is locked")
+    }
 }
 
 extension KeyringClient: Loggable {
@@ -161,6 +165,8 @@ func named(_ name: String, _ processID: UInt32?) -> LogMessage {
 /// The vault whose items are served.
 final class VaultSource: KeyringSource {
     private let settings: StoreSettings
+    /// Without a descriptor that was read.
+    private let later: StoreSettings
     private let scope: ItemScope?
     /// The vault, if it was opened in advance.
     private let opened: Mutex<VaultStore?>
@@ -168,8 +174,16 @@ final class VaultSource: KeyringSource {
     /// - Parameters:
     ///   - scope: the items to serve; `nil` for all.
     ///   - opened: the vault, if it was opened in advance with the person's passphrase.
-    init(_ settings: StoreSettings, scope: ItemScope?, opened: VaultStore? = nil) {
-        self.settings = settings.askingNoKeyring
+    init(_ context: CommandContext, scope: ItemScope?, opened: VaultStore? = nil) {
+        settings = context.settings.askingNoKeyring
+        var later = settings
+        if case .passphraseDescriptor = later.vaultKey {
+            let keyFiles = RememberedKeyFiles(context.environment)
+            later.vaultKey = .search(
+                VaultKeySearch(
+                    credentialsDirectory: context.environment["CREDENTIALS_DIRECTORY"], keyFiles: keyFiles))
+        }
+        self.later = later.askingNoKeyring.askingNobody
         self.scope = scope
         self.opened = Mutex(opened)
     }
@@ -186,12 +200,11 @@ final class VaultSource: KeyringSource {
 
     func open(deadline: Deadline) async throws(StoreError) -> ServedItems {
         if let vault = opened.withLock({ $0 }) { return items(of: vault) }
-        let settings = settings.askingNobody
         return try await mapError(
             { (error: StoreError) in
                 error.code == .locked && error.hint == nil
                     ? StoreError(.locked, "the vault is locked", hint: "\(Recovery.unlockVault)") : error
-            }, awaiting: items(of: try await settings.openVault()))
+            }, awaiting: items(of: try await later.openVault()))
     }
 
     func open(
@@ -206,7 +219,7 @@ final class VaultSource: KeyringSource {
     func close() async -> Bool {
         // A key that is there for all to open it with makes a lock a matter of form.
         opened.withLock { $0 = nil }
-        return (try? await settings.askingNobody.openVault()) == nil
+        return (try? await later.openVault()) == nil
     }
 
     private func items(of vault: VaultStore) -> ServedItems {

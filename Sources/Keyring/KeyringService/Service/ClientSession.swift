@@ -123,7 +123,8 @@ extension Keyring {
         guard sessions.count < Self.maximumTotalSessionCount,
             sessions.values.count(where: { $0.client == sender }) < Self.maximumSessionCount
         else { throw BusFault(.limitsExceeded, "too many sessions") }
-        let path = KeyringPath.session("s\(nextNumber())").text
+        // Random: a client of a service that ended may still use its session's path, with another key.
+        let path = KeyringPath.session("s\(UInt64.random(in: 0 ... .max))").text
         switch algorithm {
         case ClientSession.Algorithm.plain:
             guard input.is("s") else { throw .invalid("a plain session takes a string") }

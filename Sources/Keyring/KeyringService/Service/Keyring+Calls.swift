@@ -68,6 +68,10 @@ extension Keyring {
         if !alias.isEmpty, let name = collection(alias: alias) {
             return .tuple([.path(KeyringPath.collection(.name(name)).text), .path("/")])
         }
+        // Liferea makes its own when it finds none, which it couldn't while the vault was locked.
+        if hasWaited, alias.isEmpty, !label.isEmpty, let known = vaultCollections.first(where: { $0.label == label }) {
+            return .tuple([.path(KeyringPath.collection(.name(known.name)).text), .path("/")])
+        }
         let made = try await use(vault) { (store, deadline) async throws(StoreError) in
             try await store.createCollection(
                 label: label, alias: alias.isEmpty ? nil : alias, deadline: deadline)
@@ -209,10 +213,7 @@ extension Keyring {
 
     func client(_ sender: String) async -> KeyringClient {
         if let known = readers[sender] { return known }
-        let processID = await bus.processID(of: sender)
-        let client = KeyringClient(
-            uniqueName: sender, processID: processID, unit: processID.flatMap(ProcessFacts.unit),
-            executable: processID.flatMap(ProcessFacts.executable))
+        let client = await KeyringClient(sender, on: bus)
         readers[sender] = client
         return client
     }

@@ -157,7 +157,7 @@ extension Keyring {
 
     func attributes(_ value: BusValue) throws(BusFault) -> ItemAttributes {
         guard let attributes = value.attributes else {
-            throw .invalid("too many attributes, or one is too large or lacks a name")
+            throw .invalid("attributes need names, and may be 64 with 32768 bytes in all")
         }
         return attributes
     }
@@ -167,7 +167,9 @@ extension Keyring {
 
     func label(_ value: BusValue?) throws(BusFault) -> String? {
         guard let label = value?.text else { return nil }
-        guard label.utf8.count <= Self.maximumLabelByteCount else { throw .invalid("the label is too long") }
+        guard label.utf8.count <= Self.maximumLabelByteCount else {
+            throw .invalid("the label is longer than 4096 bytes")
+        }
         return label
     }
 

@@ -150,7 +150,8 @@ final class KeyringPrompt {
 extension Keyring {
     /// Returns the path of a new prompt.
     func addPrompt(_ matter: KeyringPrompt.Matter) throws(BusFault) -> String {
-        let path = KeyringPath.prompt("p\(nextNumber())").text
+        lastPromptNumber += 1
+        let path = KeyringPath.prompt("p\(lastPromptNumber)").text
         let prompt = KeyringPrompt(path: path, client: sender, matter: matter)
         let own = prompts.values.filter { $0.client == sender }
         var (count, pathCount) = (own.count, own.reduce(prompt.pathCount) { $0 + $1.pathCount })
@@ -201,13 +202,22 @@ extension Keyring {
         return true
     }
 
+    /// Once for a connection, without an agent: some programs take the error for an empty keyring, and tell nobody.
+    func log(_ fault: BusFault, of call: BusCall) async {
+        guard vault == nil, agents.isEmpty, fault.name == StaticString.isLocked.description,
+            ["SearchItems", "CreateItem"].contains(call.member),
+            let observer = configuration.observer, loggedClients.insert(sender).inserted
+        else { return }
+        observer.didRefuse(await KeyringClient(sender, on: bus))
+    }
+
     /// Asks the person for one prompt at a time. The answer counts for all prompts that wait. If the client leaves
     /// before that, another prompt is asked for.
     func askNext() {
         guard !prompts.values.contains(where: { $0.question != nil }),
             let next = prompts.values.first(where: \.isShown)
         else { return }
-        next.question = askForPassphrase(next.path)
+        next.question = askForPassphrase(next)
     }
 
     private func ask(_ prompt: KeyringPrompt) async {
@@ -258,7 +268,7 @@ extension Keyring {
                 complete(prompt, isDismissed: true)
                 return
             }
-        case .call(let call, _): queue.putBack(.call(call), of: prompt.client)
+        case .call(let call, _): queue.putBack(.call(call, waited: true), of: prompt.client)
         }
         complete(prompt, isDismissed: false)
     }
@@ -288,8 +298,8 @@ extension Keyring {
 /// Agents: terminals where a person can type the passphrase.
 ///
 /// A connection registers with RegisterAgent, and is then called at `/org/latchkey/Agent`: `org.latchkey.Agent1.Ask(h
-/// descriptor, b isRetry) → (b isGiven)`. It writes the passphrase to the descriptor, a pipe, so the passphrase never
-/// crosses the bus. An agent only learns that a program wants the vault unlocked. A malicious agent can only refuse, or keep
+/// descriptor, b isRetry, s program) → (b isGiven)`. It writes the passphrase to the descriptor, a pipe, so the passphrase
+/// never crosses the bus. An agent only learns which program wants the vault unlocked. A malicious one can only refuse, or keep
 /// the others waiting.
 extension Keyring {
     static let agentPath = "/org/latchkey/Agent"
@@ -328,26 +338,28 @@ extension Keyring {
     }
 
     /// Asks beside the worker, which goes on with other calls, and hands it the result.
-    func askForPassphrase(_ prompt: String) -> Task<Void, Never> {
-        let agents = Array(agents.reversed())
+    func askForPassphrase(_ prompt: KeyringPrompt) -> Task<Void, Never> {
+        let (path, client, agents) = (prompt.path, prompt.client, Array(agents.reversed()))
         let bus = bus
         let queue = queue
         let configuration = configuration
         return Task {
-            let result = await Keyring.opening(bus, agents, configuration)
-            _ = queue.offer(.answer(prompt: prompt, result), of: "", isOwn: true)
+            let program = await KeyringClient(client, on: bus).executable ?? ""
+            let result = await Keyring.opening(bus, agents, for: program, configuration)
+            _ = queue.offer(.answer(prompt: path, result), of: "", isOwn: true)
         }
     }
 
     private static func opening(
-        _ bus: BusConnection, _ agents: [String], _ configuration: KeyringConfiguration
+        _ bus: BusConnection, _ agents: [String], for program: String, _ configuration: KeyringConfiguration
     ) async -> Result<ServedItems, StoreError> {
         let end = Deadline.after(configuration.promptDuration)
         // One that refuses, or says nothing, leaves the others their time.
         for (index, agent) in agents.enumerated() {
             let deadline = Deadline.after(end.remaining / (agents.count - index))
             for attempt in 0..<maximumAttemptCount {
-                guard let passphrase = await passphrase(bus, agent, isRetry: attempt > 0, deadline), !Task.isCancelled
+                guard let passphrase = await passphrase(bus, agent, for: program, isRetry: attempt > 0, deadline),
+                    !Task.isCancelled
                 else { break }
                 let opened: Result<ServedItems, StoreError> = await Result(
                     awaiting: try await configuration.source.open(with: passphrase, deadline: deadline))
@@ -360,7 +372,7 @@ extension Keyring {
     }
 
     private static func passphrase(
-        _ bus: BusConnection, _ agent: String, isRetry: Bool, _ deadline: Deadline
+        _ bus: BusConnection, _ agent: String, for program: String, isRetry: Bool, _ deadline: Deadline
     ) async -> Secret<Passphrase>? {
         guard let ends = try? DescriptorBytes.pipe() else { return nil }
         defer { Glibc.close(ends.reading) }
@@ -368,7 +380,8 @@ extension Keyring {
         // open.
         _ = fcntl(ends.reading, F_SETFL, O_NONBLOCK)
         let reply = try? await bus.call(
-            .ask, on: agentPath, of: agent, [.handle(0), .boolean(isRetry)], within: deadline.remaining,
+            .ask, on: agentPath, of: agent, [.handle(0), .boolean(isRetry), .string(program)],
+            within: deadline.remaining,
             descriptor: ends.writing)
         Glibc.close(ends.writing)
         guard let reply, reply[0].boolean else { return nil }

@@ -33,17 +33,20 @@ final class Keyring {
     var agents: [String] = []
     /// Connections that a person refused the passphrase: their searches don't ask again.
     var refusedClients: Set<String> = []
+    /// Connections whose program is in the log, because it got an error while the vault was locked.
+    var loggedClients: Set<String> = []
     /// The data about connections that have read an item.
     var readers: [String: KeyringClient] = [:]
     /// How many bytes of responses each connection was sent since the bus was last asked whether it reads them.
     private var sentByteCounts: [String: Int] = [:]
     /// Of what the calls have read that go on in a later turn.
     var unfinishedByteCount = 0
-    private var lastNumber = 0
+    var lastPromptNumber = 0
 
     /// Of the call that is being done.
     var deadline = Deadline.standard
     var sender = ""
+    var hasWaited = false
     /// How much of GDBus's buffer is to be overwritten.
     private var secretByteCount = 0
     /// Signals that follow the response.
@@ -93,26 +96,23 @@ final class Keyring {
 
     func end() { changes?.cancel() }
 
-    /// A number for a path that no other object has had.
-    func nextNumber() -> Int {
-        lastNumber += 1
-        return lastNumber
-    }
-
     func perform(_ work: Work) async {
         deadline = .after(configuration.callDuration)
         refusal = nil
         if isFull { await bus.askForUnreadByteCount() }
         switch work {
-        case .call(let call):
-            sender = call.sender
+        case .call(let call, let waited):
+            (sender, hasWaited) = (call.sender, waited)
             secretByteCount = Self.secretByteCount(of: call)
             guard await reads(call.sender) else {
                 await reply(to: call, .failure(.unreadResponses))
                 break
             }
             let result: Result<BusValue?, BusFault> = await Result(awaiting: try await respond(to: call))
-            if case .failure(let fault) = result, waitsForPerson(call, after: fault) { break }
+            if case .failure(let fault) = result {
+                if waitsForPerson(call, after: fault) { break }
+                await log(fault, of: call)
+            }
             await reply(to: call, result)
         case .rest(let rest):
             sender = rest.call.sender
@@ -125,7 +125,7 @@ final class Keyring {
             agents.removeAll { $0 == client }
             askNext()
             (readers[client], sentByteCounts[client]) = (nil, nil)
-            refusedClients.remove(client)
+            _ = (refusedClients.remove(client), loggedClients.remove(client))
         case .change(let change, let opening):
             if opening == self.opening { await announce(change) }
         case .answer(let prompt, let result):
@@ -207,7 +207,7 @@ final class Keyring {
         let before = collectionNames()
         vault = store
         vaultCollections = collections
-        (itemCounts, refusedClients) = ([:], [])
+        (itemCounts, refusedClients, loggedClients) = ([:], [], [])
         opening += 1
         let number = opening
         changes?.cancel()

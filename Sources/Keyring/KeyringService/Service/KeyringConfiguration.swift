@@ -1,6 +1,8 @@
 package import LatchkeyCredentials
+internal import LatchkeyDBus
 internal import LatchkeyLog
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Where the service has its items from.
 package protocol KeyringSource: Sendable {
@@ -20,6 +22,8 @@ package protocol KeyringSource: Sendable {
 /// Learns which client reads which item, before the secret is sent. It can't refuse, and must return soon.
 package protocol ReadObserver: Sendable {
     func didRead(_ item: Item, by client: KeyringClient)
+    /// A search or a save failed because the vault is locked.
+    func didRefuse(_ client: KeyringClient)
 }
 
 /// A connection that asks, as far as the bus knows it. Not an identity: a process of the same user can look like
@@ -32,6 +36,15 @@ package struct KeyringClient: Sendable, Hashable {
     package let unit: String?
     /// The path of its program.
     package let executable: String?
+}
+
+extension KeyringClient {
+    init(_ uniqueName: String, on bus: BusConnection) async {
+        let processID = await bus.processID(of: uniqueName)
+        self.init(
+            uniqueName: uniqueName, processID: processID, unit: processID.flatMap(ProcessFacts.unit),
+            executable: processID.flatMap(ProcessFacts.executable))
+    }
 }
 
 /// An action that may need a prompt. The served vault never prompts for it; libsecret's own tests require prompts.

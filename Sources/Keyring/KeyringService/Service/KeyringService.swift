@@ -89,7 +89,8 @@ package final class KeyringService: Sendable {
 
 /// A piece of work for the worker.
 enum Work: Sendable {
-    case call(BusCall)
+    /// - Parameter waited: whether it found the vault locked at first.
+    case call(BusCall, waited: Bool)
     /// The rest of one that takes long, after others had their turn.
     case rest(SecretsCall)
     /// A connection left the bus.
@@ -102,7 +103,7 @@ enum Work: Sendable {
     /// The client to charge for the time.
     var client: String? {
         switch self {
-        case .call(let call): call.sender
+        case .call(let call, _): call.sender
         case .rest(let rest): rest.call.sender
         default: nil
         }
@@ -190,7 +191,7 @@ final class Intake: BusReceiver {
             return true
         }
         let cost = byteCount + Self.callCost + descriptorCount * Self.descriptorCost
-        let offer = { self.queue.offer(.call(call), of: call.sender, byteCount: cost) }
+        let offer = { self.queue.offer(.call(call, waited: false), of: call.sender, byteCount: cost) }
         // What has come in besides must be read, because clients take turns.
         if !(connection.hasInput ? offer() : executor.hosting(offer)),
             connection.sentByteCount <= 8 * Self.maximumUnsentByteCount

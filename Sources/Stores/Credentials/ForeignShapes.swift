@@ -60,15 +60,17 @@ extension ItemStore {
     /// saved before that stay.
     ///
     /// - Parameter attributes: only items with these attributes, among others.
-    /// - Returns: the number of items that neither match such a shape nor belong to this store.
+    /// - Returns: the number of items that neither match such a shape nor belong to this store, and the keys of items with
+    ///   another secret than the one that was copied, if `compares`.
     @discardableResult
     package func copyForeign(
-        to target: any CredentialStore, having attributes: ItemAttributes = ItemAttributes(), deadline: Deadline
-    ) async throws(StoreError) -> Int {
+        to target: any CredentialStore, having attributes: ItemAttributes = ItemAttributes(), compares: Bool = false,
+        deadline: Deadline
+    ) async throws(StoreError) -> (unknownCount: Int, differing: [CredentialKey]) {
         let (found, unknownCount) = try await foreign(attributes, deadline)
-        var keys: Set<CredentialKey> = []
-        let first = found.sorted { $0.item.precedes($1.item) }.filter { keys.insert($0.reading.key).inserted }
-        for (item, reading) in first.reversed() {
+        var (keys, differing): (Set<CredentialKey>, [CredentialKey]) = ([], [])
+        let sorted = found.sorted { $0.item.precedes($1.item) }.map { ($0, keys.insert($0.reading.key).inserted) }
+        for ((item, reading), _) in sorted.filter(\.1).reversed() {
             // Skips an item that was deleted in the meantime.
             guard let record = try await read(item.id, as: Password.self, deadline: deadline) else { continue }
             let type = SecretContentType(of: record.secret, named: record.item.contentType)
@@ -76,7 +78,13 @@ extension ItemStore {
                 reading.secret(in: record.takeSecret()), for: reading.key,
                 options: SaveOptions(label: item.label, contentType: type), deadline: deadline)
         }
-        return unknownCount
+        for ((item, reading), isFirst) in sorted where !isFirst && compares {
+            guard let record = try await read(item.id, as: Password.self, deadline: deadline),
+                let copied = try await target.read(reading.key, as: Password.self, deadline: deadline)
+            else { continue }
+            if !copied.secret.matches(reading.secret(in: record.takeSecret())) { differing.append(reading.key) }
+        }
+        return (unknownCount, differing)
     }
 
     /// Deletes what other programs keep so, and returns whether there was any.

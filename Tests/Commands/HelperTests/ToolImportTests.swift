@@ -51,23 +51,23 @@ import TestServices
             "{\"auths\":{\"file.example\":{\"auth\":\"YWRhOmZpbGU=\"}},\"credsStore\":\"x\"}")
         let stored = try await Program("docker-credential-secretservice").run(
             ["store"], environment: scene.environment,
-            input: Array(#"{"ServerURL":"https://ring.example","Username":"ada","Secret":"of theirs"}"#.utf8))
+            input: Array(#"{"ServerURL":"ring.example","Username":"ada","Secret":"of theirs"}"#.utf8))
         #expect(stored.status == 0)
         let run = try await latchkey(scene, "import", "--from", "docker", "--empty-source")
         #expect(run.status == 0, "\(run.errorText)")
-        #expect(try await scene.latchkey("get", "docker:https://ring.example", "ada") == "of theirs")
+        #expect(try await scene.latchkey("get", "docker:ring.example", "ada") == "of theirs")
         #expect(try await scene.latchkey("get", "docker:file.example", "ada") == "file")
         #expect(try text(scene, "home/.docker/config.json") == "{\"auths\":{\"file.example\":{}},\"credsStore\":\"x\"}")
         // Their item is theirs.
         let kept = try await Program("docker-credential-secretservice").run(
-            ["get"], environment: scene.environment, input: Array("https://ring.example".utf8))
+            ["get"], environment: scene.environment, input: Array("ring.example".utf8))
         #expect(kept.outputText.contains("of theirs"))
         // A file that disagrees with the keyring is told, and keeps what is nowhere else.
-        let other = "{\"auths\":{\"https://ring.example\":{\"auth\":\"YWRhOm90aGVy\"}}}"
+        let other = "{\"auths\":{\"ring.example\":{\"auth\":\"YWRhOm90aGVy\"}}}"
         try scene.directory.write("home/.docker/config.json", other)
         let refused = try await latchkey(scene, "import", "--from", "docker", "--replace", "--empty-source")
         #expect(
-            refused.status == 77 && refused.errorText.contains("docker:https://ring.example in the keyring"),
+            refused.status == 77 && refused.errorText.contains("docker:ring.example in the keyring"),
             "\(refused.errorText)")
         #expect(try text(scene, "home/.docker/config.json") == other)
     }
@@ -201,7 +201,7 @@ import TestServices
         let desktop = try #require(scene.desktop)
         let stored = try await Program("docker-credential-secretservice").run(
             ["store"], environment: scene.environment,
-            input: Array(#"{"ServerURL":"https://ring.example","Username":"ada","Secret":"of theirs"}"#.utf8))
+            input: Array(#"{"ServerURL":"ring.example","Username":"ada","Secret":"of theirs"}"#.utf8))
         #expect(stored.status == 0)
         try await desktop.lock()
         let text = "{\"auths\":{\"file.example\":{\"auth\":\"YWRhOm9mIHRoZSBmaWxl\"}}}"

@@ -100,7 +100,49 @@ struct ToolFileTests: ToolFileSuite {
             try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() == ["config.json", "link"])
     }
 
+    /// The file was emptied, and tools then got another password or none.
+    @Test func `docker's logins that no helper could serve stay, and addresses become what docker asks for`()
+        async throws
+    {
+        let latin = Data([0x75, 0x3A, 0x70, 0xE4]).base64EncodedString()
+        let file = try directory.write(
+            "config.json",
+            """
+            {"auths": {
+              "one.example": {"auth": "\(base64("ada:host"))"}, "one.example/team": {"auth": "\(base64("ada:team"))"},
+              "latin.example": {"auth": "\(latin)"}, "lines.example": {"auth": "\(base64("ada:p\n"))"},
+              "http://old.example:5000/v2/": {"auth": "\(base64("ada:old"))"}
+            }}
+            """)
+        let read = try await DockerLogins.read(file)
+        #expect(try await entries(read) == ["docker:old.example:5000 ada old", "docker:one.example ada host"])
+        #expect(
+            Set(read.skippedNames) == [
+                "one.example/team, which is for a part of a registry",
+                "latin.example, whose password isn't one line of UTF-8",
+                "lines.example, whose password isn't one line of UTF-8",
+            ])
+    }
+
     // MARK: - cargo
+
+    /// By cargo 1.95, which asks its providers for these.
+    @Test(arguments: [
+        ("https://reg.example:443/index", "https://reg.example/index"), ("http://R.example:80", "http://r.example/"),
+        ("https://reg.example:444/a", "https://reg.example:444/a"), ("https://bücher.example/index", nil),
+        ("https://reg.example/a b", nil), ("https://reg.example/a/../b", nil), ("https://reg.example/a/./b", nil),
+    ])
+    func `an index has the address that cargo asks for, or its token stays`(_ index: String, _ asked: String?)
+        async throws
+    {
+        try directory.write("config.toml", "[registries.own]\nindex = \"\(index)\"\n")
+        let file = try directory.write("credentials.toml", "[registries.own]\ntoken = \"t\"\n")
+        let read = try await CargoTokens.read(file) { _ in nil }
+        #expect(try await entries(read) == (asked.map { ["cargo:\($0) token t"] } ?? []))
+        #expect(
+            read.skippedNames
+                == (asked == nil ? ["own, whose index has an address that cargo writes in another way"] : []))
+    }
 
     private static let configuration = """
         [registries.own]
@@ -253,6 +295,21 @@ struct ToolFileTests: ToolFileSuite {
         let docker = try await DockerLogins.read(
             directory.write("config.json", #"{"auths":{"https://u:urlpw@h.example":{"auth":"YTpi"}}}"#))
         #expect(docker.skippedNames == ["***@h.example, whose address has a password"])
+    }
+
+    /// By git 2.39; the helper answers these as git does.
+    @Test func `git's logins with a bare percent sign, or without a user, are imported`() async throws {
+        let git = try await GitCredentials.read(
+            directory.write(
+                "credentials", "https://ada:50%off@a.example\nhttps://x%zz:p%2Fw%@b.example\nhttps://:tok@c.example\n"))
+        #expect(
+            try await entries(git) == [
+                "git:https://a.example ada 50%off", "git:https://b.example x%zz p/w%",
+                "git:https://c.example (no user) tok",
+            ])
+        let gh = try await GitHubHosts.read(
+            directory.write("hosts.yml", "\u{FEFF}github.com:\n    oauth_token: token\n    user: ada\n"))
+        #expect(try await entries(gh) == ["gh:github.com ada token"])
     }
 
     @Test func `an entry that is left out is named, with the reason`() async throws {

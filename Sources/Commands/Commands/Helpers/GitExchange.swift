@@ -59,7 +59,7 @@ struct GitExchange: ~Copyable {
     static func user(ofAccount account: String) -> String { account == accountOfNobody ? "" : account }
 
     /// The account for an empty user name: that user signs in without a password (RFC 4559).
-    private static let accountOfNobody = "(no user)"
+    static let accountOfNobody = "(no user)"
 
     /// The attributes by which other helpers' items are found in a keyring: git's own, and Git Credential Manager's.
     var shapes: [ItemAttributes] {

@@ -54,12 +54,16 @@ package enum CargoTokens {
                     result.skip("\(name), whose index isn't in cargo's configuration")
                     continue
                 }
+                guard let place = asCargoSaysIt(place) else {
+                    result.skip("\(name), whose index has an address that cargo writes in another way")
+                    continue
+                }
                 guard let token = content.withExposedBytes({ TOMLStrings.decoded($0, entry.value) }) else {
                     result.skip(name)
                     continue
                 }
                 try await result.add(
-                    service: "cargo:\(asCargoSaysIt(place))", account: account, label: "cargo: \(registry)",
+                    service: "cargo:\(place)", account: account, label: "cargo: \(registry)",
                     secret: token, name: name)
                 if let lines = entry.lines { cuts?.append(lines) } else { cuts = nil }
             }
@@ -99,14 +103,21 @@ package enum CargoTokens {
     }
 
     /// An index's URL as cargo gives it to providers: schemes that the URL Standard knows have their host in lower
-    /// case, and a path.
-    private static func asCargoSaysIt(_ index: String) -> String {
+    /// case, no port of their own, and a path. `nil` if the standard changes more of it, such as `..` or a space.
+    private static func asCargoSaysIt(_ index: String) -> String? {
         guard let mark = index.firstRange(of: "://") else { return index }
+        let segments = index.lowercased().replacing("%2e", with: ".").split(separator: "/")
+        guard index.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"\"<>\\^`{|}".utf8.contains($0) }),
+            segments.allSatisfy({ $0 != "." && $0 != ".." })
+        else { return nil }
         let scheme = ASCII.lowercased(index[..<mark.lowerBound])
         let rest = index[mark.upperBound...]
         guard scheme == "https" || scheme == "http" else { return "\(scheme)://\(rest)" }
         let end = rest.firstIndex(of: "/") ?? rest.endIndex
         let path = end == rest.endIndex ? "/" : String(rest[end...])
-        return "\(scheme)://\(ASCII.lowercased(rest[..<end]))\(path)"
+        var host = ASCII.lowercased(rest[..<end])
+        let port = scheme == "https" ? ":443" : ":80"
+        if host.hasSuffix(port) { host.removeLast(port.count) }
+        return "\(scheme)://\(host)\(path)"
     }
 }

@@ -24,15 +24,23 @@ package enum DockerLogins {
             var cuts: [Range<Int>] = []
             if let logins = document.member("auths") {
                 guard logins.kind == .object else { throw notThatFormat }
+                var servers: [(name: String, login: JSONValue)] = []
                 for (name, login) in document.members(of: logins) {
                     guard login.kind == .object, let server = try? document.publicText(name, limit: 8192) else {
                         throw notThatFormat
                     }
+                    servers.append((server, login))
+                }
+                // docker takes a host's own login, and otherwise that of an address of it.
+                let isAddress = { (server: String) in registry(server) != server }
+                for (server, login) in servers.filter({ !isAddress($0.name) }) + servers.filter({ isAddress($0.name) })
+                {
                     if let words = try await add(login, at: server, document, to: &result) {
                         cuts += document.cuts(of: words, in: login)
                     }
                 }
             }
+            cuts.sort { $0.lowerBound < $1.lowerBound }
             return (result, cuts.isEmpty && result.skippedCount == 0 ? nil : .cuts(cuts))
         }
     }
@@ -55,13 +63,26 @@ package enum DockerLogins {
 
     private static var notThatFormat: ImportError { ImportError(problem: .notThatFormat, program: program) }
 
+    /// What docker asks for: older ones wrote an address, and present ones take its host, but for Docker Hub.
+    private static func registry(_ server: String) -> String {
+        guard let mark = server.firstRange(of: "://") else { return server }
+        let host = server[mark.upperBound...].prefix { $0 != "/" }
+        return host == "index.docker.io" || !HostName.isSound(host) ? server : String(host)
+    }
+
     /// Returns the members that are in the store then, or `nil` where the login stays in the file.
     private static func add(
         _ login: JSONValue, at server: String, _ document: borrowing JSONDocument, to result: inout CredentialImport
     ) async throws -> [StaticString]? {
         let trimmed = String(server.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
-        let service = "docker:\(trimmed)"
+        let place = registry(trimmed)
+        let service = "docker:\(place)"
         let name = LogMessage.entry(server)
+        // podman's logins for some of a registry's images: tools ask helpers for the whole registry alone.
+        if place == trimmed, !place.contains("://"), place.contains("/") {
+            result.skip("\(name), which is for a part of a registry")
+            return nil
+        }
         func secret<Purpose: SecretPurpose>(
             _ member: StaticString, as purpose: Purpose.Type = Password.self
         ) throws(ImportError) -> Secret<Purpose>? {
@@ -102,6 +123,11 @@ package enum DockerLogins {
             password = consume own
         }
         guard let password else { return hasIdentity ? ["auth", "identitytoken", "password"] : nil }
+        // The protocol between docker and its helpers is JSON.
+        if password.withExposedBytes({ $0.index(of: 0x0A) != nil || (try? UTF8Span(validating: $0)) == nil }) {
+            result.skip("\(name), whose password isn't one line of UTF-8")
+            return nil
+        }
         if !hasIdentity {
             try await result.add(
                 service: service, account: user, label: "Registry: \(trimmed)", secret: password, name: name)

@@ -65,7 +65,8 @@ package enum GitCredentials {
             else { return nil }
             let trimmed = place.hasSuffix("/") ? String(place.dropLast()) : place
             self.line = number
-            self.user = name
+            // git asks for such a login without a user.
+            self.user = name.isEmpty ? GitExchange.accountOfNobody : name
             service = "git:\(protocolName)://\(trimmed)"
             label = "\(protocolName)://\(trimmed)/"
             self.password = Box(password)
@@ -74,11 +75,22 @@ package enum GitCredentials {
 }
 
 extension Secret where Purpose: SecretPurpose {
-    /// Decodes a part of a login (RFC 3986 section 2.1). `nil` for a `%` without two hexadecimal digits, and for what
-    /// would decode to a NUL or a line break.
+    /// Decodes a part of a login as git does: a `%` without two hexadecimal digits stands for itself. `nil` for what would
+    /// decode to a NUL or a line break.
     fileprivate init?(percentDecoding bytes: Span<UInt8>) {
         var decoded = SecretBuilder(limit: bytes.count)
-        guard (try? decoded.append(percentDecoding: bytes)) == true,
+        var index = 0
+        while index < bytes.count {
+            let end = min(index + (bytes[index] == 0x25 ? 3 : 1), bytes.count)
+            if (try? decoded.append(percentDecoding: bytes.extracting(index..<end))) == true {
+                index = end
+            } else {
+                // What was appended of it is nothing: a `%` comes first.
+                guard (try? decoded.append(0x25)) != nil else { return nil }
+                index += 1
+            }
+        }
+        guard
             decoded.withExposedBytes({ $0.index(of: 0) == nil && $0.index(of: 0x0A) == nil })
         else { return nil }
         self = decoded.finish(as: Purpose.self)

@@ -11,7 +11,11 @@ package enum GitHubHosts {
         var reader = Reader()
         try content.withExposedBytes { (bytes) throws(ImportError) in
             try bytes.forEachLine { (line, number) throws(ImportError) in
-                guard reader.take(line) else { throw ImportError(problem: .malformed(line: number), program: program) }
+                // A byte order mark isn't part of a host.
+                let start = number == 1 && line.starts(with: "\u{FEFF}", at: 0) ? 3 : 0
+                guard reader.take(line.extracting(start..<line.count)) else {
+                    throw ImportError(problem: .malformed(line: number), program: program)
+                }
             }
         }
         var result = try CredentialImport()

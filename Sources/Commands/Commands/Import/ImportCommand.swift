@@ -69,7 +69,10 @@ enum ImportCommand {
         let keys = try await read.store.list(deadline: context.deadline).all().map(\.key)
             .sorted { $0.isListed(before: $1) }
         if read.skippedCount > 0 {
-            let which: LogMessage = read.skippedNames.isEmpty ? "" : ": \(LogMessage.joined(read.skippedNames))"
+            let more: LogMessage = read.unnamedCount > 0 ? "; and \(read.unnamedCount) more" : ""
+            let which: LogMessage =
+                read.skippedNames.isEmpty
+                ? "" : ": \(LogMessage.joined(read.skippedNames, separator: "; "))\(more)"
             let what = LogMessage.counted(read.skippedCount, "entry", "entries")
             context.output.note("skipped \(what)\(which)")
         }
@@ -131,6 +134,8 @@ enum ImportCommand {
         let store: any CredentialStore
         let skippedCount: Int
         var skippedNames: [LogMessage] = []
+        /// How many of those left out have no name there.
+        var unnamedCount = 0
         var files: [PlainSecretFile] = []
     }
 
@@ -225,13 +230,31 @@ enum ImportCommand {
         private func collection(_ name: String?, _ context: CommandContext) async throws -> Read {
             let collection = try keyringCollection(name, context)
             let store = try InMemoryStore()
-            let skipped = try await collection.copyForeign(to: store, deadline: context.deadline)
+            let skipped = try await collection.copyForeign(to: store, compares: true, deadline: context.deadline)
+            var differing = Set(skipped.differing)
             let own = Transfer(from: collection, to: store, mode: .copy, replaces: true)
             for entry in try await collection.list(deadline: context.deadline).all()
             where !VaultKeyring.isVaultKey(entry.key) {
-                _ = try await own.transfer(entry.key, deadline: context.deadline)
+                if try await own.transfer(entry.key, deadline: context.deadline) == .replaced {
+                    differing.insert(entry.key)
+                }
             }
-            return Read(store: store, skippedCount: skipped)
+            // Keyrings hold several items under one name.
+            for duplicate in try await collection.duplicates(deadline: context.deadline)
+            where !VaultKeyring.isVaultKey(duplicate.key) {
+                guard let kept = try await store.read(duplicate.key, as: Password.self) else { continue }
+                for item in duplicate.items {
+                    let other = try await collection.read(item.id, as: Password.self, deadline: context.deadline)
+                    if let other, !other.secret.matches(kept.secret) { differing.insert(duplicate.key) }
+                }
+            }
+            let keys = differing.sorted { $0.isListed(before: $1) }
+            let shapeless = LogMessage.counted(skipped.unknownCount, "item", "items")
+            return Read(
+                store: store, skippedCount: skipped.unknownCount + keys.count,
+                skippedNames: keys.prefix(10).map { "\($0), of which another secret was imported" }
+                    + (skipped.unknownCount > 0 ? ["\(shapeless) of other programs; --items takes these too"] : []),
+                unnamedCount: max(0, keys.count - 10))
         }
 
         func keyringCollection(_ name: String?, _ context: CommandContext) throws -> SecretServiceStore {
@@ -251,7 +274,8 @@ enum ImportCommand {
 extension ImportCommand.Read {
     init(_ read: CredentialImport) {
         self.init(
-            store: read.store, skippedCount: read.skippedCount, skippedNames: read.skippedNames, files: read.files)
+            store: read.store, skippedCount: read.skippedCount, skippedNames: read.skippedNames,
+            unnamedCount: read.skippedCount - read.skippedNames.count, files: read.files)
     }
 }
 
@@ -271,9 +295,11 @@ extension ImportCommand.Source {
         let keyring = SecretServiceStore(
             SecretServiceConfiguration(
                 mayPrompt: context.settings.mayPrompt, coordination: context.settings.leases))
-        _ = try await nilIf(
+        let copied = try await nilIf(
             { (error: StoreError) in error.code == .unavailable },
-            awaiting: await keyring.copyForeign(to: others, having: shape, deadline: context.deadline))
+            awaiting: await keyring.copyForeign(
+                to: others, having: shape, compares: true, deadline: context.deadline))
+        for key in Set(copied?.differing ?? []) { read.skip("\(key), of which another secret was imported") }
         let transfer = Transfer(from: others, to: read.store, mode: .copy)
         for entry in try await others.list(deadline: context.deadline).all() {
             if try await transfer.transfer(entry.key, deadline: context.deadline) == .differs {

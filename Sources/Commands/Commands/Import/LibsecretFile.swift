@@ -5,7 +5,7 @@ internal import LatchkeyCrypto
 ///
 /// The file is a header and a GVariant `(uayutua(a{say}ay))` of salt, iterations, time, count and items. An item is
 /// sealed with AES-128-CBC and HMAC-SHA-256 under one PBKDF2 key. Items with the attributes `service` and `username`
-/// or `account` are read.
+/// or `account` are read, and those of other programs whose shape is known.
 package enum LibsecretFile {
     private static let program: StaticString = "libsecret"
     private static let magic = Array("GnomeKeyring\n\r\0\n".utf8)
@@ -37,7 +37,16 @@ package enum LibsecretFile {
             guard let service = item.attributes["service"],
                 let account = item.attributes["username"] ?? item.attributes["account"]
             else {
-                result.skip("an item without service and user")
+                let attributes = ItemAttributes(item.attributes.map { .init(name: $0.key, value: $0.value) })
+                guard let attributes,
+                    let reading = ForeignShapes.reading(of: attributes, label: item.label)
+                else {
+                    result.skip("an item without service and user")
+                    continue
+                }
+                try await result.add(
+                    service: reading.key.service, account: reading.key.account, label: item.label,
+                    secret: reading.secret(in: item.secret.duplicate()), name: "an item")
                 continue
             }
             try await result.add(

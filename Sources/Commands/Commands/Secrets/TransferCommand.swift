@@ -23,8 +23,12 @@ package enum TransferCommand {
         --replace. Exits with 1 if nothing matches.
 
         Items that other programs have stored in a vault are included, with their collection and times. With SERVICE, those
-        whose attribute service is SERVICE are included. Other programs' items in the desktop's keyring aren't included: run
+        whose attribute service is SERVICE are included. In the desktop's keyring, items with a service and a username alone
+        are included, also those of other programs, such as Python keyring's; other items aren't: run
         `latchkey import --from gnome-keyring-collection --items` to copy them. The keys of vaults stay in the keyring too.
+
+        Where the target has the same secret already (same), move deletes the original. Where the keyring has several items of
+        one name with different secrets, move leaves them there (differs), which --dry-run doesn't see.
 
         PATH must contain a slash. Latchkey looks for the key of such a vault as usual, or asks for its passphrase.
         """

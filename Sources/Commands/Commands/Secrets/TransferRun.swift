@@ -25,8 +25,8 @@ package struct TransferRun {
         let outcome: Transfer.Outcome
     }
 
-    /// Copies the secrets and shows the result, also if an error ends the work. Then it throws that error, or one if the
-    /// target already had other secrets under some of the names: these stay as they are.
+    /// Copies the secrets and shows the result, also if an error ends the work. Then it throws that error, or one if some
+    /// couldn't be transferred: the target already had other secrets under these names, or there was a conflict.
     ///
     /// - Parameter items: that go along, where the stores take them.
     package func run(
@@ -35,8 +35,9 @@ package struct TransferRun {
         var rows: [Row] = []
         var itemRows: [ItemRow] = []
         var stop: (any Error)?
+        var conflict: StoreError?
         do {
-            try await transfer(keys, items, &rows, &itemRows, context)
+            conflict = try await transfer(keys, items, &rows, &itemRows, context)
         } catch {
             stop = error
         }
@@ -47,6 +48,12 @@ package struct TransferRun {
         }
         try show(rows, itemRows, context)
         let differing = (rows.map(\.outcome) + itemRows.map(\.outcome)).count { $0 == .differs }
+        if let conflict {
+            throw CommandFailure(
+                .cannotWrite, "transfer.differs",
+                "\(differing) of \(LogMessage.credentials(rows.count + itemRows.count)) stay where they are: \(conflict.cause)",
+                hint: conflict.hint ?? "compare them, then run the command again")
+        }
         guard differing == 0 else {
             throw CommandFailure(
                 .cannotWrite, "transfer.differs",
@@ -70,7 +77,8 @@ package struct TransferRun {
     private func transfer(
         _ keys: [CredentialKey], _ items: [Item], _ rows: inout [Row], _ itemRows: inout [ItemRow],
         _ context: CommandContext
-    ) async throws {
+    ) async throws -> StoreError? {
+        var conflict: StoreError?
         let progress = context.output.progress(work, of: keys.count + items.count)
         defer { progress.end() }
         var arrived: Set<ItemID> = []
@@ -78,7 +86,15 @@ package struct TransferRun {
         // Before the items that are read as the same: none of them takes a credential's place.
         for key in keys {
             progress.show(rows.count)
-            let outcome = try await transfer.transfer(key, onlyLooks: isRehearsal, deadline: context.deadline)
+            let result = await Result<Transfer.Outcome, StoreError>(
+                awaiting: try await transfer.transfer(key, onlyLooks: isRehearsal, deadline: context.deadline))
+            // One that can't be moved holds up no other.
+            if case .failure(let error) = result, error.code == .conflict {
+                conflict = conflict ?? error
+                rows.append(Row(key: key, outcome: .differs))
+                continue
+            }
+            let outcome = try result.get()
             rows.append(Row(key: key, outcome: outcome))
             if keysOfItems.contains(key),
                 let id = try await transfer.arrival(key, deadline: context.deadline)
@@ -92,6 +108,7 @@ package struct TransferRun {
                 item, onlyLooks: isRehearsal, arrived: &arrived, deadline: context.deadline)
             itemRows.append(ItemRow(item: item, outcome: outcome))
         }
+        return conflict
     }
 
     /// The outcome, or the expected one for a rehearsal.

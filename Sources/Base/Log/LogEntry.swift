@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LatchkeySystem
 internal import Synchronization
 
 /// How much a message matters.
@@ -138,6 +139,20 @@ public enum LogContext {
             fields.filter { $0.name != field.name } + [field]
         ) {
             do throws(Failure) { return .success(try body()) } catch { return .failure(error) }
+        }
+        return try outcome.get()
+    }
+
+    /// The same for an asynchronous `body`. Throws what it throws.
+    public static func with<Result, Failure: Error>(
+        _ name: StaticString, _ value: some Loggable, isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        let field = LogField(name, value)
+        let outcome: Swift.Result<Result, Failure> = await $fields.withValue(
+            fields.filter { $0.name != field.name } + [field]
+        ) { () async -> Swift.Result<Result, Failure> in
+            await Swift.Result<Result, Failure>(awaiting: try await body())
         }
         return try outcome.get()
     }

@@ -61,7 +61,7 @@ public struct LogMessage: Loggable, Sendable, Hashable {
     package var recoveries: [Recovery] { placed.map(\.recovery) }
 
     /// The same message with another program's words for each recovery.
-    package func wording(_ words: (Recovery) -> LogMessage) -> LogMessage {
+    public func wording(_ words: (Recovery) -> LogMessage) -> LogMessage {
         var whole = StringInterpolation(literalCapacity: text.utf8.count, interpolationCount: placed.count)
         var start = 0
         for (part, recovery) in placed {

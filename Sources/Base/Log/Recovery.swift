@@ -1,7 +1,7 @@
 /// A way to recover from an error, which an application can word with its own controls.
 ///
 /// An error's hint contains a recovery, as in `"\(Recovery.createVault), or start a keyring"`. Its default words fit
-/// every program. The command line replaces them, for example with the option to add.
+/// every program. ``LogMessage/wording(_:)`` replaces them, for example with the name of a button.
 public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
     // MARK: Stores
 

@@ -7,6 +7,9 @@ internal import Synchronization
 /// value ends. Only ``withExposedBytes(_:)`` gives access to the bytes; a checked list contains each use of it in this
 /// package. The number of bytes isn't treated as secret.
 ///
+/// A secret of more than about 4,000 bytes has pages of its own. Linux gives a process some 15,000 of them by default
+/// (vm.max_map_count, proc(5)); without memory for another secret, the process ends.
+///
 /// `Purpose` is a ``SecretPurpose``, because only extensions with that constraint make secrets. The type itself lacks the
 /// constraint: the runtime would search the whole program for each purpose's conformance (100,000 instructions each).
 public struct Secret<Purpose>: ~Copyable, Sendable {
@@ -154,9 +157,10 @@ extension Secret where Purpose: SecretPurpose {
     }
 }
 
-/// An error: the kernel refused random octets. `number` is its errno.
+/// An error: the kernel refused random octets.
 public struct RandomSourceError: Error, Hashable, Sendable {
-    package let number: Int32
+    /// Its errno.
+    public let number: Int32
 
     package init(number: Int32) {
         self.number = number

@@ -23,7 +23,9 @@ public struct FileDescriptorSecretSink: SecretSink {
 
     private let descriptor: Int32
 
-    /// The descriptor must be open for writing, and blocking: EAGAIN is a failure. It stays the caller's to close.
+    /// The descriptor must be open for writing, and blocking: EAGAIN is a failure. It stays the caller's to close. A pipe
+    /// whose reader is gone raises SIGPIPE, which ends the process unless it ignores that signal (signal(7)). Text that
+    /// `print` has buffered comes later.
     public init(descriptor: Int32) {
         self.descriptor = descriptor
     }
@@ -37,8 +39,9 @@ public struct FileDescriptorSecretSink: SecretSink {
             of: DescriptorBytes.write(bytes, to: descriptor))
     }
 
-    /// An error of write(2). `number` is its errno.
+    /// An error of write(2).
     public struct WriteFailure: Error, Hashable, Sendable {
-        package let number: Int32
+        /// Its errno.
+        public let number: Int32
     }
 }

@@ -1,4 +1,5 @@
 package import LatchkeyHTTP
+internal import LatchkeyOAuth
 internal import LatchkeySecrets
 internal import LatchkeySystem
 public import LatchkeySignIn
@@ -17,10 +18,24 @@ extension UserAgent {
     /// `consent` is `.page`.
     public static func refusing() -> UserAgent { UserAgent(following: .refuse) }
 
+    /// The person of a test who confirms on another device, at the address that the server gives (RFC 8628). The server
+    /// needs `offersDeviceGrant`.
+    public static func consentingElsewhere() -> UserAgent { .device(PersonElsewhere()) }
+
     private init(following decision: PageFollower.Decision) {
         let person = PageFollower(http: CurlTransport(), decision: decision)
         self = .browser { link throws(UserAgentError) in try await person.follow(link) }
     }
+}
+
+private struct PersonElsewhere: DevicePrompt {
+    func show(_ device: borrowing DeviceAuthorization) async throws(UserAgentError) {
+        let code = device.userCode.withExposedBytes { $0.publicText() } ?? ""
+        let link = device.address.text + "?user_code=" + PercentEncoding.encode(code)
+        try await PageFollower(http: CurlTransport()).follow(link)
+    }
+
+    func finish(_ outcome: SignInOutcome) async {}
 }
 
 /// Stands in for a browser and the person before it, for tests and demos: follows redirects, and presses a button on

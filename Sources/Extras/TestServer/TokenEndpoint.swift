@@ -90,6 +90,8 @@ extension AuthorizationService {
         _ form: FormFields, _ client: RegisteredClient, _ input: Input, shape: Shape
     ) throws(TokenRefusal) -> LoopbackResponse {
         guard let code = form.secret("code") else { throw .request }
+        // GitHub's web flow wants the secret, with PKCE too.
+        if shape == .gitHub, client.secret == nil { throw .client }
         // A refused proof uses nothing up.
         let key = try provenKey(input, shape: shape)
         let digest = index.digest(code)

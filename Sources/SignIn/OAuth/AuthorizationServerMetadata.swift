@@ -88,7 +88,7 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
 // MARK: - Discovery
 
 extension AuthorizationServerMetadata {
-    static let limits = TransferLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
+    static let maximumByteCount = 256 << 10
 
     /// Requests a server's metadata: at the address of RFC 8414 first, then at OpenID Connect's.
     ///
@@ -99,12 +99,18 @@ extension AuthorizationServerMetadata {
     /// The endpoints of a server at a public address get requests at public addresses alone, as far as the transport
     /// can tell them: any other is `.networkError(.addressRefused)`.
     package static func discover(
-        _ issuer: Issuer, over http: any HTTPTransport, log: RedactedLogger = .disabled
+        _ issuer: Issuer, over http: any HTTPTransport, timeout: Duration = .seconds(30),
+        log: RedactedLogger = .disabled
     ) async throws(OAuthError) -> AuthorizationServerMetadata {
         var failure = OAuthError(.invalidMetadata(.notFound))
         // The first connection tells where the server is; the next may be the same one.
         var isPrivate: Bool?
+        let start = ContinuousClock.now
         for url in try wellKnownURLs(of: issuer) {
+            // The limit is that of all addresses.
+            let limits = TransferLimits(
+                maximumBodyByteCount: maximumByteCount,
+                timeout: max(timeout - start.duration(to: .now), .milliseconds(1)))
             let response = try await mapError(
                 { (error: OAuthError) in
                     error.code == .invalidResponse(.tooLarge) ? OAuthError(.invalidMetadata(.tooLarge)) : error

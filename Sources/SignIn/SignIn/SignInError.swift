@@ -172,7 +172,7 @@ public struct SignInError: RedactedError, Hashable {
             .init(
                 .configuration, "sign-in.other-authority",
                 "the session belongs to a different server or client than the provider's current one",
-                hint: "\(Recovery.signIn)")
+                hint: "\(Recovery.signIn), which replaces it; if it is another program's, use another provider name")
         case .stepFailed(.authorizationURL):
             .init(
                 .internalError, "sign-in.step-failed", "the program's own code for the authorization URL failed")

@@ -57,7 +57,7 @@ public struct StoreRefusal: Sendable, Hashable, Loggable {
 }
 
 /// Which store is used, who said so, and why the ones before it were not.
-public struct StoreChoice: Sendable, Loggable {
+public struct StoreChoice: Sendable, Loggable, CustomStringConvertible {
     package let backend: StoreBackend
     /// `probed` when no option named a store and none was remembered.
     public let source: StoreChoiceSource
@@ -70,6 +70,7 @@ public struct StoreChoice: Sendable, Loggable {
         return refusals.isEmpty
             ? choice : "\(choice); refused: \(LogMessage.joined(refusals.map(\.logMessage), separator: "; "))"
     }
+    public var description: String { logMessage.text }
 }
 
 /// Why no store could be chosen, or why the chosen one can't be opened.

@@ -1,7 +1,9 @@
+internal import Glibc
 public import LatchkeyCredentials
 public import LatchkeyLog
 public import LatchkeyProcess
 internal import LatchkeySecretService
+internal import LatchkeySystem
 internal import LatchkeyVault
 
 /// A store that was set explicitly, and the source of the setting.
@@ -168,6 +170,54 @@ extension StoreSelector {
         let named = try mapError(
             StoreSelectionError.init(_:), of: NamedStore.named(in: environment, selector.catalogue))
         return try await selector.open(named: named, settings: settings)
+    }
+
+    /// Creates the vault of a program's environment with a key file, as the command line's `vault init --key-file` does:
+    /// for a machine without a keyring, whose user doesn't know Latchkey. From then on, ``open(in:log:)`` and the command
+    /// line find both, unless the environment or an earlier choice names another store.
+    ///
+    /// Whoever reads the key file can read the vault, and the vault can't be opened without it: its user should keep a
+    /// copy elsewhere.
+    ///
+    /// Throws `conflict` if the vault exists; `permissionDenied`, `cannotWrite` or `unavailable` if the vault or the file
+    /// can't be created; and `unsupported` if the environment names a passphrase file. A new key file stays only if a vault
+    /// may need it.
+    ///
+    /// - Parameter keyFile: the path of the key file, which is created if it is missing; by default the one of
+    ///   `LATCHKEY_KEY_FILE`, or `vault.key` in the directory of the configuration, such as `~/.config/latchkey`.
+    public static func createVault(
+        in environment: ProgramEnvironment, keyFile: String? = nil, log: RedactedLogger = .disabled
+    ) async throws(StoreError) -> any CredentialStore {
+        let settings = try StoreSettings(environment: environment, log: log)
+        let named = keyFile ?? environment["LATCHKEY_KEY_FILE"]
+        if named == nil, environment["LATCHKEY_PASSPHRASE_FILE"] != nil {
+            throw StoreError(
+                .unsupported, "LATCHKEY_PASSPHRASE_FILE is set, and this vault would have a key file",
+                hint: "unset that variable, or set LATCHKEY_KEY_FILE")
+        }
+        let file = AbsolutePath.of(named ?? environment.configurationDirectory + "/vault.key")
+        try VaultStore.checkPlace(forNewVaultAt: settings.vaultPath, for: .daily)
+        if named == nil {
+            try mapError(
+                { (error: SystemErrorNumber) in
+                    StoreError(
+                        .cannotWrite, "can't create the directory of the key file", platform: .errno(error.number))
+                }, of: PrivateDirectory.make(environment.configurationDirectory))
+        }
+        let isNew = unsafe access(file, F_OK) != 0
+        if isNew { try VaultKeyFile.create(at: file) }
+        let created = await Result<VaultStore, StoreError>(
+            awaiting: try await VaultStore.create(
+                at: settings.vaultPath, unlockedBy: .keyFile(file), memory: settings.vaultMemory))
+        // One that may yet be created needs its key. A conflict is another process's vault, with its own key.
+        if case .failure(let error) = created, isNew, error.code != .timedOut, error.code != .cancelled {
+            unsafe unlink(file)
+        }
+        let vault = try created.get()
+        if let error = failure(StoreError.self, of: try RememberedKeyFiles(environment).remember(file, for: vault)) {
+            log.warning("can't remember the vault's key file, which LATCHKEY_KEY_FILE can name: \(error)")
+        }
+        return vault
     }
 }
 

@@ -125,4 +125,17 @@ import Testing
         let fields = sink.records.map { $0.fields.map { "\($0.name)=\($0.value.text)" }.joined(separator: " ") }
         #expect(fields == ["sign_in=1", "sign_in=2", "sign_in=1 step=3", ""])
     }
+
+    @Test func `an asynchronous body has the context's field too`() async {
+        let sink = MemoryLogSink()
+        let logger = RedactedLogger("test", sink: sink)
+        let number = await LogContext.with("request", 4) {
+            logger.info("one")
+            await Task.yield()
+            logger.info("two")
+            return 5
+        }
+        logger.info("three")
+        #expect(number == 5 && sink.records.map(\.fields.count) == [1, 1, 0])
+    }
 }

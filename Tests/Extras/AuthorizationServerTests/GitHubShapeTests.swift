@@ -9,12 +9,23 @@ struct GitHubShapeTests {
     private let server: LoopbackAuthorizationServer
     private let client: TestClient
 
+    private static func registered() throws -> RegisteredClient {
+        RegisteredClient(
+            "latchkey", redirectURIs: ["http://127.0.0.1/callback"], secret: Secret(copying: Array("hush".utf8).span))
+    }
+
     init() throws {
-        let secret = Array("hush".utf8)
-        let registered = RegisteredClient(
-            "latchkey", redirectURIs: ["http://127.0.0.1/callback"], secret: Secret(copying: secret.span))
-        server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(clients: [registered]))
+        server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(clients: [try Self.registered()]))
         client = TestClient(server)
+    }
+
+    @Test func `a code is refused without the application's secret, with PKCE too`() async throws {
+        let server = try LoopbackAuthorizationServer()
+        let client = TestClient(server)
+        let redirect = try await client.authorize(at: server.gitHubAuthorizationEndpoint)
+        let response = try await client.exchange(at: server.gitHubTokenEndpoint, code: redirect.code)
+        #expect(response.status == 200 && response.json["error"] == "incorrect_client_credentials")
+        #expect(try await exchange(["client_secret": nil]).json["error"] == "incorrect_client_credentials")
     }
 
     private func exchange(
@@ -102,14 +113,17 @@ struct GitHubShapeTests {
     }
 
     @Test func `an application whose tokens expire gets refresh tokens`() async throws {
-        let server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(gitHubTokensExpire: true))
+        let server = try LoopbackAuthorizationServer(
+            AuthorizationServerConfiguration(clients: [try Self.registered()], gitHubTokensExpire: true))
         let client = TestClient(server)
         let redirect = try await client.authorize(at: server.gitHubAuthorizationEndpoint)
-        let response = try await client.exchange(at: server.gitHubTokenEndpoint, code: redirect.code)
-        #expect(response.json["refresh_token"]?.hasPrefix("ghr_") == true)
-        let fresh = try await client.refresh(token: response.json["refresh_token"]!, at: server.gitHubTokenEndpoint)
+        let own = ["client_secret": "hush"]
+        let response = try await client.exchange(at: server.gitHubTokenEndpoint, code: redirect.code, own)
+        let token = try #require(response.json["refresh_token"])
+        #expect(token.hasPrefix("ghr_"))
+        let fresh = try await client.refresh(token: token, own, at: server.gitHubTokenEndpoint)
         #expect(fresh.json["access_token"]?.hasPrefix("ghu_") == true && fresh.json["scope"] == "")
-        let replay = try await client.refresh(token: response.json["refresh_token"]!, at: server.gitHubTokenEndpoint)
+        let replay = try await client.refresh(token: token, own, at: server.gitHubTokenEndpoint)
         #expect(replay.status == 200)
         #expect(replay.json["error"] == "bad_refresh_token")
     }

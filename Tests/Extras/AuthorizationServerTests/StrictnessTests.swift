@@ -26,8 +26,16 @@ struct StrictnessTests {
         #expect(response.json["error"] == "invalid_grant" && response.json["access_token"] == nil)
         let standard = try await client.exchange(
             at: server.gitHubTokenEndpoint, code: client.authorize().code, ["redirect_uri": nil])
-        #expect(standard.json["error"] == "bad_verification_code" && standard.json["access_token"] == nil)
+        // GitHub's endpoint wants a secret before it looks at the code.
+        #expect(standard.json["error"] == "incorrect_client_credentials" && standard.json["access_token"] == nil)
         #expect(server.record.codesExchanged == 0)
+        let app = RegisteredClient(
+            "latchkey", redirectURIs: ["http://127.0.0.1/callback"], secret: Secret(copying: Array("hush".utf8).span))
+        let other = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(clients: [app]))
+        let own = TestClient(other)
+        let crossed = try await own.exchange(
+            at: other.gitHubTokenEndpoint, code: own.authorize().code, ["redirect_uri": nil, "client_secret": "hush"])
+        #expect(crossed.json["error"] == "bad_verification_code" && other.record.codesExchanged == 0)
     }
 
     @Test(arguments: [

@@ -1,11 +1,14 @@
 import LatchkeyCredentials
 import LatchkeyHTTP
+import LatchkeyLog
 import LatchkeyOAuth
+import LatchkeyProcess
 import LatchkeySecrets
 import LatchkeyTestServer
 import Synchronization
 import Testing
 import TestSecrets
+import TestServices
 
 @testable import LatchkeySignIn
 
@@ -120,6 +123,48 @@ struct FlowSignInTests {
         let url = try HTTPURL(scene.server.userInfoEndpoint)
         #expect(try await scene.service.send(GuardedRequest(.get, url)).status == 200)
         #expect(try scene.findings() == [])
+    }
+
+    /// It said that there was neither a display nor a terminal.
+    @Test func `a program with a device prompt alone signs in with a code, if the server supports codes`() async throws
+    {
+        let scene = try deviceScene()
+        let person = Person()
+        let agent = UserAgent.automatic(
+            in: ProgramEnvironment(variables: [:], home: scene.folder.path), devicePrompt: person)
+        #expect(try await scene.service.signIn(presenting: agent, deadline: .unhurried).account == "octocat")
+        #expect(person.codes.count == 1)
+        let without = try SignInScene(provider: Self.provider(.whenOffered))
+        await #expect(throws: SignInError(.userAgent(.unavailable(.noWay)))) {
+            try await without.service.signIn(presenting: agent, deadline: .unhurried)
+        }
+    }
+
+    /// The browser came back with a code that GitHub then refused.
+    @Test func `at a service that wants a secret for other methods, a program without one shows a code`() async throws {
+        let scene = try SignInScene(AuthorizationServerConfiguration(offersDeviceGrant: true)) { server in
+            try .gitHub(
+                clientID: "latchkey",
+                endpoints: GitHubEndpoints(
+                    authorization: HTTPURL(server.gitHubAuthorizationEndpoint),
+                    token: HTTPURL(server.gitHubTokenEndpoint), api: HTTPURL(server.origin)))
+        }
+        let person = Person()
+        let display = ProgramEnvironment(variables: ["DISPLAY": ":0", "BROWSER": "false"], home: scene.folder.path)
+        let agent = UserAgent.automatic(in: display, devicePrompt: person)
+        #expect(try await scene.service.signIn(presenting: agent, deadline: .unhurried).account == "octocat")
+        #expect(person.codes.count == 1)
+        // A browser has no chance there.
+        #expect(await scene.failure()?.codeName.description == "oauth.exchange-failed")
+        #expect(try scene.findings() == [])
+    }
+
+    @Test func `a server that says nothing has the time that the caller gives it`() async throws {
+        let scene = try SignInScene(provider: SignInScene.provider)
+        scene.server.switchOn(.held(.metadata))
+        let error = await scene.failure(deadline: .after(.milliseconds(200)))
+        #expect(error?.codeName.description == "http.timed-out")
+        scene.server.switchOff(.held(.metadata))
     }
 
     @Test func `a refusal, an expiry and a missing endpoint are distinguished, and leave no session`() async throws {

@@ -16,6 +16,7 @@ struct SignInChoiceTests {
         var hasDeviceGrant = false
         var hasHandler = false
         var namesRedirect = false
+        var lacksSecret = false
         var wanted: SignInMethod?
         let way: SignInMethod?
         var reason = SignInChoice.Reason.asked
@@ -55,12 +56,24 @@ struct SignInChoiceTests {
         Case(environment: wayland, namesRedirect: true, way: .browser, reason: .display),
         Case(environment: ["container": "docker"], hasDeviceGrant: true, way: .device, reason: .noDisplay),
         Case(environment: empty, hasDeviceGrant: true, way: .device, reason: .noDisplay),
-        Case(environment: empty, hasTerminal: false, hasDeviceGrant: true, way: nil, failure: .noWay),
+        Case(environment: empty, hasTerminal: false, hasDeviceGrant: true, way: .device, reason: .noDisplay),
+        Case(environment: wayland, hasDeviceGrant: true, lacksSecret: true, way: .device, reason: .noClientSecret),
+        Case(environment: wayland, lacksSecret: true, way: .browser, reason: .display),
+        Case(environment: wayland, hasDeviceGrant: true, lacksSecret: true, wanted: .browser, way: .browser),
         Case(environment: [:], hasTerminal: false, way: nil, failure: .noWay),
 
         Case(environment: wayland, redirect: .privateUse, hasHandler: true, way: .scheme, reason: .handler),
         Case(environment: wayland, redirect: .privateUse, way: .paste, reason: .noHandler),
         Case(environment: wayland, hasTerminal: false, redirect: .privateUse, way: nil, failure: .noHandler),
+        Case(
+            environment: wayland, hasTerminal: false, redirect: .privateUse, hasDeviceGrant: true, way: .device,
+            reason: .noHandler),
+        Case(
+            environment: wayland, hasTerminal: false, redirect: .privateUse, hasDeviceGrant: true, namesRedirect: true,
+            way: nil, failure: .noHandler),
+        Case(
+            environment: wayland, hasTerminal: false, redirect: .https, hasDeviceGrant: true, way: .device,
+            reason: .webRedirect),
         Case(
             environment: ssh, redirect: .privateUse, hasDeviceGrant: true, hasHandler: true, way: .device,
             reason: .noDisplay),
@@ -82,6 +95,7 @@ struct SignInChoiceTests {
                 environment: test.environment, hasTerminal: test.hasTerminal, exists: test.files.contains),
             hasDeviceGrant: test.hasDeviceGrant, hasHandler: test.hasHandler)
         capabilities.namesRedirect = test.namesRedirect
+        capabilities.lacksSecret = test.lacksSecret
         do {
             let choice = try SignInChoice(capabilities, redirect: test.redirect, wanted: test.wanted)
             #expect(choice.way == test.way && choice.reason == test.reason, "\(choice)")

@@ -231,7 +231,9 @@ struct SignInServiceTests {
         }
         #expect(other.record.requests == [:])
         var provider = scene.provider
-        provider.apiOrigins = [other.origin]
+        // As an address, too.
+        provider.apiOrigins = [other.origin + "/"]
+        #expect(provider.apiOrigins == [other.origin])
         let wider = SignInService(provider: provider, store: scene.store, context: scene.context)
         // The other server refuses the token, but was to have it.
         #expect(try await wider.send(GuardedRequest(.get, HTTPURL(other.userInfoEndpoint))).status == 401)

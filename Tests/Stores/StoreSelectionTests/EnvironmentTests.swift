@@ -1,3 +1,4 @@
+import Glibc
 import LatchkeyCredentials
 import LatchkeyLog
 import LatchkeyProcess
@@ -29,6 +30,36 @@ struct EnvironmentTests {
         try await StoreSelector.open(
             in: ProgramEnvironment(
                 variables: variables.merging(changes) { $1 }, home: directory.path, illegibleNames: illegible))
+    }
+
+    /// A program had to guess the path of the vault, and to set a variable to open it.
+    @Test func `a program creates the vault that it and the command line then find`() async throws {
+        let home = try TestDirectory()
+        let variables = try home.environment()
+        let environment = ProgramEnvironment(variables: variables, home: home.path)
+        await #expect(throws: StoreSelectionError.self) { _ = try await StoreSelector.open(in: environment) }
+        let made = try await StoreSelector.createVault(in: environment)
+        let (store, _) = try await StoreSelector.open(in: environment)
+        #expect(store.identity.location == made.identity.location)
+        let key = try CredentialKey(service: "example.org", account: "alice")
+        try await store.save(Secret<Password>.random(byteCount: 12), for: key)
+        let listed = try await BuiltProducts.latchkey().run(["list"], environment: variables).successful("list")
+        #expect(listed.outputText.contains("alice"))
+        // A second one is refused, also with another key, which isn't left.
+        for keyFile in [nil, home / "other.key"] {
+            let refusal = await #expect(throws: StoreError.self) {
+                _ = try await StoreSelector.createVault(in: environment, keyFile: keyFile)
+            }
+            #expect(refusal?.code == .conflict)
+        }
+        #expect(unsafe access(home / "other.key", F_OK) != 0)
+        // A key that an earlier attempt left serves the next one.
+        let later = try TestDirectory()
+        try VaultKeyFile.create(at: later / "key")
+        let variables2 = try later.environment().merging(["LATCHKEY_KEY_FILE": later / "key"]) { $1 }
+        let second = ProgramEnvironment(variables: variables2, home: later.path)
+        _ = try await StoreSelector.createVault(in: second)
+        #expect(try await StoreSelector.open(in: second).store.identity.location.hasPrefix(later.path))
     }
 
     @Test func `places of two stores are refused unless the store is set too`() async throws {

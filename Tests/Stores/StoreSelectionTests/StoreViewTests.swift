@@ -58,8 +58,9 @@ internal import Testing
         }
         #expect(try await StoreView([chosen, other]).store(for: key, deadline: .standard).identity == chosen.identity)
         #expect(!live.isHeld(by: text))
-        _ = try await chosen.read(key, as: Password.self)
+        let record = try await chosen.read(key, as: Password.self)
         #expect(live.isHeld(by: text))
+        _ = consume record
     }
 
     @Test func `absence is claimed only after every store was searched`() async throws {

@@ -84,6 +84,10 @@ struct ReadmeTests {
         let page = try Repository.blocks("swift", in: "Docs/HowTo/secrets-in-swift.md")
         #expect(page.count == 3)
         for block in page { #expect(example.contains(block), "\(block)") }
+        let signIn = try Repository.blocks("swift", in: "Docs/HowTo/sign-in-in-swift.md")
+        let examples = try Repository.text("Tests/SignIn/SignInTests/SignInExampleTests.swift")
+        #expect(signIn.count == 2)
+        for block in signIn { #expect(examples.contains(block + "\n"), "\(block)") }
     }
 
     @Test func `the example of requests is the one that is compiled and run`() throws {

@@ -180,7 +180,8 @@ import Testing
     static let pages = [
         ("README.md", []), ("Docs/HowTo/at-protocol.md", ["LatchkeyATProtocol"]),
         ("Docs/HowTo/authenticated-requests.md", ["Foundation", "FoundationNetworking", "LatchkeyFoundation"]),
-        ("Docs/HowTo/secrets-in-swift.md", []), ("Docs/HowTo/sign-in-in-swift.md", []), ("Docs/HowTo/github.md", []),
+        ("Docs/HowTo/secrets-in-swift.md", []), ("Docs/HowTo/sign-in-in-swift.md", ["Foundation"]),
+        ("Docs/HowTo/github.md", []),
         ("Sources/Latchkey/Latchkey.docc/Latchkey.md", []), ("Sources/Latchkey/Latchkey.docc/ProductLog.md", []),
     ]
 

@@ -1,4 +1,5 @@
 internal import LatchkeyATProtocol
+internal import LatchkeyHTTP
 internal import LatchkeyOAuth
 internal import LatchkeySignIn
 internal import Synchronization
@@ -209,8 +210,7 @@ enum SignInCommand {
         methods.ephemeral = arguments.has(ephemeral)
         if mayPrompt {
             methods.terminal = PersonsTerminal(prompt: context.prompt)
-            methods.devicePrompt = TerminalDevicePrompt(
-                prompt: context.prompt, output: context.output, timeout: timeout)
+            methods.devicePrompt = devicePrompt(context.prompt, context.output, timeout)
         }
         methods.handledSchemes = Set(SchemeEntries(environment: context.environment).schemes)
         methods.redirects = .standard(in: context.environment)
@@ -220,6 +220,20 @@ enum SignInCommand {
             if let wait = wait(choice.way, timeout, canPaste: canPaste) { output.note(wait) }
         }
         return methods
+    }
+
+    /// Without a terminal, as in a container or under a supervisor, the code goes to standard error for its readers.
+    private static func devicePrompt(
+        _ prompt: SecretPrompt, _ output: TerminalOutput, _ timeout: Duration
+    ) -> TerminalDevicePrompt {
+        TerminalDevicePrompt(prompt: prompt, timeout: timeout) { (device) throws(UserAgentError) in
+            let address = LoggableText(
+                reviewed: "where the server wants its codes entered", unredacted: device.address.text)
+            output.note("on any device, open \(address) and enter the code in the next line")
+            try mapError(
+                { (_: CommandFailure) in UserAgentError.unavailable(.noTerminal) }, of: output.show(device.userCode))
+            output.note("waiting up to \(min(device.lifetime, timeout).inWords) for you to do that")
+        }
     }
 
     /// Prints the time limit, and what to do if nothing happens. A code for another device has its own countdown.

@@ -120,84 +120,94 @@ extension OAuthProvider {
     ///   - host: a host name, with or without a port.
     ///   - scopes: by default those that name the account.
     ///   - redirect: by default a loopback address with any free port.
+    ///   - name: of the sessions in the store; by default the service's. Two programs with different client IDs need
+    ///     different names in the same store: otherwise a sign-in of one replaces the session of the other.
     ///
     /// Sends no request. Throws `.invalidConfiguration` if the client ID or the host can't be used.
     public static func codeberg(
-        clientID: String, host: String = "codeberg.org", scopes: ScopeList? = nil, redirect: RedirectURI? = nil
+        clientID: String, host: String = "codeberg.org", scopes: ScopeList? = nil, redirect: RedirectURI? = nil,
+        name: ProviderName? = nil
     ) throws(OAuthError) -> OAuthProvider {
-        try BuiltInProvider.codeberg.provider(clientID, host, scopes, redirect)
+        try BuiltInProvider.codeberg.provider(clientID, host, scopes, redirect, name)
     }
 
     /// GitLab, at gitlab.com or on another host.
     ///
-    /// Throws as ``codeberg(clientID:host:scopes:redirect:)`` does, which describes the parameters too.
+    /// Throws as ``codeberg(clientID:host:scopes:redirect:name:)`` does, which describes the parameters too.
     public static func gitLab(
-        clientID: String, host: String = "gitlab.com", scopes: ScopeList? = nil, redirect: RedirectURI? = nil
+        clientID: String, host: String = "gitlab.com", scopes: ScopeList? = nil, redirect: RedirectURI? = nil,
+        name: ProviderName? = nil
     ) throws(OAuthError) -> OAuthProvider {
-        try BuiltInProvider.gitLab.provider(clientID, host, scopes, redirect)
+        try BuiltInProvider.gitLab.provider(clientID, host, scopes, redirect, name)
     }
 
-    /// Google's mail, by IMAP and SMTP; a client as for ``google(clientID:scopes:redirect:)``.
+    /// Google's mail, by IMAP and SMTP; a client as for ``google(clientID:scopes:redirect:name:)``.
     ///
-    /// Throws as ``codeberg(clientID:host:scopes:redirect:)`` does, which describes the parameters too.
+    /// Throws as ``codeberg(clientID:host:scopes:redirect:name:)`` does, which describes the parameters too.
     public static func gmail(
-        clientID: String, scopes: ScopeList? = nil, redirect: RedirectURI? = nil
+        clientID: String, scopes: ScopeList? = nil, redirect: RedirectURI? = nil,
+        name: ProviderName? = nil
     ) throws(OAuthError) -> OAuthProvider {
-        try BuiltInProvider.gmail.provider(clientID, nil, scopes, redirect)
+        try BuiltInProvider.gmail.provider(clientID, nil, scopes, redirect, name)
     }
 
     /// Google, for clients of the kind "desktop app". Google requires the client's secret: save it under
     /// ``SignInService/clientSecretKey(of:)``.
     ///
-    /// Throws as ``codeberg(clientID:host:scopes:redirect:)`` does, which describes the parameters too.
+    /// Throws as ``codeberg(clientID:host:scopes:redirect:name:)`` does, which describes the parameters too.
     public static func google(
-        clientID: String, scopes: ScopeList? = nil, redirect: RedirectURI? = nil
+        clientID: String, scopes: ScopeList? = nil, redirect: RedirectURI? = nil,
+        name: ProviderName? = nil
     ) throws(OAuthError) -> OAuthProvider {
-        try BuiltInProvider.google.provider(clientID, nil, scopes, redirect)
+        try BuiltInProvider.google.provider(clientID, nil, scopes, redirect, name)
     }
 
     /// The Mastodon server at `host`, where the person has an account.
     ///
-    /// Throws as ``codeberg(clientID:host:scopes:redirect:)`` does, which describes the parameters too.
+    /// Throws as ``codeberg(clientID:host:scopes:redirect:name:)`` does, which describes the parameters too.
     public static func mastodon(
-        clientID: String, host: String, scopes: ScopeList? = nil, redirect: RedirectURI? = nil
+        clientID: String, host: String, scopes: ScopeList? = nil, redirect: RedirectURI? = nil,
+        name: ProviderName? = nil
     ) throws(OAuthError) -> OAuthProvider {
-        try BuiltInProvider.mastodon.provider(clientID, host, scopes, redirect)
+        try BuiltInProvider.mastodon.provider(clientID, host, scopes, redirect, name)
     }
 
     /// Microsoft's identity platform, for personal, work and school accounts.
     ///
-    /// Throws as ``codeberg(clientID:host:scopes:redirect:)`` does, which describes the parameters too.
+    /// Throws as ``codeberg(clientID:host:scopes:redirect:name:)`` does, which describes the parameters too.
     public static func microsoft(
-        clientID: String, scopes: ScopeList? = nil, redirect: RedirectURI? = nil
+        clientID: String, scopes: ScopeList? = nil, redirect: RedirectURI? = nil,
+        name: ProviderName? = nil
     ) throws(OAuthError) -> OAuthProvider {
-        try BuiltInProvider.microsoft.provider(clientID, nil, scopes, redirect)
+        try BuiltInProvider.microsoft.provider(clientID, nil, scopes, redirect, name)
     }
 
     /// Microsoft's mail, by IMAP and SMTP, for personal, work and school accounts.
     ///
-    /// Throws as ``codeberg(clientID:host:scopes:redirect:)`` does, which describes the parameters too.
+    /// Throws as ``codeberg(clientID:host:scopes:redirect:name:)`` does, which describes the parameters too.
     public static func outlook(
-        clientID: String, scopes: ScopeList? = nil, redirect: RedirectURI? = nil
+        clientID: String, scopes: ScopeList? = nil, redirect: RedirectURI? = nil,
+        name: ProviderName? = nil
     ) throws(OAuthError) -> OAuthProvider {
-        try BuiltInProvider.outlook.provider(clientID, nil, scopes, redirect)
+        try BuiltInProvider.outlook.provider(clientID, nil, scopes, redirect, name)
     }
 
     /// Spotify.
     ///
-    /// Throws as ``codeberg(clientID:host:scopes:redirect:)`` does, which describes the parameters too.
+    /// Throws as ``codeberg(clientID:host:scopes:redirect:name:)`` does, which describes the parameters too.
     public static func spotify(
-        clientID: String, scopes: ScopeList? = nil, redirect: RedirectURI? = nil
+        clientID: String, scopes: ScopeList? = nil, redirect: RedirectURI? = nil,
+        name: ProviderName? = nil
     ) throws(OAuthError) -> OAuthProvider {
-        try BuiltInProvider.spotify.provider(clientID, nil, scopes, redirect)
+        try BuiltInProvider.spotify.provider(clientID, nil, scopes, redirect, name)
     }
 }
 
 extension BuiltInProvider {
     fileprivate func provider(
-        _ clientID: String, _ host: String?, _ scopes: ScopeList?, _ redirect: RedirectURI?
+        _ clientID: String, _ host: String?, _ scopes: ScopeList?, _ redirect: RedirectURI?, _ chosen: ProviderName?
     ) throws(OAuthError) -> OAuthProvider {
-        var choices = Choices(name: name, clientID: clientID)
+        var choices = Choices(name: chosen ?? name, clientID: clientID)
         choices.host = host
         choices.scopes = scopes
         choices.redirect = redirect

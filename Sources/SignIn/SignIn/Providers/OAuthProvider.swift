@@ -81,6 +81,8 @@ public struct OAuthProvider: Sendable, Hashable {
     package var proof: ClientProof
     /// Whether a server that refuses the client gets the secret once more by the other method.
     package var triesOtherAuthentication = true
+    /// Whether the server exchanges authorization codes for clients with a secret alone, and device codes for all.
+    package var codesNeedSecret = false
     package let account: AccountSource
     package let revocation: Revocation
     /// Whether tokens are bound to a key that is made at the sign-in (RFC 9449).
@@ -91,9 +93,11 @@ public struct OAuthProvider: Sendable, Hashable {
     /// Whether tokens are revoked that a new sign-in replaces, or that were refused; false for a server that ends the
     /// person's other sessions with them, as Google does.
     package var revokesReplacedTokens = true
-    /// Origins that access tokens are for, beside those of the addresses above, such as `https://api.example.org`. Each
-    /// is written as ``HTTPURL/origin`` is.
-    public var apiOrigins: Set<String> = []
+    /// Origins that access tokens are for, beside those of the addresses above, such as `https://api.example.org`. An
+    /// address counts as its origin.
+    public var apiOrigins: Set<String> = [] {
+        didSet { apiOrigins = Set(apiOrigins.map { (try? HTTPURL($0))?.origin ?? $0 }) }
+    }
 
     /// The one resource that tokens are for (RFC 8707), and that they are sent to.
     package var resource: String?
@@ -269,7 +273,8 @@ extension OAuthProvider {
     /// GitHub with an OAuth App: the web flow with PKCE, and the device flow if the app enables it.
     ///
     /// GitHub requires the app's secret for the web flow even with PKCE. In a program that users run themselves, that
-    /// secret isn't really secret. The secret is read from the store if the store contains it.
+    /// secret isn't really secret. The secret is read from the store if the store contains it; otherwise
+    /// ``UserAgent/automatic(in:)`` uses the device flow.
     ///
     /// Sends no request. Throws `.invalidMetadata` or `.invalidConfiguration` if the endpoints or the client ID can't
     /// be used.
@@ -289,6 +294,7 @@ extension OAuthProvider {
             proof: .secretIfPresent(.secretPost), account: .resource(user, name: .login, subject: .id),
             revocation: .gitHub(api: endpoints.api))
         provider.apiBase = endpoints.api
+        provider.codesNeedSecret = true
         if endpoints == .gitHub { provider.apiOrigins = ["https://uploads.github.com"] }
         return provider
     }

@@ -1,4 +1,4 @@
-package import LatchkeyCredentials
+public import LatchkeyCredentials
 public import LatchkeyHTTP
 public import LatchkeyLog
 package import LatchkeyOAuth
@@ -35,11 +35,14 @@ public struct SignInContext: Sendable {
     /// - Parameters:
     ///   - environment: names proxies, browsers and directories.
     ///   - http: libcurl with the environment's proxies unless told otherwise.
+    ///   - leases: the directory where processes that share a store agree on who refreshes. A store that several hosts
+    ///     share, such as a vault in a database, uses its own leases instead.
     ///   - log: where lines go; nowhere unless told otherwise.
     public init(
-        environment: ProgramEnvironment, http: (any HTTPTransport)? = nil, log: RedactedLogger = .disabled
+        environment: ProgramEnvironment, http: (any HTTPTransport)? = nil, leases: LeaseDirectory = .standard,
+        log: RedactedLogger = .disabled
     ) {
-        self.init(http: http ?? CurlTransport(environment: environment), leases: .standard, log: log)
+        self.init(http: http ?? CurlTransport(environment: environment), leases: leases, log: log)
     }
 }
 

@@ -293,7 +293,8 @@ extension SignInService {
     /// the request once more. If that refresh fails for now, such as for a server that can't be reached, the 401 is
     /// returned; the session stays.
     ///
-    /// If the session is bound to a key, each request carries a proof of the key.
+    /// If the session is bound to a key, each request carries a proof of the key. The limits are those of each request; a
+    /// refresh takes up to 30 s more.
     ///
     /// The response is returned whatever its status: also a second 401, and a second `use_dpop_nonce` or
     /// `invalid_dpop_proof`, because a new token would need a proof too.

@@ -60,7 +60,7 @@ extension SignInService {
         try await refuseEarly(provider, account)
         try await mapError(SignInError.store, awaiting: await sessions.checkLease(account ?? provider.name))
         let secret = try await clientSecret()
-        let server = try await server()
+        let server = try await server(until: deadline)
         return try await attemptSignIn(
             provider, server, secret, presenting: agent, account: account, deadline: deadline)
     }
@@ -200,7 +200,7 @@ extension SignInService {
     ) async throws(SignInError) -> SessionSummary {
         try await refuseEarly(provider, account)
         let secret = try await clientSecret()
-        let server = try await server()
+        let server = try await server(until: deadline)
         let signer = try mapError(SignInError.oauth, of: newSigner())
         let client = try mapError(SignInError.oauth, of: provider.client)
         let authentication = try mapError(SignInError.oauth, of: self.authentication(secret))

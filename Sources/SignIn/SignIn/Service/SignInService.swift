@@ -40,8 +40,9 @@ public actor SignInService {
     /// How often this service changed them: a read that began before mustn't undo it.
     var changeCount = 0
 
-    /// Sends and reads nothing yet. Sessions have the service `latchkey:NAME` in the store, by the provider's name: programs
-    /// that aren't to share sessions need different names, or stores.
+    /// Sends and reads nothing yet. Sessions have the service `latchkey:NAME` in the store, by the provider's name. Programs
+    /// with different client IDs, the command line among them, need different names or stores: a program refuses the
+    /// other's session (`.otherAuthority`), and its sign-in replaces it.
     public init(provider: OAuthProvider, store: any CredentialStore, context: SignInContext) {
         let sessions = SessionStore(store: store, provider: provider.name, leases: context.leases)
         self.init(provider: provider, sessions: sessions, context: context, identify: nil)
@@ -122,7 +123,9 @@ public actor SignInService {
     // MARK: - The server
 
     /// The server's metadata, requested once.
-    func server() async throws(SignInError) -> AuthorizationServerMetadata {
+    func server(until deadline: Deadline = .after(.seconds(30))) async throws(SignInError)
+        -> AuthorizationServerMetadata
+    {
         if let metadata { return metadata }
         switch provider.server {
         case .endpoints(let known):
@@ -130,7 +133,8 @@ public actor SignInService {
             return known
         case .issuer(let issuer):
             do throws(OAuthError) {
-                let found = try await AuthorizationServerMetadata.discover(issuer, over: context.http, log: log)
+                let found = try await AuthorizationServerMetadata.discover(
+                    issuer, over: context.http, timeout: min(deadline.remaining, .seconds(30)), log: log)
                 try provider.check(found)
                 metadata = found
                 return found
@@ -282,7 +286,8 @@ extension SignInService {
     ///   - agent: the user agent to sign in with.
     ///   - account: the name of the session (default: the server's name for the account).
     ///   - redirect: replaces the provider's redirect URI, for servers that compare ports. Device codes need none.
-    ///   - deadline: the time limit for the user (default: ten minutes from now).
+    ///   - deadline: the time limit for the user (default: ten minutes from now). A request to the server that has begun
+    ///     may take 30 s more. Cancelling the task doesn't cut off the exchange of a response, so that no tokens are lost.
     @discardableResult
     public func signIn(
         presenting agent: UserAgent, account: String? = nil, redirect: RedirectURI? = nil,
@@ -312,7 +317,7 @@ extension SignInService {
         try await refuseEarly(provider, account)
         let isNamed = redirect != nil
         let redirect = redirect ?? provider.redirect
-        let choice = try await choice(among: methods, redirect, isNamed: isNamed)
+        let choice = try await choice(among: methods, redirect, isNamed: isNamed, until: deadline)
         log.info("\(choice)")
         if choice.way == .device {
             guard let prompt = methods.devicePrompt else { throw .userAgent(.unavailable(.noTerminal)) }
@@ -326,16 +331,24 @@ extension SignInService {
     }
 
     private func choice(
-        among methods: SignInMethods, _ redirect: RedirectURI, isNamed: Bool
+        among methods: SignInMethods, _ redirect: RedirectURI, isNamed: Bool, until deadline: Deadline
     ) async throws(SignInError) -> SignInChoice {
         var capabilities = SignInChoice.Capabilities(sessionEnvironment: methods.sessionEnvironment)
         capabilities.namesRedirect = isNamed
         capabilities.hasHandler = methods.redirects != nil && methods.handledSchemes.contains(redirect.scheme)
         if methods.terminal == nil { capabilities.sessionEnvironment.hasTerminal = false }
-        let choice = try chosen(capabilities, methods, redirect)
+        if provider.codesNeedSecret, methods.wanted == nil {
+            capabilities.lacksSecret = try await clientSecret() == nil
+        }
+        // Of a caller with a terminal, only its person reads codes: nobody may read what a job prints.
+        let canShow = methods.terminal == nil || capabilities.sessionEnvironment.hasTerminal
         // The metadata is requested only where it matters.
-        guard choice.reason == .noDisplayNoDeviceGrant, methods.devicePrompt != nil else { return choice }
-        capabilities.hasDeviceGrant = try await server().deviceAuthorizationEndpoint != nil
+        capabilities.hasDeviceGrant = methods.devicePrompt != nil && canShow
+        let choice = try chosen(capabilities, methods, redirect)
+        guard choice.way == .device, methods.wanted == nil,
+            try await server(until: deadline).deviceAuthorizationEndpoint == nil
+        else { return choice }
+        capabilities.hasDeviceGrant = false
         return try chosen(capabilities, methods, redirect)
     }
 

@@ -6,7 +6,7 @@ internal import LatchkeySecrets
 internal import LatchkeySystem
 
 /// The result of a sign-out. The session is deleted even if the server can't be reached.
-public struct SignOutReport: Sendable, Hashable, Loggable {
+public struct SignOutReport: Sendable, Hashable, Loggable, CustomStringConvertible {
     /// Whether the tokens are still good at the server (RFC 7009, or the provider's own way).
     public enum Revocation: Sendable, Hashable {
         /// The server has revoked the refresh token, or the access token if there is no refresh token. Nearly all
@@ -51,6 +51,8 @@ public struct SignOutReport: Sendable, Hashable, Loggable {
         case .failed: false
         }
     }
+
+    public var description: String { logMessage.text }
 
     /// Safe: fixed words, and errors that contain no secret.
     public var logMessage: LogMessage {

@@ -25,6 +25,8 @@ package struct SignInChoice: Sendable, Hashable {
     package enum Reason: Sendable, Hashable {
         /// The caller asked for it.
         case asked
+        /// The service accepts a browser's response from clients with a secret alone, and none is stored.
+        case noClientSecret
         /// `BROWSER` names a browser.
         case namedBrowser
         case display
@@ -47,8 +49,10 @@ package struct SignInChoice: Sendable, Hashable {
     /// The abilities of the user's session and the server.
     package struct Capabilities: Sendable, Hashable {
         package var sessionEnvironment: SessionEnvironment
-        /// Whether the server has a device authorization endpoint (RFC 8628 section 4).
+        /// Whether the server has a device authorization endpoint (RFC 8628 section 4), and a code can be shown.
         package var hasDeviceGrant: Bool
+        /// Whether the server refuses all but device codes, because the client has no secret.
+        package var lacksSecret = false
         /// Whether the handler of the redirect's private-use scheme is installed.
         package var hasHandler: Bool
         /// Whether the caller named the redirect, in place of the provider's own.
@@ -65,8 +69,8 @@ package struct SignInChoice: Sendable, Hashable {
     ///
     /// - Parameter wanted: the caller's choice, which is used unchanged.
     ///
-    /// Throws `.unavailable(.noWay)` if there is neither a browser nor a terminal, and `.unavailable(.noTerminal)` if
-    /// only a terminal would do.
+    /// Throws `.unavailable(.noWay)` if there is neither a browser nor a terminal, nor a code; `.unavailable(.noTerminal)`
+    /// if only a terminal would do; `.unavailable(.noHandler)` if only a handler would.
     package init(
         _ capabilities: Capabilities, redirect: RedirectURI.Kind, wanted: SignInMethod? = nil
     ) throws(UserAgentError) {
@@ -85,9 +89,11 @@ package struct SignInChoice: Sendable, Hashable {
     private static func choose(
         _ capabilities: Capabilities, _ redirect: RedirectURI.Kind
     ) throws(UserAgentError) -> SignInChoice {
+        if capabilities.lacksSecret, capabilities.hasDeviceGrant { return SignInChoice(.device, .noClientSecret) }
         let sessionEnvironment = capabilities.sessionEnvironment
         let hasBrowser = sessionEnvironment.namesBrowser || sessionEnvironment.hasDisplay
         let hasTerminal = sessionEnvironment.hasTerminal
+        let showsCode = capabilities.hasDeviceGrant && !capabilities.namesRedirect
         let whyBrowser: Reason = sessionEnvironment.namesBrowser ? .namedBrowser : .display
         switch redirect {
         case .loopback where hasBrowser:
@@ -97,14 +103,16 @@ package struct SignInChoice: Sendable, Hashable {
             return SignInChoice(.browser, whyBrowser)
         case .privateUse where hasBrowser && capabilities.hasHandler: return SignInChoice(.scheme, .handler)
         case .privateUse where hasBrowser && hasTerminal: return SignInChoice(.paste, .noHandler)
-        case .privateUse where hasBrowser: throw .unavailable(.noHandler)
+        case .privateUse where hasBrowser && !showsCode: throw .unavailable(.noHandler)
         case .https where hasBrowser && hasTerminal: return SignInChoice(.paste, .webRedirect)
         case .loopback, .privateUse, .https: break
         }
+        if showsCode {
+            let whyNoBrowser: Reason = redirect == .privateUse ? .noHandler : .webRedirect
+            return SignInChoice(.device, hasBrowser ? whyNoBrowser : .noDisplay)
+        }
         guard hasTerminal else { throw .unavailable(hasBrowser ? .noTerminal : .noWay) }
-        if capabilities.namesRedirect { return SignInChoice(.paste, .namedRedirect) }
-        if capabilities.hasDeviceGrant { return SignInChoice(.device, .noDisplay) }
-        return SignInChoice(.paste, .noDisplayNoDeviceGrant)
+        return SignInChoice(.paste, capabilities.namesRedirect ? .namedRedirect : .noDisplayNoDeviceGrant)
     }
 }
 
@@ -131,6 +139,7 @@ extension SignInChoice.Reason: Loggable {
     package var logMessage: LogMessage {
         switch self {
         case .asked: "you asked for it"
+        case .noClientSecret: "the service wants the client's secret for any other method, and none is stored"
         case .namedBrowser: "BROWSER names a browser"
         case .display: "a display is available"
         case .browserMayBeElsewhere: "the browser may run on another machine"

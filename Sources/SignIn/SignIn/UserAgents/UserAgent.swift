@@ -38,17 +38,20 @@ public struct UserAgent: Sendable {
         self.init(.methods(methods))
     }
 
-    /// The methods that fit the program's session: a browser if a display is available, otherwise a paste at the process's
-    /// own terminal, as over SSH.
+    /// The methods that fit the program's session: a browser if a display is available; otherwise, as over SSH, a device
+    /// code (RFC 8628) at the process's own terminal, or a paste there if the server doesn't support codes. At a service
+    /// that wants the client's secret from a browser's client, such as GitHub, a client without one uses a code.
     ///
     /// Throws `.userAgent(.unavailable)` at the sign-in if there is neither; the hint says what to do.
     public static func automatic(in environment: ProgramEnvironment) -> UserAgent {
         let prompt = SecretPrompt(isAllowed: true)
-        return automatic(in: environment, terminal: prompt.isPossible ? PersonsTerminal(prompt: prompt) : nil)
+        guard prompt.isPossible else { return automatic(in: environment, terminal: nil) }
+        return automatic(
+            in: environment, terminal: PersonsTerminal(prompt: prompt),
+            devicePrompt: TerminalDevicePrompt(prompt: prompt))
     }
 
-    /// The same with the caller's terminal: a browser if a display is available; if the caller can ask, a paste at the
-    /// terminal or a device code.
+    /// The same with the caller's terminal and device prompt, which need not both be there.
     ///
     /// Throws `.userAgent(.unavailable)` at the sign-in if no method is left; the hint says what to do.
     ///

@@ -133,7 +133,8 @@ extension UserAgentError.Reason {
         case .noPrivateScheme: "\(Recovery.chooseRedirect)"
         case .unsupportedRedirect: "\(Recovery.paste), or use a redirect such as http://127.0.0.1/callback"
         case .noTerminal: "run the command at a terminal (`ssh -t`, `podman run -it`), or \(Recovery.browser)"
-        case .noRandomOctets, .pageFailed: nil
+        case .pageFailed: "compare the client ID and the redirect URI with those that the server registered"
+        case .noRandomOctets: nil
         }
     }
 }

@@ -1,24 +1,31 @@
 internal import LatchkeyHTTP
-internal import LatchkeyOAuth
-internal import LatchkeySignIn
+package import LatchkeyLog
+package import LatchkeyOAuth
+package import LatchkeyProcess
 internal import Synchronization
 
 /// Shows the code of a sign-in on another device at the person's terminal, with a countdown below it.
-final class TerminalDevicePrompt: DevicePrompt {
+package final class TerminalDevicePrompt: DevicePrompt {
     private let prompt: SecretPrompt
-    private let output: TerminalOutput
-    /// How long the command waits, which may be shorter than the code's life.
-    private let timeout: Duration
+    /// How long the caller waits, which may be shorter than the code's life; `nil` if that isn't known.
+    private let timeout: Duration?
+    private let showElsewhere: @Sendable (borrowing DeviceAuthorization) throws(UserAgentError) -> Void
     private let countdown = Mutex<Task<Void, Never>?>(nil)
 
-    init(prompt: SecretPrompt, output: TerminalOutput, timeout: Duration) {
+    /// - Parameter showElsewhere: shows the code if there is no terminal.
+    package init(
+        prompt: SecretPrompt, timeout: Duration? = nil,
+        showElsewhere: @escaping @Sendable (borrowing DeviceAuthorization) throws(UserAgentError) -> Void = {
+            (_) throws(UserAgentError) in throw .unavailable(.noTerminal)
+        }
+    ) {
         self.prompt = prompt
-        self.output = output
         self.timeout = timeout
+        self.showElsewhere = showElsewhere
     }
 
-    func show(_ device: borrowing DeviceAuthorization) async throws(UserAgentError) {
-        guard prompt.isPossible else { return try showWithoutTerminal(device) }
+    package func show(_ device: borrowing DeviceAuthorization) async throws(UserAgentError) {
+        guard prompt.isPossible else { return try showElsewhere(device) }
         do throws(PromptError) {
             try prompt.show("On any device, open this address and enter the code below it:")
             try prompt.show("")
@@ -32,8 +39,9 @@ final class TerminalDevicePrompt: DevicePrompt {
         } catch {
             throw error.problem == .interrupted ? .cancelled : .unavailable(.noTerminal)
         }
-        let isShort = timeout < device.lifetime
-        let end = ContinuousClock.now + min(device.lifetime, timeout)
+        let time = min(device.lifetime, timeout ?? device.lifetime)
+        let isShort = time < device.lifetime
+        let end = ContinuousClock.now + time
         let (prompt, ticking) = (prompt, ContinuousClock())
         let task = Task {
             while !Task.isCancelled {
@@ -47,20 +55,10 @@ final class TerminalDevicePrompt: DevicePrompt {
         countdown.withLock { $0 = task }
     }
 
-    /// Without a terminal, as in a container or under a supervisor, the code goes to standard error for its readers.
-    private func showWithoutTerminal(_ device: borrowing DeviceAuthorization) throws(UserAgentError) {
-        let address = LoggableText(
-            reviewed: "where the server wants its codes entered", unredacted: device.address.text)
-        output.note("on any device, open \(address) and enter the code in the next line")
-        try mapError(
-            { (_: CommandFailure) in UserAgentError.unavailable(.noTerminal) }, of: output.show(device.userCode))
-        output.note("waiting up to \(min(device.lifetime, timeout).inWords) for you to do that")
-    }
-
     /// The time in minutes and seconds.
     ///
     /// - Parameter isShort: whether the command gives up before the code has expired.
-    static func line(seconds: Int64, isShort: Bool) -> LogMessage {
+    package static func line(seconds: Int64, isShort: Bool) -> LogMessage {
         let time = Self.time(seconds)
         let end: LogMessage = isShort ? "this ends in \(time)" : "the code is valid for \(time)"
         return "Waiting for you; \(end). Press Control-C to give up."
@@ -72,7 +70,7 @@ final class TerminalDevicePrompt: DevicePrompt {
         return "\(minutes):\(digits)"
     }
 
-    func finish(_ outcome: SignInOutcome) async {
+    package func finish(_ outcome: SignInOutcome) async {
         let task = countdown.withLock { $0.take() }
         guard let task else { return }
         task.cancel()

@@ -183,8 +183,11 @@ extension StoreSelector {
     /// can't be created; and `unsupported` if the environment names a passphrase file. A new key file stays only if a vault
     /// may need it.
     ///
-    /// - Parameter keyFile: the path of the key file, which is created if it is missing; by default the one of
-    ///   `LATCHKEY_KEY_FILE`, or `vault.key` in the directory of the configuration, such as `~/.config/latchkey`.
+    /// - Parameters:
+    ///   - environment: names the places.
+    ///   - keyFile: the path of the key file, which is created if it is missing; by default the one of
+    ///     `LATCHKEY_KEY_FILE`, or `vault.key` in the directory of the configuration, such as `~/.config/latchkey`.
+    ///   - log: told if the place of the key file can't be recorded.
     public static func createVault(
         in environment: ProgramEnvironment, keyFile: String? = nil, log: RedactedLogger = .disabled
     ) async throws(StoreError) -> any CredentialStore {

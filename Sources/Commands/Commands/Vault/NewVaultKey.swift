@@ -64,7 +64,9 @@ struct NewVaultKey: ~Copyable {
         let descriptor = unsafe open(path, (isNew ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         let number = descriptor >= 0 ? FileLock.take(descriptor, isShared: !isNew) : errno
         // Any other number is of a file system without locks, or of a file that can't be opened, which is said later.
-        if !isNew && descriptor >= 0 && (number == EAGAIN || number == EACCES) {
+        // An empty one is about to be written.
+        let isEmpty = descriptor >= 0 && (try? FileStatus.of(descriptor: descriptor))?.byteCount == 0
+        if !isNew && descriptor >= 0 && (number == EAGAIN || number == EACCES || isEmpty) {
             let shown = LoggableText(reviewed: "the path of a key file", unredacted: path)
             throw StoreError(
                 .busy, "another command has just made the key file \(shown)",

@@ -212,9 +212,11 @@ extension StoreSelector {
         let created = await Result<VaultStore, StoreError>(
             awaiting: try await VaultStore.create(
                 at: settings.vaultPath, unlockedBy: .keyFile(file), memory: settings.vaultMemory))
-        // One that may yet be created needs its key. A conflict is another process's vault, with its own key.
-        if case .failure(let error) = created, isNew, error.code != .timedOut, error.code != .cancelled {
-            unsafe unlink(file)
+        // A vault that was created, or may yet be, needs its key. A conflict is another process's vault, with its own key.
+        if case .failure(let error) = created, isNew {
+            let isAbsent = (try? VaultStore.checkPlace(forNewVaultAt: settings.vaultPath, for: .daily)) != nil
+            let isOver = error.code != .timedOut && error.code != .cancelled
+            if error.code == .conflict || isAbsent && isOver { unsafe unlink(file) }
         }
         let vault = try created.get()
         if let error = failure(StoreError.self, of: try RememberedKeyFiles(environment).remember(file, for: vault)) {

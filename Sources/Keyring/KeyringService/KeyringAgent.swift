@@ -65,7 +65,7 @@ package final class KeyringAgent: Sendable {
 
     /// Whether a passphrase was written.
     private static func answer(_ call: BusCall, _ intake: AgentIntake, _ ask: Question) async -> Bool {
-        // A keyring of before names no program.
+        // A keyring of an earlier version doesn't name the program.
         let isNamed = call.arguments.is("(hbs)")
         guard isNamed || call.arguments.is("(hb)"), let descriptor = call.message.descriptor else { return false }
         defer { close(descriptor) }

@@ -31,7 +31,7 @@ package enum DockerLogins {
                     }
                     servers.append((server, login))
                 }
-                // docker takes a host's own login, and otherwise that of an address of it.
+                // If a file has both, docker prefers a login under the host to a login under an address.
                 let isAddress = { (server: String) in registry(server) != server }
                 for (server, login) in servers.filter({ !isAddress($0.name) }) + servers.filter({ isAddress($0.name) })
                 {
@@ -63,7 +63,7 @@ package enum DockerLogins {
 
     private static var notThatFormat: ImportError { ImportError(problem: .notThatFormat, program: program) }
 
-    /// What docker asks for: older ones wrote an address, and present ones take its host, but for Docker Hub.
+    /// The name that docker asks for. Older versions wrote an address; docker takes its host, except for Docker Hub.
     private static func registry(_ server: String) -> String {
         guard let mark = server.firstRange(of: "://") else { return server }
         let host = server[mark.upperBound...].prefix { $0 != "/" }

@@ -85,7 +85,7 @@ extension Secret where Purpose: SecretPurpose {
             if (try? decoded.append(percentDecoding: bytes.extracting(index..<end))) == true {
                 index = end
             } else {
-                // What was appended of it is nothing: a `%` comes first.
+                // Nothing of it was appended, because it begins with the `%`.
                 guard (try? decoded.append(0x25)) != nil else { return nil }
                 index += 1
             }

@@ -202,7 +202,7 @@ extension Keyring {
         return true
     }
 
-    /// Once for a connection, without an agent: some programs take the error for an empty keyring, and tell nobody.
+    /// Logs a refused program once for each connection if there is no agent. Some programs show no error to their users.
     func log(_ fault: BusFault, of call: BusCall) async {
         guard vault == nil, agents.isEmpty, fault.name == StaticString.isLocked.description,
             ["SearchItems", "CreateItem"].contains(call.member),

@@ -340,7 +340,7 @@ extension SignInService {
         if provider.codesNeedSecret, methods.wanted == nil {
             capabilities.lacksSecret = try await clientSecret() == nil
         }
-        // Of a caller with a terminal, only its person reads codes: nobody may read what a job prints.
+        // A caller that can ask at a terminal, but runs without one, is a job, whose output may have no reader.
         let canShow = methods.terminal == nil || capabilities.sessionEnvironment.hasTerminal
         // The metadata is requested only where it matters.
         capabilities.hasDeviceGrant = methods.devicePrompt != nil && canShow

@@ -62,7 +62,8 @@ struct PackageTests {
     }
 
     @Test func `the license is Apache-2.0, and every page that names one agrees`() async throws {
-        let identifier = "SPDX-License-Identifier: Apache-2.0\n"
+        // Debian's machine-readable form (DEP-5).
+        let identifier = "\nLicense: Apache-2.0\n"
         let places = ["https://www.apache.org/licenses/LICENSE-2.0", "/usr/share/common-licenses/Apache-2.0"]
         let packaged = try await Self.made.value.root + "/usr/share/doc/latchkey/copyright"
         let text = try String(contentsOfFile: packaged, encoding: .utf8)

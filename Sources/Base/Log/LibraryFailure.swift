@@ -59,7 +59,7 @@ public struct LibraryFailure: RedactedError, Hashable {
             .init(
                 .unavailable, "library.exposed",
                 "\(purpose), isn't loaded: another user can write to LD_LIBRARY_PATH",
-                hint: "unset LD_LIBRARY_PATH, or run `chmod go-w` on its folders and on \(name) there")
+                hint: "unset LD_LIBRARY_PATH, or run `chmod go-w` on its directories and on \(name) there")
         case .unfit:
             .init(.unavailable, "library.unfit", "\(purpose), can't be used: \(requirement)", hint: install)
         }

@@ -67,10 +67,10 @@ public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
     case device
     /// Sign in with a browser or by paste, because the server lacks a device grant.
     case browserOrPaste
+    /// Allow a private-use scheme that isn't a reversed domain, so another program may claim it too.
+    case allowScheme
     /// Install a handler for the redirect's private-use scheme.
     case installHandler
-    /// Copy a session from another machine.
-    case copySession
 
     // MARK: Files of other programs
 
@@ -112,8 +112,8 @@ public enum Recovery: Sendable, Hashable, CaseIterable, Loggable {
         case .browser: "sign in with a browser"
         case .device: "sign in with a code for another device"
         case .browserOrPaste: "sign in with a browser, here or on another machine"
+        case .allowScheme: "allow this scheme explicitly"
         case .installHandler: "install a handler for the scheme"
-        case .copySession: "copy a session here"
         case .chooseFile: "pass the file's path"
         }
     }

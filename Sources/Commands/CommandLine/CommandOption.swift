@@ -85,7 +85,7 @@ extension CommandOption {
         case .assignment, .variable:
             let assigned = VariableName.split(value)
             guard VariableName.isValid(String(assigned.name)) else {
-                return "\(name) takes a name of letters, digits and underscores first"
+                return "\(name) takes a variable's name first: letters, digits and underscores, no digit at its start"
             }
             if case .assignment = form, assigned.value == nil { return "\(name) takes \(placeholder ?? "")" }
             return nil

@@ -56,7 +56,7 @@ package enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
         case .programNotFound: "run: the program doesn't exist"
         case .hungUp: "the terminal was closed"
         case .interrupted: "interrupted"
-        case .terminated: "told to end"
+        case .terminated: "ended by SIGTERM"
         }
     }
 }

@@ -45,11 +45,12 @@ extension Recovery {
         case .unlockVault: "unlock the vault with `latchkey vault unlock`"
         case .lockVault: "remove the unlocked key with `latchkey vault lock`"
         case .listKeySlots: "run `latchkey vault slots` to see the slots"
-        case .chooseKeyFile: "LATCHKEY_KEY_FILE (or key-file in the configuration) must be the key file's path"
+        case .chooseKeyFile: "set LATCHKEY_KEY_FILE (or key-file in the configuration) to the key file's path"
         case .createSystemCredential: "encrypt what `latchkey vault new-key` writes"
-        case .signIn: provider.map { "sign in: latchkey sign-in \($0)" } ?? "sign in with latchkey sign-in"
+        case .signIn: provider.map { "run `latchkey sign-in \($0)`" } ?? "sign in with `latchkey sign-in`"
         case .chooseAccount:
-            provider.map { "choose one with --account, or latchkey use \($0)" } ?? "choose one with --account"
+            provider.map { "choose an account with --account, or run `latchkey use \($0)`" }
+                ?? "choose an account with --account"
         case .nameAccount: "choose another name with --account"
         case .saveClientSecret: "add the provider again with --client-secret-stdin or --client-key-stdin"
         case .registerClient: "register a client at the server, and pass its --client-id"
@@ -61,8 +62,8 @@ extension Recovery {
         case .browser: "set BROWSER and use --browser"
         case .device: "add --device if the server has codes for other devices"
         case .browserOrPaste: "sign in with --browser or --paste"
+        case .allowScheme: "add --any-scheme"
         case .installHandler: "install it with latchkey scheme add"
-        case .copySession: "`latchkey copy` brings a session here"
         case .chooseFile: "pass the file's path: latchkey import SOURCE FILE"
         }
     }

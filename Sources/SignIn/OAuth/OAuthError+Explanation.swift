@@ -32,7 +32,8 @@ extension OAuthError {
                 "the server refused the token request (status \(status))", hint: refusalHint)
         case .sessionEnded:
             row(
-                .refused, "oauth.session-ended", "the server no longer accepts this session", hint: "sign in again")
+                .refused, "oauth.session-ended", "the server no longer accepts this session",
+                hint: "\(Recovery.signIn)")
         case .revocationFailed(let status):
             row(
                 kind(ofStatus: status), "oauth.revocation-failed",
@@ -223,7 +224,7 @@ extension OAuthError.ConfigurationProblem {
         case .assertion: "check the path, and that this user may read the file"
         case .redirect: "use an address such as http://127.0.0.1/callback or com.example.app:/callback"
         case .redirectScheme:
-            "use a reverse-domain scheme such as com.example.app:/callback, or allow this scheme explicitly"
+            "use a scheme such as com.example.app, or \(Recovery.allowScheme)"
         case .reservedParameter: "use the option or the property for it, such as the scopes or the resource"
         case .parameter: "write NAME=VALUE, such as login_hint=ada@example.org"
         default: nil

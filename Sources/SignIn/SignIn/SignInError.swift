@@ -152,8 +152,8 @@ public struct SignInError: RedactedError, Hashable {
         case .otherOrigin:
             .init(
                 .refused, "sign-in.other-origin",
-                "the request goes to an origin that must not get the provider's tokens",
-                hint: "add the origin to the provider's origins, if its server may get the token")
+                "the request goes to a server that isn't one of the provider's API origins",
+                hint: "if that server may get the token, add its origin, such as https://api.example.org")
         case .otherResource:
             .init(
                 .usage, "sign-in.other-resource",

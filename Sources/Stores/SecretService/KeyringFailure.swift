@@ -75,7 +75,7 @@ extension StoreError {
         StoreError(
             .unavailable, "no session bus is running to reach a keyring",
             hint:
-                "log in to a desktop session, or start one with `dbus-run-session`, and check DBUS_SESSION_BUS_ADDRESS; \(useVault)",
+                "log in to a desktop session, and check DBUS_SESSION_BUS_ADDRESS; \(useVault)",
             platform: failure?.platform)
     }
 
@@ -85,23 +85,23 @@ extension StoreError {
 
     static func noKeyringService(_ failure: BusFault?) -> StoreError {
         StoreError(
-            .unavailable, "no program on the session bus offers the Secret Service",
+            .unavailable, "no keyring is running on the session bus",
             hint:
                 "start gnome-keyring-daemon, or switch the Secret Service on in KeePassXC's settings; \(useVault)",
             platform: failure?.platform)
     }
 
     package static let keyringLocked = StoreError(
-        .locked, "the keyring is locked, and Latchkey may not show its password dialog",
-        hint: "unlock it in your keyring application, or \(Recovery.allowPrompt)")
+        .locked, "the keyring is locked, and its password dialog is forbidden",
+        hint: "unlock the keyring in your keyring application, or \(Recovery.allowPrompt)")
 
     package static let keyringAsks = StoreError(
-        .locked, "the keyring wants to ask before it does that, and Latchkey may not show its dialog",
+        .locked, "the keyring wants to ask before it does that, and its dialog is forbidden",
         hint: "switch off that question in your keyring application, or \(Recovery.allowPrompt)")
 
     package static let keyringStaysLocked = StoreError(
         .locked, "the keyring stayed locked",
-        hint: "unlock it in your keyring application; without a display nothing can ask for its password")
+        hint: "unlock the keyring in your keyring application, which needs a display to ask for the password")
 
     package static let keyringPromptDismissed = StoreError(
         .promptDismissed, "the keyring's prompt was dismissed, or could not be shown",

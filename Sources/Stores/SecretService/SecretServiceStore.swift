@@ -83,7 +83,7 @@ extension SecretServiceStore: CredentialStore {
                 "the secret has \(secret.byteCount) bytes; a keyring takes \(Self.maximumSecretByteCount)")
         }
         guard options.label?.utf8.contains(0) != true else {
-            throw StoreError(.unsupported, "a label in the keyring can't contain a NUL", hint: "leave it out")
+            throw StoreError(.unsupported, "a label in the keyring can't contain a NUL", hint: "remove the NUL")
         }
         return try await collection.save(secret, for: key, options, deadline)
     }

@@ -31,7 +31,7 @@ package enum PassphraseFile {
         try content(of: descriptor, "descriptor \(descriptor)", deadline) { number in
             StoreError(
                 .locked, "can't read a passphrase from descriptor \(descriptor)",
-                hint: "pass the descriptor open for reading", platform: .errno(number))
+                hint: "open the descriptor for reading, such as with 3< FILE", platform: .errno(number))
         }
     }
 
@@ -64,7 +64,7 @@ package enum PassphraseFile {
             builder.removeLast()
         }
         guard builder.byteCount > 0 else {
-            throw StoreError(.locked, "\(name) is empty", hint: "write the passphrase into it")
+            throw StoreError(.locked, "\(name) contains no passphrase", hint: "write the passphrase to \(name)")
         }
         return builder.finish(as: Passphrase.self)
     }
@@ -83,8 +83,10 @@ package enum PassphraseFile {
 
     private static func unusable(_ path: String, _ what: StaticString, _ number: Int32) -> StoreError {
         StoreError(
-            number == EACCES ? .permissionDenied : .locked, "the passphrase file \(shown(path)) \(what)",
-            hint: "LATCHKEY_PASSPHRASE_FILE (or passphrase-file in the configuration) must be its path",
+            number == EACCES ? .permissionDenied : .locked,
+            "the passphrase file \(shown(path)) \(what): \(SystemErrorNumber(number))",
+            hint:
+                "set LATCHKEY_PASSPHRASE_FILE (or passphrase-file in the configuration) to the passphrase file's path",
             platform: .errno(number))
     }
 

@@ -123,12 +123,12 @@ public struct StoreSelectionError: RedactedError, Hashable {
         case .unknownName(let source):
             .init(
                 source == .argument ? .usage : .configuration, "selection.unknown-store", source.absence,
-                hint: "choose one of the stores: \(LogMessage.joined(names))")
+                hint: "set the store to \(LogMessage.joined(names, separator: " or "))")
         case .notPersistent:
             .init(
                 .usage, "selection.not-persistent",
                 "the in-memory store would forget its contents when this process ends",
-                hint: "choose one of the stores: \(LogMessage.joined(names))")
+                hint: "set the store to \(LogMessage.joined(names, separator: " or "))")
         case .noneWorks(let refusals):
             .init(
                 .unavailable, "selection.no-store",

@@ -172,15 +172,17 @@ extension StoreError {
 
     /// The vault lacks a passphrase to ask for.
     fileprivate static func noKeyNamed(_ vault: LockedVault) -> StoreError {
-        let hint: LogMessage =
+        let (cause, hint): (LogMessage, LogMessage) =
             if vault.has(.keyFile) {
-                "\(Recovery.chooseKeyFile)"
+                ("it has no passphrase, and no key file is set", "\(Recovery.chooseKeyFile)")
             } else if let name = vault.systemCredentials.first {
-                "run the command in a systemd unit with LoadCredentialEncrypted=\(name):FILE"
+                (
+                    "it opens with the systemd credential \(name)",
+                    "run the command in a systemd unit with LoadCredentialEncrypted=\(name):FILE"
+                )
             } else {
-                "open the vault with the key that it was created with"
+                ("it has no passphrase and no key file", "open the vault with the key that it was created with")
             }
-        return StoreError(
-            .locked, "the vault is locked: it has no passphrase, and no key file is set", hint: hint)
+        return StoreError(.locked, "the vault is locked: \(cause)", hint: hint)
     }
 }

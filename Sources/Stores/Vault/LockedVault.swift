@@ -210,8 +210,13 @@ extension KeySlot {
 extension VaultKeySource {
     /// The name for errors. The key file may have been set long ago, and the person has to find it.
     fileprivate var name: LogMessage {
-        if case .keyFile(let path) = place { return "the key file \(FileProblem.loggable(path))" }
-        return "this"
+        switch place {
+        case .keyFile(let path): "the key file \(FileProblem.loggable(path))"
+        case .systemCredential(let credential): "the systemd credential \(credential.name)"
+        case .passphrase: "the passphrase"
+        case .keptKey: "the key in the keyring"
+        case .kernelKeyring: "the unlocked key"
+        }
     }
 }
 
@@ -226,8 +231,9 @@ extension StoreError {
         if count == 0 {
             return .wrongKey(
                 "the vault has no \(kind) slot",
-                hint: "open the vault with what its slots take: \(LogMessage.joined(kinds.map { "\($0)" }))")
+                hint: "use a key that the vault has: \(LogMessage.joined(kinds.map { "\($0)" }))")
         }
+        if kind == .passphrase, count == 1 { return .wrongKey("wrong passphrase", hint: hint(kind)) }
         return .wrongKey(
             count == 1
                 ? "\(source) doesn't open the vault's \(kind) slot"
@@ -239,7 +245,7 @@ extension StoreError {
         switch kind {
         case .passphrase: "check the passphrase, and try again"
         case .secretService: "open the vault with another key, and replace that slot"
-        case .systemCredential: "pass the unit the credential that the slot was created with"
+        case .systemCredential: "start the unit with the credential that the slot was created with"
         default: "\(Recovery.chooseKeyFile)"
         }
     }

@@ -73,8 +73,7 @@ extension StoreError {
             .rolledBack,
             "the rollback record doesn't open with the vault's key: the record was changed, or this is a different vault",
             hint: """
-                a copy from before `latchkey vault rekey` would look like that, and so would a vault that was rekeyed more than \
-                16 times since it was used here; if that is the cause, go on with `latchkey vault accept-rollback`
+                if you restored a backup, or rekeyed the vault more than 16 times elsewhere, run `latchkey vault accept-rollback`
                 """)
     }
 }

@@ -220,7 +220,8 @@ extension VaultStore {
                 guard let secret = try? kept.value.slotSecret(cost: head.cost, salt: head.salt, vault: vault),
                     SlotKeys(of: secret, vault: vault).publicKey == head.publicKey
                 else { continue }
-                throw StoreError(.conflict, "the key slot \(other) already has this key", hint: "choose another key")
+                throw StoreError(
+                    .conflict, "the key slot \"\(other)\" already has this key", hint: "choose another key")
             }
             return try NewKeySlot(kept.value, name: name, cost: cost, created: created, vault: vault)
         }
@@ -232,7 +233,8 @@ extension VaultStore {
             if let old {
                 guard let replaced = try Self.slot(old, in: transaction, keys) else {
                     throw StoreError(
-                        .conflict, "the vault doesn't contain a key slot \(old)", hint: "\(Recovery.listKeySlots)")
+                        .conflict, "the vault doesn't contain the key slot \"\(old)\"", hint: "\(Recovery.listKeySlots)"
+                    )
                 }
                 try transaction.remove(record: replaced.recordName)
             }
@@ -240,7 +242,7 @@ extension VaultStore {
             let present = try Self.describe(records, keys)
             if present.contains(where: { $0.name == added.name }) {
                 throw StoreError(
-                    .conflict, "the vault has a key slot named \(added.name) already", hint: "choose another name")
+                    .conflict, "the vault already has a key slot named \"\(added.name)\"", hint: "choose another name")
             }
             guard present.count < KeySlot.maximumCount, records.count < Manifest.maximumRecordCount else {
                 throw StoreError(.conflict, "the vault has \(present.count) key slots and can't have more")

@@ -119,7 +119,7 @@ import TestServices
         #expect(try await start(["list"], terminal).finish().status == 0)
         try await terminal.waitUntilShown("latchkey: 1 more belongs to sign-ins: latchkey accounts, or list --all\r\n")
         let piped = try await run("list")
-        #expect(piped.output.isEmpty && piped.errorText.hasPrefix("latchkey: no secret matches in vault "))
+        #expect(piped.output.isEmpty && piped.errorText.hasPrefix("latchkey: no secret is stored in vault "))
         #expect(try await run("list", "--all").outputText.contains("client-secret"))
     }
 

@@ -70,7 +70,7 @@ import TestServices
         running.closeInput()
         try await running.wait(for: "the wait") { running.errorsSoFar.contains("waiting up to") }
         let said = running.errorsSoFar
-        #expect(said.contains("using a device code: github wants a client secret for a browser"), "\(said)")
+        #expect(said.contains("the service wants the client's secret for any other method"), "\(said)")
         let code = try #require(said.firstMatch(of: /open (\S+) and enter the code in the next line\n([A-Z0-9-]+)\n/))
         try await Program("curl").run([
             "--silent", "--fail", "--noproxy", "*", "--output", "/dev/null", "--cacert", authority.certificate,

@@ -169,8 +169,7 @@ import TestServices
         #expect(again.status == 1)
         #expect(
             again.errorText == """
-                latchkey: error: no account is signed in at work [sign-in.not-signed-in]
-                latchkey: hint: to sign in, run `latchkey sign-in work`
+                latchkey: error: no account is signed in at "work" [sign-in.not-signed-in]
 
                 """)
         #expect(try await scene.run("list", "--all").output.isEmpty)

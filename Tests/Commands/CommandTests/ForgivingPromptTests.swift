@@ -229,7 +229,7 @@ internal import TestServices
             #expect(try await answer("latchkey list --passphrase-fd 3 3< \(name)").run.status == status, "\(name)")
         }
         // Removing one is asked for at a terminal, with the names of the others.
-        let question = "Remove the slot two? The slots that stay: "
+        let question = "Remove the slot \"two\"? The slots that stay: "
         let (kept, _) = try await answer("latchkey vault remove-slot two < /dev/tty", (question, "n\r"))
         #expect(kept.status == 77 && kept.errorText.contains("[slot.kept]"), "\(kept.errorText)")
         let names = { (text: String) in text.split(separator: "\n").map { $0.prefix(10) } }
@@ -239,7 +239,7 @@ internal import TestServices
             "latchkey vault passwd --passphrase-fd 3 --new-passphrase-fd 4 3< new 4< two")
         #expect(scripted.status == 0, "\(scripted.errorText)")
         #expect(try await answer("latchkey list --passphrase-fd 3 3< two").run.status == 0)
-        let (gone, _) = try await answer("latchkey vault remove-slot two < /dev/tty", ("Remove the slot two?", "y\r"))
+        let (gone, _) = try await answer("latchkey vault remove-slot two < /dev/tty", ("Remove the slot \"two\"?", "y\r"))
         #expect(gone.status == 0, "\(gone.errorText)")
         let (same, asked) = try await answer("latchkey vault remove-slot one --yes < /dev/tty")
         #expect(same.status == 0 && !asked.contains("Remove"), "\(same.errorText)")

@@ -66,7 +66,7 @@ internal import TestServices
             "hint: replace it with a file, or remove it"),
         Case(
             "a configuration's folder that is a file", "LATCHKEY_CONFIG=key latchkey list", 78,
-            "hint: set LATCHKEY_CONFIG to the folder that contains the file `config`"),
+            "hint: set LATCHKEY_CONFIG to the directory that contains the file `config`"),
         Case(
             "a remembered store that is a pipe",
             "rm -f state/latchkey/store; mkfifo state/latchkey/store; latchkey list",
@@ -94,7 +94,7 @@ internal import TestServices
             nil),
         Case(
             "a folder that is gone", "mkdir gone; cd gone; rmdir ../gone; latchkey list --vault x", 69,
-            "hint: check the path, or create a vault"),
+            "hint: check the path, or run `latchkey vault init"),
     ]
 
     private static let pipes =
@@ -105,7 +105,7 @@ internal import TestServices
             Case(
                 "a vault that is a pipe: \($0)",
                 "mkdir -m 700 p; mkfifo -m 600 p/vault; latchkey \($0) --vault p/vault", 77,
-                "hint: use a file of your own, in a folder that only you can write")
+                "hint: use a file of your own, in a directory that only you can write")
         } + [
             Case(
                 "an import of a pipe", "mkfifo -m 600 pipe; latchkey vault import pipe", 77,

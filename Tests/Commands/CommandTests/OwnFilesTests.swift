@@ -97,7 +97,7 @@ internal import TestServices
         let said =
             switch tampering {
             case .anotherOwner: "\" belongs to another user "
-            case .folderOfAnotherOwner: "\" is in a folder of another user "
+            case .folderOfAnotherOwner: "\" is in a directory of another user "
             default: "chmod go-w "
             }
         #expect(list.errorText.contains(said), "\(list.errorText)")

@@ -143,8 +143,8 @@ import TestServices
             (["/a", "--data", "@" + large], 65, "the file after --data @ has more than 67108864 bytes"),
             (["/a", "--json-body", "{}", "--data", "@-"], 64, "--data and --json-body can't be combined"),
             (["GET", "/a", "--method", "PUT"], 64, "METHOD and --method can't be combined"),
-            (["/a", "--method", "FETCH"], 64, "METHOD is GET, HEAD, POST, PUT, PATCH or DELETE"),
-            (["http://127.0.0.1:1/a"], 77, "an origin that must not get the provider's tokens"),
+            (["/a", "--method", "FETCH"], 64, "METHOD must be GET, HEAD, POST, PUT, PATCH or DELETE"),
+            (["http://127.0.0.1:1/a"], 77, "a server that isn't one of the provider's API origins"),
             (["//127.0.0.1:1/a"], 0, ""),
         ]
         for (arguments, status, text) in refused {

@@ -70,7 +70,7 @@ internal import TestServices
         // Another vault than the one of that key file.
         try FileManager.default.copyItem(atPath: directory / "key", toPath: directory / "other.key")
         let other = try await run(Array(restore.dropLast()) + [directory / "other.key"])
-        #expect(other.status == 73 && other.errorText.contains("omit --new-key-file"), "\(other.errorText)")
+        #expect(other.status == 73 && other.errorText.contains("remove --new-key-file"), "\(other.errorText)")
     }
 
     /// Two machines that synchronize the file, of which the other one's copy stayed. The first noticed nothing.

@@ -44,7 +44,7 @@ import TestServices
     @Test func `without a client id the sample says where to register one`() async throws {
         let refused = try await run("sign-in", "forge")
         #expect(refused.status == 1)
-        #expect(refused.errorText.contains("register a client at https://forge.example.org/settings/applications"))
+        #expect(refused.errorText.contains(" at https://forge.example.org/settings/applications"))
         #expect(refused.errorText.contains("latchkey sign-in forge --client-id ID"), "\(refused.errorText)")
     }
 

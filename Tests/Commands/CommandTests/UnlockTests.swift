@@ -91,7 +91,7 @@ extension UnlockTests {
         #expect(locked.status == 0 && locked.errorText == "latchkey: locked the vault\n")
         #expect(try await latchkey("get", "--no-prompt", "example.org", "alice").status == 77)
         let again = try await latchkey("vault", "lock")
-        #expect(again.status == 0 && again.errorText == "latchkey: the vault was not unlocked\n")
+        #expect(again.status == 0 && again.errorText == "latchkey: nothing to lock\n")
     }
 
     @Test func `prolonging the time needs the key again`() async throws {

@@ -275,18 +275,20 @@ import TestServices
     @Test func `the page's settings for agents run, and respond as these programs expect`() async throws {
         let page = try String(
             contentsOf: TestData.package.appendingPathComponent("Docs/HowTo/tokens.md"), encoding: .utf8)
-        let block = try #require(page.firstMatch(of: /```json\n([^`]+)```/)).output.1
-        struct Settings: Decodable {
+        let blocks = page.matches(of: /```json\n([^`]+)```/).prefix(2).map { Data($0.output.1.utf8) }
+        try #require(blocks.count == 2)
+        struct Settings: Decodable { let apiKeyHelper: String }
+        struct Servers: Decodable {
             struct Server: Decodable { let headersHelper: String }
-            let apiKeyHelper: String
             let mcpServers: [String: Server]
         }
-        let settings = try JSONDecoder().decode(Settings.self, from: Data(block.utf8))
+        let settings = try JSONDecoder().decode(Settings.self, from: blocks[0])
+        let servers = try JSONDecoder().decode(Servers.self, from: blocks[1])
         try await scene.latchkey("set", "api.example.com", "key", input: "sk-of-the-agent")
         let key = try await scene.shell(settings.apiKeyHelper)
         #expect(key.outputText == "sk-of-the-agent", "\(key.errorText)")
         // The session here is at `work`.
-        let helper = try #require(settings.mcpServers["tools"]).headersHelper.replacing("tools", with: "work")
+        let helper = try #require(servers.mcpServers["tools"]).headersHelper.replacing("tools", with: "work")
         let headers = try await scene.shell(helper)
         let fields = try JSONDecoder().decode([String: String].self, from: Data(headers.output))
         #expect(fields == ["Authorization": "Bearer \(try await token())"], "\(headers.errorText)")

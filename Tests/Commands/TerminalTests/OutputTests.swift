@@ -52,7 +52,7 @@ internal import TestServices
         }
         #expect(
             written.errors == """
-                tool: run `latchkey vault rekey --vault /v`, or `latchkey vault verify --vault x`; `latchkey list` is another
+                tool: run `latchkey vault rekey --vault /v`, or `latchkey vault verify --vault x`; `latchkey list --vault /v` is another
                 tool: error: wrong [usage.x]
                 tool: hint: unlock it with `latchkey vault unlock --vault /v`
                 tool: run `latchkey vault rekey`

@@ -59,6 +59,9 @@ struct SignInChoiceTests {
         Case(environment: empty, hasTerminal: false, hasDeviceGrant: true, way: .device, reason: .noDisplay),
         Case(environment: wayland, hasDeviceGrant: true, lacksSecret: true, way: .device, reason: .noClientSecret),
         Case(environment: wayland, lacksSecret: true, way: .browser, reason: .display),
+        Case(
+            environment: wayland, hasDeviceGrant: true, namesRedirect: true, lacksSecret: true, way: .browser,
+            reason: .display),
         Case(environment: wayland, hasDeviceGrant: true, lacksSecret: true, wanted: .browser, way: .browser),
         Case(environment: [:], hasTerminal: false, way: nil, failure: .noWay),
 

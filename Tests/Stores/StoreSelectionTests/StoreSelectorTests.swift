@@ -161,7 +161,7 @@ private final class FakeStores: Sendable {
             return
         }
         #expect(error.problem == .unknownName(source))
-        #expect(error.hint?.text == "choose one of the stores: first, second")
+        #expect(error.hint?.text == "set the store to first or second")
     }
 
     @Test func `a store that forgets is refused by name and never probed`() async throws {

@@ -58,7 +58,7 @@ struct ContainerTests {
         #expect(refused.status == 73 && refused.errorText.contains(": read-only file system [provider.unusable]"))
         #expect(
             refused.errorText.hasSuffix(
-                "hint: set LATCHKEY_CONFIG or HOME to a folder that you can write to\n"))
+                "hint: set LATCHKEY_CONFIG or HOME to a directory that you can write to\n"))
         let elsewhere = try await runWithVault(
             """
             export LATCHKEY_CONFIG='\(directory / "config")' LATCHKEY_VAULT='\(directory / "data")/vault'

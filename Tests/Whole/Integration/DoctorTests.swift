@@ -8,7 +8,7 @@ struct DoctorTests {
         let topic: String
         let state: String
         let text: String
-        let remedy: String?
+        let hint: String?
     }
 
     private func doctor(
@@ -82,7 +82,7 @@ struct DoctorTests {
         #expect(list.status == 69 && list.errorText.contains("lacks a default collection"))
         #expect(list.errorText.contains("hint: create one by adding --create-collection to `latchkey set`"))
         let choice = try await doctor(session.environment, expecting: 69).first { $0.topic == "choice" }
-        #expect(choice?.remedy?.contains("--create-collection") == true)
+        #expect(choice?.hint?.contains("--create-collection") == true)
 
         let directory = try TestDirectory()
         let none = try await latchkey(["list"], directory.environment())
@@ -114,7 +114,7 @@ struct DoctorTests {
         let findings = try JSONDecoder().decode([Finding].self, from: Data(run.output))
         let memory = try #require(findings.first { $0.topic == "memory" })
         #expect(memory.state == "note" && memory.text.contains("may reach swap"))
-        #expect(memory.remedy?.contains("ulimit -l") == true, "\(memory)")
+        #expect(memory.hint?.contains("ulimit -l") == true, "\(memory)")
     }
 
     @Test(arguments: [
@@ -138,7 +138,7 @@ struct DoctorTests {
         let finding = try #require(try await doctor(environment, expecting: 77).first { $0.topic == "hardening" })
         #expect(finding.state == "PROBLEM" && finding.text.contains("; refused: \(words)"), "\(finding.text)")
         #expect(finding.text.components(separatedBy: ", ").count >= 5, "the others are applied all the same")
-        #expect(finding.remedy?.contains("limits") == true)
+        #expect(finding.hint?.contains("limits") == true)
     }
 
     @Test func `a keyring that hangs takes no time of the vault's`() async throws {
@@ -174,11 +174,11 @@ struct DoctorTests {
         #expect(texts(used, "keyring").first?.contains("locked: 1, aliases: default") == true)
         let collection = try #require(used.first { $0.topic == "collection" })
         #expect(collection.state == "PROBLEM" && collection.text == "locked")
-        #expect(collection.remedy?.contains("gnome-keyring-daemon --replace --unlock") == true)
+        #expect(collection.hint?.contains("gnome-keyring-daemon --replace --unlock") == true)
         // A shell is all that there is without a display.
         let get = try await BuiltProducts.latchkey().run(
             ["get", "a", "b", "--store", "secret-service"], environment: session.environment)
-        let hint = "latchkey: hint: without a display, run in bash `read -rsp Password: P; printf"
+        let hint = "latchkey: hint: unlock gnome-keyring in bash: `read -rsp Password: P; printf"
         #expect(get.status == 77 && get.errorText.contains(hint), "\(get.errorText)")
         // It is left locked, and nobody was asked.
         #expect(
@@ -188,7 +188,7 @@ struct DoctorTests {
     @Test func `a bus without a keyring is a problem only if Latchkey uses the keyring`() async throws {
         let session = try await PrivateSession(.none)
         let used = try await doctor(session.environment, ["--store", "secret-service"], expecting: 69)
-        #expect(used.contains { $0.topic == "keyring" && $0.state == "PROBLEM" && $0.remedy != nil })
+        #expect(used.contains { $0.topic == "keyring" && $0.state == "PROBLEM" && $0.hint != nil })
         var environment = session.environment
         environment["LATCHKEY_KEY_FILE"] = session.directory / "key"
         try await latchkey(["vault", "init", "--key-file", session.directory / "key"], environment).successful("init")
@@ -212,7 +212,7 @@ struct DoctorTests {
         let findings = try await doctor(try directory.environment(), expecting: 69)
         let choice = try #require(findings.first { $0.topic == "choice" })
         #expect(choice.state == "PROBLEM")
-        #expect(choice.remedy?.contains("latchkey vault init") == true)
+        #expect(choice.hint?.contains("latchkey vault init") == true)
     }
 
     @Test func `a vault that others may read, or that was changed, is a problem with a remedy`() async throws {
@@ -225,7 +225,7 @@ struct DoctorTests {
         let vault = directory / "data/latchkey/vault"
         #expect(unsafe chmod(vault, 0o644) == 0)
         let open = try await doctor(environment, expecting: 77)
-        #expect(open.contains { $0.topic == "vault" && $0.state == "PROBLEM" && $0.remedy?.contains("chmod") == true })
+        #expect(open.contains { $0.topic == "vault" && $0.state == "PROBLEM" && $0.hint?.contains("chmod") == true })
         #expect(unsafe chmod(vault, 0o600) == 0)
         #expect(try await doctor(environment).allSatisfy { $0.state != "PROBLEM" })
         // Its key is remembered; without that the rest is still told, nobody is asked, and it isn't as it should be.
@@ -234,7 +234,7 @@ struct DoctorTests {
         try FileManager.default.removeItem(atPath: directory / "state/latchkey/key-files")
         let keyless = try await doctor(environment, expecting: 77)
         let integrity = try #require(keyless.first { $0.topic == "integrity" })
-        #expect(integrity.state == "PROBLEM" && integrity.remedy?.contains("LATCHKEY_KEY_FILE") == true)
+        #expect(integrity.state == "PROBLEM" && integrity.hint?.contains("LATCHKEY_KEY_FILE") == true)
         #expect(keyless.contains { $0.topic == "hardening" })
         environment["LATCHKEY_KEY_FILE"] = directory / "key"
         var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: vault)))
@@ -242,7 +242,7 @@ struct DoctorTests {
         try Data(bytes).write(to: URL(fileURLWithPath: vault))
         #expect(unsafe chmod(vault, 0o600) == 0)
         let damaged = try await doctor(environment, expecting: 65)
-        #expect(damaged.contains { $0.state == "PROBLEM" && $0.remedy != nil })
+        #expect(damaged.contains { $0.state == "PROBLEM" && $0.hint != nil })
     }
 
     @Test func `a key file that is gone is a problem where nobody can type the vault's passphrase`() async throws {
@@ -275,7 +275,7 @@ struct DoctorTests {
         environment["LATCHKEY_PASSPHRASE_FILE"] = nil
         try await PassphraseVault.make(phrase.utf8, at: directory / "home/my other", in: environment)
         let other = try await doctor(environment, ["--vault", directory / "home/my other"])
-        #expect(other.contains { $0.remedy == "run `latchkey vault verify --vault ~/'my other'`" }, "\(other)")
+        #expect(other.contains { $0.hint == "run `latchkey vault verify --vault ~/'my other'`" }, "\(other)")
     }
 
     @Test func `the doctor reports other programs' duplicates, and repairs them on request`() async throws {
@@ -290,7 +290,7 @@ struct DoctorTests {
         let findings = try await doctor(environment)
         let duplicates = try #require(findings.first { $0.topic == "duplicates" })
         #expect(duplicates.text.hasPrefix("1 credential is stored in several items"))
-        #expect(duplicates.remedy?.contains("latchkey doctor --repair-duplicates") == true)
+        #expect(duplicates.hint?.contains("latchkey doctor --repair-duplicates") == true)
         let repaired = try await doctor(environment, ["--repair-duplicates"])
         #expect(texts(repaired, "duplicates") == ["no duplicates"])
         #expect(try await latchkey(["get", "example.org", "ada"], environment).outputText == "same")
@@ -303,6 +303,6 @@ struct DoctorTests {
         let left = try await doctor(environment, ["--repair-duplicates"]).first { $0.topic == "duplicates" }
         #expect(left?.text.hasPrefix("1 credential is stored in several items") == true)
         #expect(
-            left?.remedy?.contains("compare them in your keyring application") == true, "\(String(describing: left))")
+            left?.hint?.contains("compare them in your keyring application") == true, "\(String(describing: left))")
     }
 }

@@ -64,7 +64,7 @@ import TestServices
                 + [BuiltProducts.latchkey().path, "run", "--mask", "--env", "A=traced/ada", "--", "echo", "started"],
             environment: session.environment, terminal: terminal, streamsOnTerminal: true)
         #expect(try await running.finish().status == 126)
-        try await terminal.waitUntilShown("pipe the program's output, or omit --mask")
+        try await terminal.waitUntilShown("pipe the program's output, or remove --mask")
         #expect(
             terminal.shown.contains(
                 "can't make a terminal for the program: no such file or directory [run.not-started]"))

@@ -73,7 +73,7 @@ struct StoreChoiceTests {
             #expect(kept == (naming.remembered ?? (named == nil ? expected : nil)).map { $0 + "\n" }, place)
             // One that was used before and is gone: a vault can be put back, and the doctor looks for a keyring.
             if source == "used before", run.status != 0 {
-                #expect(run.errorText.contains(expected == "vault" ? "restore the vault" : "latchkey doctor"), place)
+                #expect(run.errorText.contains(expected == "vault" ? "move the vault back" : "latchkey doctor"), place)
             }
         }
     }
@@ -113,7 +113,7 @@ struct StoreChoiceTests {
         if what == "no address" { environment["XDG_RUNTIME_DIR"] = session.directory / "empty" }
         let run = try await probe(environment, timeout: "86400")
         #expect(run.status == 0, "\(run.errorText)")
-        let reason = what == "no service" ? "no program on the session bus offers" : "no session bus"
+        let reason = what == "no service" ? "no keyring is running" : "no session bus"
         #expect(run.errorText.contains("refused: secret-service: \(reason)"), "\(run.errorText)")
         #expect(memory(session) == "vault\n")
     }

@@ -6,7 +6,7 @@ public struct Sky: Sendable {
     private let client: ATProtocolClient
 
     /// - Parameters:
-    ///   - resolver: finds accounts; the network's own unless told otherwise.
+    ///   - resolver: finds accounts (default: the network's resolver).
     ///   - reach: the addresses that it may connect to.
     public init(
         store: any CredentialStore, context: SignInContext, resolver: (any IdentityResolver)? = nil,

@@ -10,7 +10,7 @@ public struct OAuthKitStorage: KeychainStorage, Sendable {
 
     public init(account: String, store: any CredentialStore) { (self.account, self.store) = (account, store) }
 
-    /// What OAuthKit itself calls. There is no store to ask for here, so it keeps nothing.
+    /// OAuthKit itself calls this initializer. It has no store, so it stores nothing.
     public init(account: String) { (self.account, store) = (account, nil) }
 
     public var keys: [String] {

@@ -15,7 +15,7 @@ public struct Inbox: Sendable {
         self.log = log
     }
 
-    /// Signs in where nobody is, and asks the service.
+    /// Signs in if no account is signed in, and asks the service.
     public func open(presenting agent: UserAgent) async -> State {
         do {
             if try await service.currentAccount() == nil { _ = try await service.signIn(presenting: agent) }

@@ -42,7 +42,7 @@ public struct OrderDesk: Sendable {
         log.with("order", order.number).info("placed \(order) with a token of \(token.byteCount) bytes")
     }
 
-    /// What the types can't stop: somebody copies the bytes out on purpose and calls the text reviewed. The audit finds
+    /// What the types can't stop: a person copies the bytes out on purpose and calls the text reviewed. The audit finds
     /// it.
     public func placeCarelessly(_ order: Order, with token: borrowing Secret<AccessToken>) {
         let text = token.withExposedBytes { bytes in

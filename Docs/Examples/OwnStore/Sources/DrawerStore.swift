@@ -1,6 +1,6 @@
 public import Latchkey
 
-/// A store of one's own. This one is a drawer in memory; yours asks its service where this one asks the drawer.
+/// Your own store. This one is a drawer in memory; yours asks its service where this one asks the drawer.
 public struct DrawerStore: CredentialStore {
     public let identity: StoreIdentity
     private let drawer = Drawer()

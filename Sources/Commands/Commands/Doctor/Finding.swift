@@ -48,7 +48,7 @@ struct Finding {
     var json: JSONOutput {
         .object([
             ("topic", .message("\(topic)")), ("state", .message("\(stateName)")), ("text", .message(text)),
-            ("remedy", remedy.map { .message($0) } ?? .null),
+            ("hint", remedy.map { .message($0) } ?? .null),
         ])
     }
 

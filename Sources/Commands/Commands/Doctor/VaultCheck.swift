@@ -43,7 +43,7 @@ struct VaultCheck {
                 rest.append(
                     .note(
                         "rollback", "Latchkey can't detect that the vault was restored: \(error)",
-                        remedy: "make the folder `latchkey` in XDG_STATE_HOME (~/.local/state) writable"))
+                        remedy: "make the directory `latchkey` in XDG_STATE_HOME (~/.local/state) writable"))
             }
             return ([file] + database + rest, vault)
         } catch {

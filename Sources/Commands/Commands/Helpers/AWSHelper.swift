@@ -37,7 +37,7 @@ enum AWSHelper {
             guard !arguments.has(endpoint), !arguments.has(SignInOptions.certificateAuthority) else {
                 throw CommandFailure(
                     .usage, "usage.missing-operand", "--sts-endpoint and --ca-file need --role-arn",
-                    hint: "add --role-arn, or omit the option")
+                    hint: "add --role-arn, or remove the option")
             }
             try await answerWithStoredKey(
                 arguments.operand("NAME"), arguments.value(SignInOptions.account), context)

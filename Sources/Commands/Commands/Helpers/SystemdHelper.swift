@@ -7,7 +7,7 @@ enum SystemdHelper {
         "helper", "systemd", summary: "answer a unit's LoadCredential= on a socket",
         details: """
             systemd connects standard input and output to the unit that loads a credential. The file systemd-credentials in the
-            configuration's folder maps credentials to secrets, with lines of UNIT CREDENTIAL SERVICE ACCOUNT. The helper answers root
+            configuration's directory maps credentials to secrets, with lines of UNIT CREDENTIAL SERVICE ACCOUNT. The helper answers root
             only. If it finds nothing, the unit gets an empty credential, and the journal has the reason.
 
             The Debian package installs latchkey-credentials.socket. Once enabled, it runs the helper for each connection to

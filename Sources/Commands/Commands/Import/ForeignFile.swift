@@ -94,7 +94,7 @@ package struct ImportError: RedactedError {
         }
     }
 
-    private static let lookAtFile: LogMessage = "nothing was imported; look at the file, or give another file"
+    private static let lookAtFile: LogMessage = "nothing was imported; look at the file, or use another file"
     private static let removeThem: LogMessage = "remove the secrets from the file yourself; they are in the store"
 }
 

@@ -117,10 +117,10 @@ enum ImportCommand {
         guard let source = Source(rawValue: name) else {
             throw CommandFailure(.usage, "usage.bad-value", "SOURCE isn't a program to import from", hint: sources)
         }
-        guard words.count < 2 else {
+        guard words.count < 2, words.isEmpty || arguments.value(from) == nil || Source(rawValue: words[0]) == nil else {
             throw CommandFailure(
                 .usage, "usage.too-many-operands", "SOURCE is set twice, as an operand and by --from",
-                hint: "remove --from")
+                hint: "remove --from; write the path of a file with a slash, such as ./netrc")
         }
         return (source, words.first)
     }

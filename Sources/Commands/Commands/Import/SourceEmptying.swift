@@ -104,9 +104,10 @@ package final class PlainSecretFile: Sendable {
     /// Removes the secrets. A new file with the same mode replaces the old one in one step; a link to the file stays a
     /// link. The disk may still have blocks of the old file.
     ///
-    /// When this returns, the file was read again, and an import finds no secret in it. Otherwise it throws and leaves
-    /// the file unchanged: `changed` if the file is no longer the imported one, `interwoven` if a secret would be
-    /// left, `othersFile` and `hardLinked` for files whose other owner or name would still have the secrets.
+    /// When this returns, the file is deleted, or it was read again and an import finds no secret in it. Throws
+    /// `changed` if the file is no longer the imported one, also if another program writes after this did. Before any
+    /// change it throws `interwoven` if a secret would be left, and `othersFile` and `hardLinked` for files whose other
+    /// owner or name would still have the secrets.
     package func empty() async throws(ImportError) {
         try await checkEmptying()
         let target = FileSystem.resolving(path) ?? path

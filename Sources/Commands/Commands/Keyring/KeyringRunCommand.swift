@@ -48,7 +48,7 @@ enum KeyringRunCommand {
         guard !isWritable || !names.isEmpty else {
             throw CommandFailure(
                 .usage, "usage.missing-operand", "--writable needs --only",
-                hint: "omit --writable (the whole keyring is writable), or add --only SERVICE")
+                hint: "remove --writable (the whole keyring is writable), or add --only SERVICE")
         }
         try context.requireVault()
         // The question ends with the process that is to become the program.

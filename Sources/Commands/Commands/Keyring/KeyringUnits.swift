@@ -76,7 +76,7 @@ struct KeyringUnits {
             throw CommandFailure(
                 .cannotWrite, "keyring.cannot-write",
                 "can't write \"\(shown(file.path))\": \(error); nothing was changed",
-                hint: "make sure that you own its folder and that the disk isn't full")
+                hint: "make sure that you own its directory and that the disk isn't full")
         }
         return files.map(\.path)
     }

@@ -61,7 +61,7 @@ extension CommandContext {
         guard let named = namedStore, named.source == .argument, named.name != "vault" else { return }
         throw CommandFailure(
             .usage, "usage.not-a-vault", "only a vault can be served as a keyring",
-            hint: "omit --store; to serve another vault, use --vault")
+            hint: "remove --store; to serve another vault, use --vault")
     }
 
     var shownVault: LoggableText {

@@ -5,7 +5,7 @@ enum CompletionsCommand {
         operands: [.choice("SHELL", ["bash", "zsh", "fish"], help: "bash, zsh or fish")],
         details: """
               bash  put `source <(latchkey completions bash)` into ~/.bashrc
-              zsh   write the output to a file _latchkey in a folder of fpath
+              zsh   write the output to a file _latchkey in a directory of fpath
               fish  write the output to ~/.config/fish/completions/latchkey.fish
 
             The shell then completes commands, options, and the names of providers, services and accounts, as far as the store opens

@@ -28,7 +28,7 @@ enum ConfigCommand {
         "config", "set", topic: .program, summary: "change a setting of the configuration",
         operands: [name, .optional("VALUE", help: "new value (default: none, which removes the setting)")],
         details: """
-            set creates the configuration and its folder if they don't exist, and keeps comments and other lines. It checks
+            set creates the configuration and its directory if they don't exist, and keeps comments and other lines. It checks
             VALUE first: a store must exist, and a path becomes absolute.
 
               store            store to use: secret-service or vault
@@ -63,7 +63,7 @@ enum ConfigCommand {
         }
         var table = TextTable("NAME", "VALUE")
         for assignment in assignments { table.append("\(shown(assignment.name))", "\(shown(assignment.value))") }
-        try context.output.write(table, orNote: "\(context.configurationFile.shownPath) sets nothing")
+        try context.output.write(table, orNote: "no settings in \(context.configurationFile.shownPath)")
         return .success
     }
 
@@ -104,7 +104,9 @@ enum ConfigCommand {
         guard !value.isEmpty, read.count == 1, read[0].value == written else {
             throw CommandFailure(
                 .usage, "usage.bad-value", "VALUE is empty, or has a line break or spaces at an end",
-                hint: "to remove the setting, run `latchkey config set \(shown(name))`")
+                hint: value.isEmpty
+                    ? "to remove the setting, run `latchkey config set \(shown(name))`"
+                    : "pass VALUE on one line, without spaces at its ends")
         }
         _ = try StoreConfiguration(
             parsing: line, path: context.configurationFile.path, home: context.environment.home, catalogue: catalogue)

@@ -41,11 +41,11 @@ package enum LatchkeyGrammar {
             + [
                 ("LATCHKEY_KEY_FILE", "path of the vault's key file"),
                 ("LATCHKEY_PASSPHRASE_FILE", "path of a file that contains the vault's passphrase"),
-                ("LATCHKEY_CONFIG", "folder of the configuration"),
+                ("LATCHKEY_CONFIG", "directory of the configuration"),
                 ("LATCHKEY_JOURNAL", "socket of the journal, for --log-format journal"),
                 (
                     "CREDENTIALS_DIRECTORY",
-                    "folder of a unit's credentials, set by systemd; a credential there may open a vault"
+                    "directory of a unit's credentials, set by systemd; a credential there may open a vault"
                 ),
                 (
                     "PGPASSFILE, PGSSLROOTCERT",

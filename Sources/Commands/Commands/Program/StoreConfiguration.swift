@@ -36,13 +36,14 @@ struct StoreConfiguration: Sendable, Equatable {
             case EFBIG: throw unreadable(path, "is larger than 64 KiB")
             case ENOTDIR:
                 throw unreadable(
-                    path, "isn't in a folder", hint: "set LATCHKEY_CONFIG to the folder that contains the file `config`"
+                    path, "isn't in a directory",
+                    hint: "set LATCHKEY_CONFIG to the directory that contains the file `config`"
                 )
             case EISDIR, EINVAL: throw unreadable(path, "isn't a file", hint: "replace it with a file, or remove it")
             default:
                 throw unreadable(
                     path, "can't be read: \(error)",
-                    hint: "make the file readable for you (chmod u+r), and its folder (chmod u+rx)")
+                    hint: "make the file readable for you (chmod u+r), and its directory (chmod u+rx)")
             }
         }
         try check(path, owner: file.owner, mode: file.mode)
@@ -70,11 +71,11 @@ struct StoreConfiguration: Sendable, Equatable {
         let what: LogMessage =
             isForeign(owner)
             ? "belongs to another user"
-            : others ? "is in a folder of another user" : "can be changed by other users"
+            : others ? "is in a directory of another user" : "can be changed by other users"
         throw unreadable(
             path, what,
             hint: others
-                ? "check what it says, then copy it to a folder of yours and set LATCHKEY_CONFIG to that"
+                ? "check what it says, then copy it to a directory of yours and set LATCHKEY_CONFIG to that"
                 : "check what it says, then run: chmod go-w \(changed)")
     }
 
@@ -88,18 +89,19 @@ struct StoreConfiguration: Sendable, Equatable {
                 if value.hasPrefix("/") { return value }
                 guard value.hasPrefix("~") else {
                     throw Self.unreadable(
-                        path, "has a path in line \(line) that depends on the current folder",
+                        path, line: line, "has a path that depends on the current directory",
                         hint: "begin the path with / or ~/")
                 }
                 guard value.hasPrefix("~/") else {
-                    throw Self.unreadable(path, "has a ~ without a slash after it in line \(line)")
+                    throw Self.unreadable(
+                        path, line: line, "has a ~ without a slash after it", hint: "begin the path with / or ~/")
                 }
                 return home + value.dropFirst()
             }
             if !known.insert(name).inserted {
                 // One that is unknown was refused in its first line.
                 let shown = CommandFailure.name(name).map { "`\($0)`" as LogMessage } ?? "a name"
-                throw Self.unreadable(path, "sets \(shown) again in line \(line)", hint: "remove one of the two lines")
+                throw Self.unreadable(path, line: line, "sets \(shown) again", hint: "remove one of the two lines")
             }
             if let backend = catalogue.backends.first(where: {
                 $0.place.map { $0.word.description == name } ?? false
@@ -112,7 +114,10 @@ struct StoreConfiguration: Sendable, Equatable {
             switch name {
             case "store": store = value
             case "all-stores" where value == "yes" || value == "no": usesAllStores = value == "yes"
-            case "all-stores": throw Self.unreadable(path, "sets all-stores to neither yes nor no in line \(line)")
+            case "all-stores":
+                throw Self.unreadable(
+                    path, line: line, "sets all-stores to neither yes nor no",
+                    hint: "write `all-stores = yes` or `all-stores = no`")
             case "key-file": keyFile = try file(value)
             case "passphrase-file": passphraseFile = try file(value)
             default: throw Self.unknown(name, path, line: line, catalogue)
@@ -126,9 +131,9 @@ struct StoreConfiguration: Sendable, Equatable {
             let line = trim(line)
             if line.isEmpty || line.hasPrefix("#") { return nil }
             let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else { throw unreadable(path, "has no = in line \(index + 1)") }
+            guard parts.count == 2 else { throw unreadable(path, line: index + 1, "lacks \"=\"") }
             let value = String(trim(parts[1]))
-            guard !value.isEmpty else { throw unreadable(path, "has no value in line \(index + 1)") }
+            guard !value.isEmpty else { throw unreadable(path, line: index + 1, "lacks a value") }
             return (String(trim(parts[0])), value, index + 1)
         }
     }
@@ -148,12 +153,11 @@ struct StoreConfiguration: Sendable, Equatable {
     private static func unknown(
         _ name: String, _ path: String, line: Int, _ catalogue: StoreCatalogue
     ) -> CommandFailure {
-        let shown = CommandFailure.name(name).map { ", `\($0)`," as LogMessage } ?? ""
+        let shown = CommandFailure.name(name).map { " `\($0)`" as LogMessage } ?? ""
         let near = Suggestion.nearest(to: name, in: names(catalogue)).map {
             "did you mean \(LoggableText(reviewed: "a word of the program", unredacted: $0))? " as LogMessage
         }
-        return unreadable(
-            path, "has an unknown name\(shown) in line \(line)", hint: "\(near ?? "")\(grammar)")
+        return unreadable(path, line: line, "sets an unknown name\(shown)", hint: "\(near ?? "")\(grammar)")
     }
 
     private static let grammar: LogMessage =
@@ -166,13 +170,13 @@ struct StoreConfiguration: Sendable, Equatable {
         return rest
     }
 
+    /// - Parameter line: `nil` if the whole file has the problem.
     private static func unreadable(
-        _ path: String, _ what: LogMessage,
-        hint: LogMessage = grammar
+        _ path: String, line: Int? = nil, _ what: LogMessage, hint: LogMessage = grammar
     ) -> CommandFailure {
         let path = LoggableText(reviewed: "the path of the configuration", unredacted: path)
-        return CommandFailure(
-            .configuration, "configuration.invalid", "the configuration \"\(path)\" \(what)", hint: hint)
+        let place: LogMessage = line.map { "line \($0) of" } ?? "the configuration"
+        return CommandFailure(.configuration, "configuration.invalid", "\(place) \"\(path)\" \(what)", hint: hint)
     }
 }
 
@@ -208,7 +212,7 @@ struct StoreConfigurationFile {
         CommandFailure(
             .cannotWrite, "configuration.cannot-write",
             "can't write the configuration \"\(shownPath)\": \(error)",
-            hint: "make sure that you own its folder, with mode 0700, and that the disk isn't full")
+            hint: "make sure that you own its directory, with mode 0700, and that the disk isn't full")
     }
 
     private func text() throws -> String { try StoreConfiguration.text(ofFileAt: path, isNamed: false) }

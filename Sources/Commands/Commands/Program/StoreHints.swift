@@ -19,12 +19,15 @@ extension StoreSettings {
     private func hint(for error: StoreError, wasUsed: Bool) -> LogMessage? {
         // A vault that was set or used before may have been moved or lost; a new one would be empty.
         if error.code == .unavailable, error.recoveries.contains(.createVault) {
-            let restore: LogMessage = "`latchkey vault import FILE` restores a backup"
             if places["vault"] != nil {
                 let path = CredentialName.word(vaultPath)
-                return "check the path, or create a vault with `latchkey vault init --vault \(path)`; \(restore)"
+                let place: LogMessage = VaultLocation.isDatabase(vaultPath) ? "address" : "path"
+                return
+                    "check the \(place), or run `latchkey vault init --vault \(path)` (with a backup: `latchkey vault import FILE --vault \(path)`)"
             }
-            return wasUsed ? "restore the vault, or create one with `latchkey vault init`; \(restore)" : nil
+            return wasUsed
+                ? "move the vault back, or run `latchkey vault init` (with a backup: `latchkey vault import FILE`)"
+                : nil
         }
         let isLockedKeyring = [.keyringLocked, .keyringStaysLocked, .keyringPromptDismissed].contains(error)
         return isLockedKeyring && !hasDisplay ? Self.unlockingWithoutDisplay : nil
@@ -33,8 +36,8 @@ extension StoreSettings {
     /// How a keyring is unlocked where nothing can ask for its password.
     static let unlockingWithoutDisplay: LogMessage =
         """
-        without a display, run in bash `read -rsp Password: P; printf %s "$P" | gnome-keyring-daemon --replace --unlock; unset P`; \
-        a keyring that Latchkey serves opens with `latchkey vault unlock`; or use a vault with --store vault
+        unlock gnome-keyring in bash: `read -rsp Password: P; printf %s "$P" | gnome-keyring-daemon --replace --unlock; unset P`; \
+        unlock Latchkey's own keyring with `latchkey vault unlock`; or add --store vault
         """
 }
 
@@ -70,7 +73,12 @@ extension StoreError {
             case .tooLong, .different: .wrongKey
             case .timedOut: .timedOut
             }
-        self.init(code, error.cause, hint: error.hint(otherwise: otherwise))
+        let cause: LogMessage =
+            switch error.problem {
+            case .forbidden, .noTerminal, .failed: "the vault is locked: \(error.cause)"
+            default: error.cause
+            }
+        self.init(code, cause, hint: error.hint(otherwise: otherwise))
     }
 }
 

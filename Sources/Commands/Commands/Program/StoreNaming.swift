@@ -46,7 +46,7 @@ struct StoreNaming {
     private func contradiction(_ cause: LogMessage) -> CommandFailure {
         CommandFailure(
             source == .configuration ? .configuration : .usage, "selection.contradiction", cause,
-            hint: source == .argument ? "remove one of the options" : "set the store as well")
+            hint: source == .argument ? "remove one of the options" : "set the store too, to secret-service or vault")
     }
 }
 

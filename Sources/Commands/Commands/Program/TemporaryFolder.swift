@@ -10,7 +10,7 @@ package struct TemporaryFolder: ~Copyable {
             let number = errno
             let shown = LoggableText(reviewed: "a directory of the environment", unredacted: parent)
             throw CommandFailure(
-                .cannotWrite, "folder.not-made", "can't make a folder in \"\(shown)\": \(SystemErrorNumber(number))",
+                .cannotWrite, "folder.not-made", "can't make a directory in \"\(shown)\": \(SystemErrorNumber(number))",
                 hint: "make sure that you can write to it and that its disk has room")
         }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

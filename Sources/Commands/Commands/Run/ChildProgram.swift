@@ -84,7 +84,7 @@ package struct ChildProgram: ~Copyable {
         guard mask.add(secret) else {
             throw CommandFailure(
                 .badData, "run.too-short", "the secret for \(Self.shown(name)) is too short to be masked",
-                hint: "omit --mask, or use a secret of \(SecretMask.minimumByteCount) bytes or more")
+                hint: "remove --mask, or use a secret of \(SecretMask.minimumByteCount) bytes or more")
         }
     }
 
@@ -94,7 +94,10 @@ package struct ChildProgram: ~Copyable {
         guard let view else { preconditionFailure("a stored secret needs a store") }
         let absence = CommandFailure(
             .notFound, "credential.not-found", "the value of \(shown(variable)) isn't the name of a stored secret",
-            hint: "write NAME=SERVICE/ACCOUNT; run `latchkey list` to see the stored secrets")
+            hint: """
+                write NAME=SERVICE/ACCOUNT, or NAME=latchkey://SERVICE/ACCOUNT in a file; run `latchkey list` to see the stored \
+                secrets
+                """)
         let (key, store) = try await context.find(name, in: view, isReference: true, absence: absence)
         guard let record = try await store.read(key, as: Password.self, deadline: context.deadline) else {
             throw try await context.absence(of: key, in: store, view)

@@ -94,7 +94,7 @@ struct MaskedStart: ~Copyable {
     private static func noTerminal(_ number: Int32) -> CommandFailure {
         CommandFailure(
             .unavailable, "run.not-started", "can't make a terminal for the program: \(SystemErrorNumber(number))",
-            hint: "pipe the program's output, or omit --mask", exitStatus: .programNotStarted)
+            hint: "pipe the program's output, or remove --mask", exitStatus: .programNotStarted)
     }
 
     private static func pipe(for program: String) throws(CommandFailure) -> (reading: Int32, writing: Int32) {

@@ -20,7 +20,7 @@ package struct RunRequest: Sendable {
         let names = assignments.filter { $0.value == nil }
         guard names.count < 2 else {
             throw CommandFailure(
-                .usage, "usage.repeated-option", "more than one --env lacks a secret",
+                .usage, "usage.repeated-option", "only one --env can be without a secret",
                 hint: "set one --env NAME for PROVIDER's token; write the others as --env NAME=SERVICE/ACCOUNT")
         }
         if let name = names.first, provider == nil {
@@ -33,13 +33,13 @@ package struct RunRequest: Sendable {
             guard !arguments.has(option) else {
                 throw CommandFailure(
                     .usage, "usage.missing-operand", "\(option.name) needs PROVIDER",
-                    hint: "omit \(option.name), or write PROVIDER before --")
+                    hint: "remove \(option.name), or write PROVIDER before --")
             }
         }
         guard provider != nil || Self.namesSecrets(arguments) else {
             throw CommandFailure(
                 .usage, "usage.missing-operand",
-                "the command sets neither PROVIDER before -- nor a secret for the program",
+                "run needs a secret for the program: --env, --env-file, --file or PROVIDER",
                 hint: "write --env NAME=SERVICE/ACCOUNT, or PROVIDER before --")
         }
         tokenVariable = names.first.map { String($0.name) }
@@ -148,29 +148,33 @@ package struct RunRequest: Sendable {
     }
 
     static func path(of name: String, in folders: String?) throws(CommandFailure) -> String {
-        guard let path = DetachedProgram.path(of: name, in: folders) else { throw notStarted(name, ENOENT) }
+        guard let path = DetachedProgram.path(of: name, in: folders) else {
+            throw CommandFailure(
+                .notFound, "run.not-found", "the program \(program(name)) doesn't exist",
+                hint: "use the program's path, or install the program", exitStatus: .programNotFound)
+        }
         guard unsafe access(path, X_OK) == 0 else { throw notStarted(name, errno) }
         return path
     }
 
+    private static func program(_ name: String) -> LogMessage {
+        "\"\(LoggableText(reviewed: "the name of a program on the command line", unredacted: name))\""
+    }
+
     /// As env(1) and shells tell the two apart: 127 for a program that isn't there, 126 for one that can't be started.
     static func notStarted(_ name: String, _ number: Int32) -> CommandFailure {
-        let shown = LoggableText(reviewed: "the name of a program on the command line", unredacted: name)
-        switch number {
-        case ENOENT:
-            return CommandFailure(
-                .notFound, "run.not-found", "the program \(shown) doesn't exist",
-                hint: "use the program's path, or install the program", exitStatus: .programNotFound)
-        case E2BIG:
-            return CommandFailure(
-                .usage, "run.not-started",
-                "the program \(shown) can't be started: its arguments and variables are too long together",
-                hint: "pass long secrets with --file", exitStatus: .programNotStarted)
-        default:
-            return CommandFailure(
-                .unavailable, "run.not-started", "can't start \"\(shown)\": \(SystemErrorNumber(number))",
-                exitStatus: .programNotStarted)
-        }
+        let (why, hint): (LogMessage, LogMessage?) =
+            switch number {
+            // execve(2): the file itself was found.
+            case ENOENT: ("its interpreter doesn't exist", "correct the path in the program's first line")
+            case E2BIG: ("its arguments and variables are too long together", "pass long secrets with --file")
+            case EACCES:
+                ("\(SystemErrorNumber(number))", "make the program executable, such as with `chmod u+x`")
+            default: ("\(SystemErrorNumber(number))", nil)
+            }
+        return CommandFailure(
+            .unavailable, "run.not-started", "can't start \(program(name)): \(why)", hint: hint,
+            exitStatus: .programNotStarted)
     }
 
     /// The name of a variable in an error, if it looks like a name. Other text may be a secret in the wrong place.

@@ -30,7 +30,7 @@ enum EditCommand {
         }
         guard !secret.isEmpty else {
             throw CommandFailure(
-                .badData, "secret.empty", "nothing was saved because the file was empty",
+                .badData, "secret.empty", "nothing was stored because the file was empty",
                 hint: "to delete the secret, run `latchkey delete`")
         }
         var options = SaveOptions(contentType: secret.isText ? .text : .binary, condition: .matches(record.version))
@@ -50,7 +50,7 @@ enum EditCommand {
             }
             if isConflict { options.condition = .none }
         }
-        context.output.note("saved the secret for \(key)")
+        context.output.note("stored the secret for \(key) in \(store.identity)")
         try await context.warnOfOtherPlaces(of: key, savedIn: store, view)
         return .success
     }

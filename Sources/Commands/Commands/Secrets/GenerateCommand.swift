@@ -39,7 +39,7 @@ enum GenerateCommand {
         let condition = try await context.conditionToReplace(key, in: store, isForced: arguments.has(force))
         let options = SaveOptions(label: arguments.value(label), contentType: .text, condition: condition)
         try await store.save(try make(arguments), for: key, options: options, deadline: context.deadline)
-        context.output.note("saved a new secret for \(key)")
+        context.output.note("stored a new secret for \(key) in \(store.identity)")
         try await context.warnOfOtherPlaces(of: key, savedIn: store, view)
         return .success
     }
@@ -48,7 +48,7 @@ enum GenerateCommand {
         if arguments.has(words), let other = [length, alphabet].first(where: arguments.has) {
             throw CommandFailure(
                 .usage, "generate.contradiction", "\(words.name) and \(other.name) can't be combined",
-                hint: "remove one of the two options")
+                hint: "remove one of the options")
         }
         if arguments.optionalOperand("SERVICE") == nil, let other = [label, force].first(where: arguments.has) {
             throw CommandFailure(

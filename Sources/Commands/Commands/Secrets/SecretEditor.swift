@@ -37,11 +37,12 @@ struct SecretEditor {
         let path = own.path + "/secret"
         try write(secret, to: path)
         SecretPrompt.restoreTerminal()
-        let status = try wait { try start(path) }
+        let status = ChildProcess.exitStatus(try wait { try start(path) })
         guard status == 0 else {
             throw CommandFailure(
-                .unavailable, "editor.failed", "the editor ended with an error, and nothing was saved",
-                hint: "set EDITOR to a program that waits until the file is closed")
+                .unavailable, "editor.failed", "the editor ended with status \(status), so nothing was stored",
+                hint: status == 127
+                    ? "set EDITOR to the command of an installed editor" : "run `latchkey edit` again, or set EDITOR")
         }
         // The editor may have replaced the file.
         let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
@@ -80,7 +81,7 @@ struct SecretEditor {
     private func unusable(_ number: Int32) -> CommandFailure {
         CommandFailure(
             .cannotWrite, "editor.file", "can't use the edited file: \(SystemErrorNumber(number))",
-            hint: "use an editor that keeps the file yours")
+            hint: "set EDITOR to an editor that saves the file in its place")
     }
 
     // MARK: - The program

@@ -69,7 +69,7 @@ package enum TransferCommand {
         guard !keys.isEmpty || !items.isEmpty else {
             throw CommandFailure(
                 .notFound, "credential.not-found", "no matching credential in \(source.identity)",
-                hint: "run `latchkey list --store \(ends.0.backend.name)` to see the stored secrets")
+                hint: "run `latchkey list \(ends.0.option)` to see the stored secrets")
         }
         let run = TransferRun(
             transfer: transfer, work: mode == .copy ? "copying" : "moving", isRehearsal: arguments.has(dryRun),
@@ -192,6 +192,11 @@ struct TransferEnd {
             store, namedBy: option.name, otherwise: "a vault's path has a slash, such as ./vault")
         // As for every chosen store: only persistent ones.
         backend = try context.selector.backend(NamedStore(name: store, source: .argument))
+    }
+
+    /// The option with which other commands use this store.
+    var option: LogMessage {
+        isOtherVault ? "--vault \(CredentialName.word(settings.vaultPath))" : "--store \(backend.name)"
     }
 
     func open() async throws -> any CredentialStore {

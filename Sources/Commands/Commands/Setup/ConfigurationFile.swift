@@ -40,7 +40,7 @@ struct ConfigurationFile: Sendable {
             CommandFailure(
                 .cannotWrite, "setup.cannot-write",
                 "can't write \"\(shown)\", which is unchanged: \(error)",
-                hint: "make sure that you own its folder and that the disk isn't full")
+                hint: "make sure that you own its directory and that the disk isn't full")
         }) { () throws(SystemErrorNumber) in
             try content.withExposedBytes { (bytes) throws(SystemErrorNumber) in
                 try PrivateFile.replace(target, with: bytes, mode: mode)

@@ -117,7 +117,7 @@ struct SetupRecords: Sendable {
         CommandFailure(
             .cannotWrite, "setup.cannot-write",
             "can't record the change, so nothing was changed: \(error)",
-            hint: "make sure that you own the folder for state (XDG_STATE_HOME) and that its disk isn't full")
+            hint: "make sure that you own the directory for state (XDG_STATE_HOME) and that its disk isn't full")
     }
 
     func remove(_ name: String) { unsafe unlink(path(name)) }
@@ -145,7 +145,7 @@ struct HelperLink: Sendable {
             throw CommandFailure(
                 .refused, "setup.other-program",
                 "\(shown(place)) is another program with the name that the tool looks for",
-                hint: "remove that program from PATH, or link \(shown(name)) to `latchkey` in a folder before it")
+                hint: "remove that program from PATH, or link \(shown(name)) to `latchkey` in a directory before it")
         }
         return FileSystem.resolving(path) == program
     }
@@ -165,7 +165,7 @@ struct HelperLink: Sendable {
             "can't create the link \"\(shown(path))\": \(SystemErrorNumber(number))",
             hint: number == EEXIST
                 ? "rename or remove what is there"
-                : "create a link with that name to `latchkey` yourself, in a folder on PATH")
+                : "create a link with that name to `latchkey` yourself, in a directory on PATH")
     }
 
     /// Whether the tool finds ours on PATH.

@@ -115,7 +115,7 @@ enum AccountsCommand {
         } else {
             try context.output.write(
                 table(rows.all, namesStore: context.usesAllStores),
-                orNote: "no account is signed in; `latchkey help sign-in` says how to sign in")
+                orNote: "no account is signed in; to see how to sign in, run `latchkey help sign-in`")
         }
         if let damage = rows.damage { throw damage }
         // An unreadable store may contain the session too.

@@ -74,12 +74,12 @@ extension CommandContext {
             if let page = configuration.builtIn?.registrationPage(at: configuration.host) {
                 "at \(LoggableText(reviewed: "a page of a built-in service, on a host that was named", unredacted: page))"
             } else {
-                "with the server"
+                "at the server"
             }
         guard configuration.builtIn?.takesAnyLoopbackPath != true, let redirect = try? configuration.provider().redirect
         else { return "register a desktop client \(page), then run `latchkey \(command) --client-id ID`" }
         return
-            "register a client \(page) with the redirect URI \(redirect), then run `latchkey \(command) --client-id ID`"
+            "register a client with the redirect URI \(redirect) \(page), then run `latchkey \(command) --client-id ID`"
     }
 
     /// Warns of a redirect URI that another provider's responses come to as well: a code of one of the two servers

@@ -52,7 +52,7 @@ extension CommandContext {
         let hint: LogMessage =
             switch builtIn?.host {
             case nil:
-                "run `latchkey provider list` to see the providers, or add one: `latchkey sign-in \(name) --issuer URL --client-id ID`"
+                "run `latchkey provider list` to see the providers; to add \"\(name)\", run `latchkey sign-in \(name) --issuer URL --client-id ID`"
             case .required: "to sign in, run `latchkey sign-in \(name) --host HOST`"
             case _ where builtIn?.findsServerByAccount == true:
                 "to sign in, run `latchkey sign-in \(name) --account HANDLE`"
@@ -123,7 +123,7 @@ extension ProviderName {
         guard let name = ProviderName(text) else {
             throw CommandFailure(
                 .usage, "provider.name", "a provider's name has 1 to 64 lower-case letters, digits, dots and hyphens",
-                hint: "run `latchkey provider list` to see the providers")
+                hint: "use a name such as my-server, or one that `latchkey provider list` prints")
         }
         self = name
     }

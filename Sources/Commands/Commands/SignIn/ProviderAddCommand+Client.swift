@@ -33,7 +33,7 @@ extension ProviderAddCommand {
         if hasSecret && !takes.secret || hasKey && !takes.key {
             throw CommandFailure(
                 .usage, "provider.client-auth", "--client-auth doesn't go with the client secret or key",
-                hint: "leave --client-auth out, or set the client secret or key that it takes")
+                hint: "remove --client-auth, or set the client secret or key that it takes")
         }
         return method
     }

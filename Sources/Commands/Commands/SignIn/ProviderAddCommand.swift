@@ -32,7 +32,7 @@ enum ProviderAddCommand {
 
     static let command = Command(
         "provider", "add", summary: "add a server to sign in at",
-        operands: [.required("NAME", help: "name of your choice: lower-case letters, digits, hyphens")],
+        operands: [.required("NAME", help: "name of your choice: lower-case letters, digits, dots, hyphens")],
         options: [
             SignInOptions.issuer, service, SignInOptions.resource, SignInOptions.host, SignInOptions.clientID, register,
             SignInOptions.clientSecret, SignInOptions.clientAuthentication, newClientKey, clientKey,
@@ -217,8 +217,9 @@ enum ProviderAddCommand {
             guard arguments.value(SignInOptions.clientID) == nil, !arguments.has(SignInOptions.clientSecret)
             else {
                 throw CommandFailure(
-                    .usage, "provider.register", "--register gets a client ID from the server",
-                    hint: "remove --client-id and --client-secret-stdin")
+                    .usage, "provider.register",
+                    "--register, which gets a client ID from the server, can't be combined with a client ID or secret",
+                    hint: "remove --client-id and --client-secret-stdin, or --register")
             }
         }
         let placeholder = registers || resource != nil ? BuiltInProvider.unregisteredClientID : nil

@@ -101,7 +101,7 @@ struct ProviderConfiguration: Sendable {
         guard Set(names).count == names.count else {
             throw CommandFailure(
                 .usage, "provider.parameter-twice", "--parameter sets the same parameter twice",
-                hint: "remove one of the two")
+                hint: "remove one of the options")
         }
         return texts
     }

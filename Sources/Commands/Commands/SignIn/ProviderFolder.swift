@@ -87,23 +87,23 @@ struct ProviderFolder: Sendable {
         CommandFailure(
             .refused, "provider.not-own",
             "the file of the provider \(name) is a link, belongs to another user, or can be changed by other users",
-            hint: "check \(shown(file(name))), then run chmod go-w on the file and its folder")
+            hint: "check \(shown(file(name))), then run chmod go-w on the file and its directory")
     }
 
     private func unreadable(_ error: SystemErrorNumber) -> CommandFailure {
         CommandFailure(
             .configuration, "provider.unusable",
-            "can't read the providers' folder \"\(shown(path))\": \(error)",
-            hint: "use a folder that you own, with mode 0700")
+            "can't read the providers' directory \"\(shown(path))\": \(error)",
+            hint: "use a directory that you own, with mode 0700")
     }
 
     private func unusable(_ error: SystemErrorNumber) -> CommandFailure {
         CommandFailure(
             .cannotWrite, "provider.unusable",
-            "can't write to the providers' folder \"\(shown(path))\": \(error)",
+            "can't write to the providers' directory \"\(shown(path))\": \(error)",
             hint: error.number == EROFS
-                ? "set LATCHKEY_CONFIG or HOME to a folder that you can write to"
-                : "use a folder that you own, with mode 0700")
+                ? "set LATCHKEY_CONFIG or HOME to a directory that you can write to"
+                : "use a directory that you own, with mode 0700")
     }
 
     private func shown(_ path: String) -> LoggableText {

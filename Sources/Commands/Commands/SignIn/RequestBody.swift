@@ -20,7 +20,7 @@ final class RequestBody: Sendable {
         case (nil, let json?): content = try Self.json(json)
         case (_?, _?):
             throw CommandFailure(
-                .usage, "request.data", "--data and --json-body can't be combined", hint: "remove one of them")
+                .usage, "request.data", "--data and --json-body can't be combined", hint: "remove one of the options")
         }
         if !fields.contains(where: { $0.name.lowercased() == "content-type" }) {
             let type = arguments.value(RequestCommand.contentType) ?? "application/json"
@@ -43,7 +43,7 @@ final class RequestBody: Sendable {
         if failure(JSONError.self, of: try JSONDocument(body.duplicate(as: MessageBody.self))) != nil {
             throw CommandFailure(
                 .usage, "request.data", "--json-body takes JSON of at most 256 KiB",
-                hint: "quote it for the shell: --json-body '{\"name\": \"value\"}'; or give --data @FILE")
+                hint: "quote it for the shell: --json-body '{\"name\": \"value\"}'; or use --data @FILE")
         }
         return body
     }
@@ -53,7 +53,9 @@ final class RequestBody: Sendable {
         guard data.hasPrefix("@"), data.utf8.count > 1 else {
             throw CommandFailure(
                 .usage, "request.data", "--data takes @FILE, or @- for standard input",
-                hint: "arguments can be seen by every user of this machine; for JSON without a secret give --json-body")
+                hint:
+                    "write the data to a file, because every user of this machine can see arguments; JSON without a secret can follow --json-body"
+            )
         }
         let limit = RequestCommand.maximumByteCount
         if data == "@-" { return try SecretInput.readAll(as: MessageBody.self, limit: limit) }

@@ -94,7 +94,7 @@ enum RequestCommand {
         let (word, option) = (arguments.optionalOperand("METHOD"), arguments.value(method))
         guard word == nil || option == nil else {
             throw CommandFailure(
-                .usage, "request.method", "METHOD and --method can't be combined", hint: "remove one of them")
+                .usage, "request.method", "METHOD and --method can't be combined", hint: "remove METHOD or --method")
         }
         guard let name = word ?? option else {
             let hasBody =
@@ -103,7 +103,7 @@ enum RequestCommand {
         }
         guard let method = GuardedRequest.Method(rawValue: name) else {
             throw CommandFailure(
-                .usage, "request.method", "METHOD is GET, HEAD, POST, PUT, PATCH or DELETE",
+                .usage, "request.method", "METHOD must be GET, HEAD, POST, PUT, PATCH or DELETE",
                 hint: "run `latchkey help request`")
         }
         return method

@@ -58,7 +58,7 @@ struct SchemeEntries {
     private static func unwritable(_ error: SystemErrorNumber) -> CommandFailure {
         CommandFailure(
             .cannotWrite, "scheme.unwritable", "can't write the desktop's entries: \(error)",
-            hint: "look at the owner and mode of the applications folder below your data home")
+            hint: "look at the owner and mode of the applications directory below your data home")
     }
 
     // MARK: - What an entry says
@@ -72,12 +72,12 @@ struct SchemeEntries {
             if error == OAuthError(.invalidConfiguration(.redirectScheme)) {
                 throw CommandFailure(
                     .usage, "scheme.common", "a scheme without a dot may be claimed by another program as well",
-                    hint: "use one like com.example.app, or add --any-scheme")
+                    hint: "use a scheme such as com.example.app, or add --any-scheme")
             }
         }
         throw CommandFailure(
-            .usage, "scheme.malformed", "not a private-use scheme",
-            hint: "lower-case letters, digits, dots, hyphens and plus signs, such as com.example.app")
+            .usage, "scheme.malformed", "the scheme isn't a private-use scheme",
+            hint: "use lower-case letters, digits, dots, hyphens and plus signs, such as com.example.app")
     }
 
     /// Desktop Entry Specification, "Recognized desktop entry keys".

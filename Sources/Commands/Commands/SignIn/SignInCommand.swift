@@ -91,10 +91,6 @@ enum SignInCommand {
         }
         if arguments.has(SignInOptions.clientSecret) {
             try await ProviderAddCommand.keepSecret(configuration, context)
-        } else if methods.wanted == nil, methods.devicePrompt != nil, redirect == nil,
-            try await needsDeviceCode(configuration, context)
-        {
-            methods.wanted = .device
         }
         let account = arguments.value(SignInOptions.account)
         let deadline = Deadline.after(timeout)
@@ -156,23 +152,6 @@ enum SignInCommand {
         configuration.scopes = try ScopeList(union + scopes).scopes
     }
 
-    /// Whether the server would refuse a browser's code: GitHub wants the client's secret with it, and there is none.
-    private static func needsDeviceCode(
-        _ configuration: ProviderConfiguration, _ context: CommandContext
-    ) async throws -> Bool {
-        guard configuration.builtIn?.name.text == "github" else { return false }
-        let key = try SignInService.clientSecretKey(of: configuration.provider())
-        let store = try await context.store(of: configuration)
-        if configuration.secretMethod != ClientAuthentication.Method.none,
-            try await store.read(key, as: ClientSecret.self, deadline: context.deadline) != nil
-        {
-            return false
-        }
-        context.output.note(
-            "using a device code: github wants a client secret for a browser (add --client-secret-stdin)")
-        return true
-    }
-
     /// At AT Protocol the account comes first: its handle or DID leads to its servers. By default it is the current
     /// account, perhaps with a session that has ended.
     private static func signIn(
@@ -217,6 +196,7 @@ enum SignInCommand {
         let (output, canPaste) = (context.output, methods.terminal != nil && methods.sessionEnvironment.hasTerminal)
         methods.announce = { choice in
             if choice.reason != .asked { output.note(choice.logMessage) }
+            if choice.reason == .noClientSecret { output.note("to use a browser, add --client-secret-stdin") }
             if let wait = wait(choice.way, timeout, canPaste: canPaste) { output.note(wait) }
         }
         return methods
@@ -259,7 +239,7 @@ enum SignInCommand {
         guard asked.count < 2 else {
             throw CommandFailure(
                 .usage, "sign-in.two-agents", "--browser, --scheme, --paste and --device can't be combined",
-                hint: "remove all but one of them")
+                hint: "remove all of these options but one")
         }
         let isEphemeral = arguments.has(ephemeral)
         let way = asked.first?.1
@@ -271,15 +251,15 @@ enum SignInCommand {
         case .device where isEphemeral || arguments.value(SignInOptions.redirect) != nil:
             throw CommandFailure(
                 .usage, "sign-in.two-agents", "--device can't be combined with --ephemeral or --redirect",
-                hint: "remove one of them")
+                hint: "remove one of the options")
         case .paste where !mayPrompt:
             throw CommandFailure(
                 .refused, "sign-in.paste-forbidden", "--paste asks a question, which --no-prompt forbids",
-                hint: "remove one of them")
+                hint: "remove one of the options")
         case .device where !mayPrompt:
             throw CommandFailure(
                 .refused, "sign-in.device-forbidden", "--device shows a code, which --no-prompt forbids",
-                hint: "remove one of them")
+                hint: "remove one of the options")
         case nil where isEphemeral: return .browser
         default: return way
         }

@@ -31,7 +31,7 @@ enum SignOutCommand {
         guard arguments.value(SignInOptions.account) == nil else {
             throw CommandFailure(
                 .usage, "sign-out.one-or-all", "--account and --everywhere can't be combined",
-                hint: "remove one of them")
+                hint: "remove one of the options")
         }
         try await signOutEverywhere(arguments, context)
         return .success
@@ -67,6 +67,9 @@ enum SignOutCommand {
                     error, "the tokens were revoked, but the session couldn't be deleted: \(error.cause)",
                     hint: "run `latchkey sign-out` again once the store can be written")
             case .failed(let error): throw error
+            case .absent where account == nil:
+                throw CommandFailure(
+                    SignInError(.notSignedIn), "no account is signed in at \"\(configuration.name)\"", hint: nil)
             case .absent: throw SignInError(.notSignedIn)
             case .deleted: break
             }

@@ -197,7 +197,7 @@ extension ParsedArguments {
         guard given.count > 1 else { return }
         throw CommandFailure(
             .usage, "slot.contradiction", "\(given[0].name) and \(given[1].name) set two \(what)",
-            hint: "remove one of the two options")
+            hint: "remove one of the options")
     }
 }
 

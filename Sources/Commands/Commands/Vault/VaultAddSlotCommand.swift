@@ -44,6 +44,8 @@ enum VaultAddSlotCommand {
             throw error
         }
         key.announce(on: context.output)
+        let other: LogMessage = old == name ? "" : " with the slot \"\(name)\""
+        context.output.note(replaced.map { "replaced the slot \"\($0.name)\"\(other)" } ?? "added the slot \"\(name)\"")
         if let path = arguments.value(NewVaultKey.keyFile) {
             context.remember(AbsolutePath.of(path), for: vault)
         }
@@ -60,7 +62,7 @@ enum VaultAddSlotCommand {
         if let old, !names.contains(old) { throw CommandFailure(absentSlot: old, in: vault) }
         guard name == old || !names.contains(name) else {
             throw StoreError(
-                .conflict, "the vault already has a key slot named \(name)",
+                .conflict, "the vault already has a key slot named \"\(name)\"",
                 hint: "choose another name, or replace the old slot with --replace")
         }
         return slots
@@ -70,7 +72,7 @@ enum VaultAddSlotCommand {
 extension CommandFailure {
     init(absentSlot name: KeySlotName, in vault: VaultStore) {
         self.init(
-            .notFound, "slot.not-found", "\(vault.identity) doesn't contain a key slot \(name)",
+            .notFound, "slot.not-found", "\(vault.identity) doesn't contain the key slot \"\(name)\"",
             hint: "run `latchkey vault slots` to see the slots")
     }
 }

@@ -8,15 +8,15 @@ enum VaultExportCommand {
 
     static let command = Command(
         "vault", "export", summary: "export a vault to a new vault with a separate key",
-        operands: [.required("FILE", help: "new vault, in a folder that other users can't change")],
+        operands: [.required("FILE", help: "new vault, in a directory that other users can't change")],
         options: NewVaultKey.options + [leaveOutDamaged],
         details: """
             The export is a separate vault, with everything at one moment. Unless an option sets its key, export asks for a passphrase
             twice. The file appears complete or not at all, after export has verified it. Other programs can use the vault during the
             export; a large vault needs space for a second copy until then.
 
-            FILE may also be the URI of a database with empty tables. Other users may read FILE's folder, but must not be able to change
-            it. To use the export as a vault, move it to a folder of its own with mode 700.
+            FILE may also be the URI of a database with empty tables. Other users may read FILE's directory, but must not be able to change
+            it. To use the export as a vault, move it to a directory of its own with mode 700.
 
             --leave-out-damaged exports a damaged vault without the check against the last saved state, so someone may have replaced a
             secret with an older one. Run `latchkey vault verify` first.

@@ -25,7 +25,7 @@ enum VaultImportCommand {
             import checks all of FILE first. It then imports up to a thousand credentials or 8 MiB at a time, and verifies each copy. If
             interrupted, run the command again: nothing is lost or stored in part.
 
-            FILE must be your own file, in a folder that other users can't change, or the URI of a database.
+            FILE must be your own file, in a directory that other users can't change, or the URI of a database.
             """,
         examples: [
             "latchkey vault import ~/backup.vault", "latchkey vault import old.vault --on-conflict keep",
@@ -103,7 +103,7 @@ enum VaultImportCommand {
 
     private static func refuseExisting(_ path: String) throws {
         try VaultInitCommand.refuseExisting(
-            path, hint: "omit --new-key-file to import into the existing vault, or move a damaged one away")
+            path, hint: "remove --new-key-file to import into the existing vault, or move a damaged one away")
     }
 
     /// Whether a vault is to be made first, as the person said by an option or says now.
@@ -155,7 +155,7 @@ enum VaultImportCommand {
                 VaultKeySearch(credentialsDirectory: context.environment["CREDENTIALS_DIRECTORY"]) {
                     (attempt) throws(StoreError) in
                     try prompt.askForPassphrase(
-                        "Passphrase of the file to import", attempt: attempt, otherwise: "give --import-passphrase-fd")
+                        "Passphrase of the file to import", attempt: attempt, otherwise: "add --import-passphrase-fd N")
                 })
         }
         do throws(StoreError) {
@@ -163,8 +163,10 @@ enum VaultImportCommand {
         } catch {
             guard error.recoveries.contains(.chooseKeyFile) else { throw damaged(error, path) }
             throw StoreError(
-                error.code, error.cause,
-                hint: arguments.has(keyFile) ? "check --key-file" : "add --key-file with FILE's key file",
+                error.code, "can't open the file to import: \(error.cause)",
+                hint: arguments.has(keyFile)
+                    ? "set --key-file to the key file that the export was written with"
+                    : "add --key-file with the key file that the export was written with",
                 platform: error.platform)
         }
     }

@@ -11,7 +11,7 @@ enum VaultLockCommand {
     ) { _, context in
         let vault = try await context.settings.lockedVault()
         let wasUnlocked = try vault.endUnlocking()
-        let done: LogMessage = wasUnlocked ? "locked the vault" : "the vault was not unlocked"
+        let done: LogMessage = wasUnlocked ? "locked the vault" : "nothing to lock"
         let still = context.output.isJSON ? nil : await stillOpening(vault, context)
         try context.output.tell(
             still.map { "\(done); the vault's \($0) still opens it without a question" } ?? done,

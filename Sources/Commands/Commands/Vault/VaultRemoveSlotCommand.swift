@@ -7,8 +7,8 @@ enum VaultRemoveSlotCommand {
         operands: [.required("NAME", help: "slot to remove")], options: [.yes],
         details: """
             At a terminal, remove-slot asks before it removes the slot. The last slot can't be removed. If the slot has a key in the
-            desktop's keyring, remove-slot deletes that key too, so copies of the vault that have no other slot can't be opened any
-            more. Old copies of the vault still open with any other removed key, and so do later ones: run `latchkey vault rekey` to
+            desktop's keyring, remove-slot deletes that key too, so copies of the vault without another slot can no longer be opened.
+            Old copies of the vault still open with any other removed key, and so do later ones: run `latchkey vault rekey` to
             stop that. Exits with 1 if the vault has no such slot.
             """,
         examples: ["latchkey vault remove-slot laptop"]
@@ -19,16 +19,17 @@ enum VaultRemoveSlotCommand {
         let slot = slots.first { $0.name == name }
         let rest = slots.filter { $0.name != name }.map { "\($0.name)" as LogMessage }
         if slot != nil, !rest.isEmpty, context.asks(arguments),
-            try !context.confirm("Remove the slot \(name)? The slots that stay: \(LogMessage.joined(rest)).")
+            try !context.confirm("Remove the slot \"\(name)\"? The slots that stay: \(LogMessage.joined(rest)).")
         {
             throw CommandFailure(
-                .refused, "slot.kept", "the slot \(name) was not removed",
+                .refused, "slot.kept", "the slot \"\(name)\" was not removed",
                 hint: "answer y, or add --yes to remove it without a question")
         }
         guard try await vault.removeSlot(name, deadline: context.deadline) else {
             throw CommandFailure(absentSlot: name, in: vault)
         }
         context.logger.info("removed the key slot \(name) from \(vault.identity)")
+        context.output.note("removed the slot \"\(name)\"")
         await context.forgetKey(of: slot, in: vault)
         return .success
     }

@@ -20,7 +20,7 @@ enum VaultSlotsCommand {
     }
 
     private static func table(_ slots: [KeySlotDescription]) -> TextTable {
-        var table = TextTable("NAME", "KIND", "MADE", "COST", dropping: ["COST", "MADE"])
+        var table = TextTable("NAME", "KIND", "CREATED", "COST", dropping: ["COST", "CREATED"])
         for slot in slots {
             let cost: LogMessage = slot.cost.map { "\($0.memoryByteCount >> 20) MiB × \($0.passes)" } ?? "-"
             table.append("\(slot.name)", "\(slot.kind)", "\(Moment(slot.created))", cost)
@@ -31,7 +31,7 @@ enum VaultSlotsCommand {
     private static func json(_ slot: KeySlotDescription) -> JSONOutput {
         .object([
             ("name", .message("\(slot.name)")), ("kind", .message("\(slot.kind)")),
-            ("made", .message("\(Moment(slot.created))")),
+            ("created", .message("\(Moment(slot.created))")),
         ])
     }
 }

@@ -62,13 +62,13 @@ enum VaultVerifyCommand {
 
     private static func json(_ found: VaultVerification, _ done: VaultAcceptance?) -> JSONOutput {
         var members: [(name: StaticString, value: JSONOutput)] = [
-            ("sound", .bool(found.isSound)), ("credentials", .number(Int64(found.itemCount))),
+            ("intact", .bool(found.isSound)), ("credentials", .number(Int64(found.itemCount))),
             ("problems", .array(found.problems.map { .message("\($0)") })),
         ]
         if let done {
             members.append(("dropped", .array(done.dropped.map { .message("\($0)") })))
             members.append(("restored", .array(done.restored.map { .message("\($0)") })))
-            members.append(("index_made_anew", .bool(done.hasNewIndex)))
+            members.append(("index_rebuilt", .bool(done.hasNewIndex)))
             members.append(("accepted", .optional(done.lost.map { "\($0)" as LogMessage })))
         }
         return .object(members)

@@ -224,10 +224,10 @@ extension ATProtocolClient {
     /// - Parameters:
     ///   - handle: a handle or a DID.
     ///   - agent: the user agent to sign in with.
-    ///   - deadline: the time limit for the person.
+    ///   - deadline: the time limit for the person (default: ten minutes).
     @discardableResult
     public func authenticate(
-        handle: String, presenting agent: UserAgent, deadline: Deadline
+        handle: String, presenting agent: UserAgent, deadline: Deadline = .after(.seconds(600))
     ) async throws(ATProtocolError) -> SessionSummary {
         do throws(ATProtocolError) {
             return try await authenticate(handle) { service, account throws(SignInError) in

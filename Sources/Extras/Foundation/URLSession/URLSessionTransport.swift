@@ -96,13 +96,13 @@ struct FileTransfer: HTTPTransport {
 /// after it has arrived.
 public struct ClosureTransport: HTTPTransport {
     /// Sends a request of Foundation's and returns the whole response, or throws.
-    public typealias OAuthProvider = @Sendable (URLRequest) async throws -> (Data, URLResponse)
+    public typealias Send = @Sendable (URLRequest) async throws -> (Data, URLResponse)
 
-    private let provide: OAuthProvider
+    private let closure: Send
 
-    /// Calls `provide` for each request.
-    public init(_ provide: @escaping OAuthProvider) {
-        self.provide = provide
+    /// Calls `send` for each request.
+    public init(_ send: @escaping Send) {
+        closure = send
     }
 
     /// Throws a `TransportError` of the same kind as the closure's error, without its text.
@@ -116,7 +116,7 @@ public struct ClosureTransport: HTTPTransport {
         let received: (Data, URLResponse)
         do {
             try Task.checkCancellation()
-            received = try await provide(foundationRequest)
+            received = try await closure(foundationRequest)
         } catch {
             throw TransportError(error, origin: origin)
         }

@@ -340,8 +340,10 @@ extension SignInService {
         if provider.codesNeedSecret, methods.wanted == nil {
             capabilities.lacksSecret = try await clientSecret() == nil
         }
-        // A caller that can ask at a terminal, but runs without one, is a job, whose output may have no reader.
-        let canShow = methods.terminal == nil || capabilities.sessionEnvironment.hasTerminal
+        // A caller that can ask at a terminal, but runs without one, is a job, whose output may have no reader. A code is
+        // shown there only if any other method would be refused.
+        let canShow =
+            methods.terminal == nil || capabilities.sessionEnvironment.hasTerminal || capabilities.lacksSecret
         // The metadata is requested only where it matters.
         capabilities.hasDeviceGrant = methods.devicePrompt != nil && canShow
         let choice = try chosen(capabilities, methods, redirect)

@@ -89,11 +89,11 @@ package struct SignInChoice: Sendable, Hashable {
     private static func choose(
         _ capabilities: Capabilities, _ redirect: RedirectURI.Kind
     ) throws(UserAgentError) -> SignInChoice {
-        if capabilities.lacksSecret, capabilities.hasDeviceGrant { return SignInChoice(.device, .noClientSecret) }
         let sessionEnvironment = capabilities.sessionEnvironment
         let hasBrowser = sessionEnvironment.namesBrowser || sessionEnvironment.hasDisplay
         let hasTerminal = sessionEnvironment.hasTerminal
         let showsCode = capabilities.hasDeviceGrant && !capabilities.namesRedirect
+        if capabilities.lacksSecret, showsCode { return SignInChoice(.device, .noClientSecret) }
         let whyBrowser: Reason = sessionEnvironment.namesBrowser ? .namedBrowser : .display
         switch redirect {
         case .loopback where hasBrowser:

@@ -108,7 +108,7 @@ extension UserAgentError.Reason {
         case .noPrivateWindow: "none of the installed browsers is known to open private windows"
         case .cannotListen(let problem): problem.error.cause
         case .cannotWaitForHandler(let number):
-            "can't use the folder for the scheme handler's response: \(SystemErrorNumber(number))"
+            "can't use the directory for the scheme handler's response: \(SystemErrorNumber(number))"
         case .noPrivateScheme: "the redirect URI lacks a private-use scheme"
         case .unsupportedRedirect: "this way to sign in can't receive a response at that redirect address"
         case .noTerminal: "no terminal to ask on"
@@ -120,10 +120,7 @@ extension UserAgentError.Reason {
     var hint: LogMessage? {
         switch self {
         case .noWay:
-            """
-            run the command at a terminal (`ssh -t`, `podman run -it`) or a desktop, or set BROWSER; \(Recovery.device); \
-            \(Recovery.copySession)
-            """
+            "run the command at a terminal (`ssh -t`, `podman run -it`), or \(Recovery.device)"
         case .noHandler: "\(Recovery.installHandler)"
         case .noDisplay, .noBrowser, .browserFailed: "\(Recovery.paste), or set BROWSER"
         case .malformedBrowser: "set BROWSER to a command such as firefox, or \(Recovery.paste)"

@@ -14,7 +14,7 @@ extension FileStatus {
         guard !isWritableByOthers else {
             throw FileProblem.refuse(
                 what, path, "can be changed by other users",
-                hint: "if it is the right file, run chmod 600 on it, and consider who may have changed it")
+                hint: "check who may have changed the file, then run `chmod 600 \(FileProblem.loggable(path))`")
         }
     }
 
@@ -24,7 +24,7 @@ extension FileStatus {
         guard isPrivate else {
             throw FileProblem.refuse(
                 what, path, "can be used by other users",
-                hint: "if it is the right file, run chmod 600 on it, and consider who may have read it")
+                hint: "check who may have read the file, then run `chmod 600 \(FileProblem.loggable(path))`")
         }
         guard linkCount == 1 else {
             throw FileProblem.refuse(what, path, "has a second name (a hard link)", hint: "remove the other name")
@@ -36,7 +36,7 @@ extension FileStatus {
 enum FileProblem {
     static func refuse(
         _ what: StaticString, _ path: String, _ problem: StaticString,
-        hint: LogMessage? = "use a file of your own, in a folder that only you can write"
+        hint: LogMessage? = "use a file of your own, in a directory that only you can write"
     ) -> StoreError {
         StoreError(.permissionDenied, "the \(what) \(loggable(path)) \(problem)", hint: hint)
     }
@@ -47,14 +47,19 @@ enum FileProblem {
         let platform = PlatformCode.errno(number)
         return switch number {
         case ENOENT, ENOTDIR: StoreError(.unavailable, "no \(what) at \(path)", hint: hint, platform: platform)
-        case EEXIST: StoreError(.conflict, "the \(what) \(path) exists already", hint: hint, platform: platform)
+        case EEXIST: StoreError(.conflict, "the \(what) \(path) already exists", hint: hint, platform: platform)
         case EACCES, EPERM, ELOOP:
-            StoreError(.permissionDenied, "the \(what) \(path) can't be used", hint: hint, platform: platform)
+            StoreError(
+                .permissionDenied, "the \(what) \(path) can't be used: \(SystemErrorNumber(number))", hint: hint,
+                platform: platform)
         case ENOSPC, EDQUOT, EROFS, EIO, EFBIG:
             StoreError(
                 .cannotWrite, "the \(what) \(path) can't be written: \(SystemErrorNumber(number))",
                 hint: hint ?? "make sure that the disk isn't full, and that you can write to it", platform: platform)
-        default: StoreError(.unavailable, "the \(what) \(path) can't be used", hint: hint, platform: platform)
+        default:
+            StoreError(
+                .unavailable, "the \(what) \(path) can't be used: \(SystemErrorNumber(number))", hint: hint,
+                platform: platform)
         }
     }
 

@@ -89,6 +89,6 @@ public enum VaultKeyFile {
     private static func wrongLength(_ path: String) -> StoreError {
         StoreError(
             .wrongKey, "\(FileProblem.loggable(path)) isn't a key file: a key file has exactly \(byteCount) bytes",
-            hint: "use the key file that was created with the vault")
+            hint: "use the vault's key file; for a new vault, choose a path that doesn't exist")
     }
 }

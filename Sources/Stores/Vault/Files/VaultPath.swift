@@ -17,7 +17,7 @@ struct VaultPath {
 
     private static func openHint(_ number: Int32) -> LogMessage {
         number == ENOENT || number == ENOTDIR
-            ? "\(Recovery.createVault)" : "make sure that you own the file and its folders, with modes 600 and 700"
+            ? "\(Recovery.createVault)" : "make sure that you own the file and its directories, with modes 600 and 700"
     }
 
     // MARK: - Finding
@@ -119,7 +119,7 @@ struct VaultPath {
                     // A missing parent may be a disk that isn't mounted, so it isn't created.
                     throw FileProblem.system(
                         "directory", String(name.directory.dropLast()), number: ENOENT,
-                        hint: "create the folder first, or make sure that its disk is mounted")
+                        hint: "create the directory first, or make sure that its disk is mounted")
                 }
                 return try checkWritable(directory)
             case .failure(let error):
@@ -207,7 +207,7 @@ struct VaultPath {
                 guard !status.isWritableByOthers || status.mode & S_ISVTX != 0 else {
                     throw FileProblem.refuse(
                         "directory", path, "can be changed by other users, who could replace the vault",
-                        hint: "remove their permission to write there")
+                        hint: "run `chmod go-w \(FileProblem.loggable(path))`")
                 }
             }
             if path == "/" { return }

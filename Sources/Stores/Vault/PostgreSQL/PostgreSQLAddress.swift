@@ -128,7 +128,9 @@ struct PostgreSQLAddress: Sendable, Hashable {
                 continue
             }
             guard schema == nil, let name = PostgreSQLSchemaName(String(parameter.dropFirst("schema=".count))) else {
-                throw .noDatabaseURI("its schema has to be one name of letters, digits and `_`")
+                throw .noDatabaseURI(
+                    "its schema isn't a name of lower-case letters, digits and `_`",
+                    hint: "write the schema as `schema=NAME`, such as schema=latchkey")
             }
             schema = name
         }
@@ -202,12 +204,13 @@ extension StoreError {
             hint: "put it into a password file (~/.pgpass), or use a certificate or peer authentication")
     }
 
-    fileprivate static func noDatabaseURI(_ why: LogMessage) -> StoreError {
-        StoreError(
-            .unsupported, "the vault's address isn't the URI of a database: \(why)",
-            hint: """
-                write it as `postgresql://HOST/DATABASE?sslmode=verify-full`, or a file's name with `:` or `=` as ./NAME
-                """)
+    fileprivate static func noDatabaseURI(
+        _ why: LogMessage,
+        hint: LogMessage = """
+        write a database as `postgresql://HOST/DATABASE?sslmode=verify-full`, and a file's name with `:` or `=` as ./NAME
+        """
+    ) -> StoreError {
+        StoreError(.unsupported, "the vault's address isn't the URI of a database: \(why)", hint: hint)
     }
 }
 

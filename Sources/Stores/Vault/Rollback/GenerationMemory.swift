@@ -315,7 +315,7 @@ public struct VaultRollback: Sendable, Hashable, Loggable {
             return "this copy differs from the one seen before, at generation \(generation)"
         }
         return seenGeneration > generation
-            ? "its generation is \(generation), and \(seenGeneration) was seen before"
+            ? "it is at generation \(generation), but generation \(seenGeneration) was seen before"
             : "generation \(seenGeneration) is missing, and others have saved since, until generation \(generation)"
     }
 }

@@ -19,8 +19,8 @@ extension StoreError {
                 .unavailable, "the vault was moved or replaced while it was open", hint: "\(Recovery.reopenVault)")
         case SQLite.readOnlyDirectory:
             return error(
-                .cannotWrite, "the vault's folder can't be written to",
-                hint: "make sure that you own the folder and its mode is 700")
+                .cannotWrite, "the vault's directory can't be written to",
+                hint: "make sure that you own the directory and its mode is 700")
         default: break
         }
         switch code & 0xFF {
@@ -48,7 +48,7 @@ extension StoreError {
         case SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
             return error(
                 .permissionDenied, "the vault can't be opened",
-                hint: "make sure that you own the file and its folder, with modes 600 and 700")
+                hint: "make sure that you own the file and its directory, with modes 600 and 700")
         // SQLite says so too of a row that claims nearly 4 GiB: it then asks for no bytes (btree.c, accessPayload).
         case SQLITE_NOMEM where canAllocate: return damaged(platform)
         case SQLITE_NOMEM: return error(.unavailable, "not enough memory for the vault")

@@ -1,7 +1,7 @@
 public import HTTPTypes
 public import Latchkey
 
-/// A job that needs somebody's token at night, from a vault that opens without a person.
+/// A job that needs a person's token at night, from a vault that opens without a person.
 public struct Report: Sendable {
     private let bank: SignInService
 
@@ -41,7 +41,7 @@ public struct Report: Sendable {
         return try await bank.send(request).status
     }
 
-    /// The job again and again, until the task is cancelled, such as on SIGTERM. A refresh that has begun is stored then.
+    /// The job again and again, until the task is cancelled. A refresh that has begun is stored then.
     public func run(_ request: HTTPRequest, every pause: Duration, report: (Int) -> Void) async throws {
         do {
             while true {

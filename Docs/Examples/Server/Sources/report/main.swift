@@ -16,11 +16,15 @@ let environment = ProgramEnvironment.current()
 let folder = environment["STATE_DIRECTORY"] ?? "/var/lib/report"
 
 do {
-    if CommandLine.arguments.contains("install") { try await Report.install(in: folder, environment: environment) }
+    let command = CommandLine.arguments.dropFirst().first
+    if command == "install" {
+        try await Report.install(in: folder, environment: environment)
+        exit(0)
+    }
     let report = try await Report(
         in: folder, of: .issuer(Issuer("https://login.bank.example"), name: "bank", clientID: "report"),
         environment: environment, log: log)
-    if CommandLine.arguments.contains("install") {
+    if command == "sign-in" {
         try await report.signIn(presenting: .automatic(in: environment))
     } else {
         let request = HTTPRequest(method: .get, scheme: "https", authority: "login.bank.example", path: "/balance")

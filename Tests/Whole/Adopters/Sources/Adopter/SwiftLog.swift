@@ -10,7 +10,7 @@ public func bootstrap(_ sink: any LogSink = TextLogSink()) {
     LoggingSystem.bootstrap { RedactedLogHandler(label: $0, sink: sink) }
 }
 
-/// A line of one's own, in whatever backend swift-log has.
+/// A Latchkey logger that writes to any swift-log backend.
 public func charge(with token: borrowing Secret<AccessToken>, order: Int, logger: Logger) {
     let log = RedactedLogger("shop.orders", sink: SwiftLogSink(logger))
     log.with("order", order).info("charged with a token of \(token.byteCount) bytes")

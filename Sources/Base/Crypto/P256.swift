@@ -73,7 +73,7 @@ package enum P256 {
                     return nil
                 }
                 defer { _ = unsafe crypto.BIO_free(source) }
-                // No passphrase is asked for.
+                // The callback fails, so that libcrypto doesn't ask for a passphrase.
                 return unsafe crypto.PEM_read_bio_PrivateKey(source, nil, { _, _, _, _ in -1 }, nil)
             }
         }

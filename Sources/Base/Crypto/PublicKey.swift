@@ -174,7 +174,7 @@ package enum PublicKey: Sendable, Hashable {
             // From here on the signature owns both.
             return unsafe crypto.ECDSA_SIG_set0(signature, r, s) == 1
         }
-        // Three headers of three bytes at most, and a zero before each number.
+        // Room for three headers of at most three bytes each, and for a zero before each of the two numbers.
         var encoded = [UInt8](repeating: 0, count: 2 * half + 11)
         let count = unsafe encoded.withUnsafeMutableBufferPointer { encoded in
             var next = encoded.baseAddress

@@ -13,8 +13,8 @@ package protocol BusReceiver: AnyObject, Sendable {
 }
 
 extension BusConnection {
-    /// GDBus's filter gets the calls before GDBus looks for objects. So a flood is limited at its entry, and a vault of
-    /// any size doesn't need objects here. `close` ends the delivery.
+    /// GDBus's filter gets the calls before GDBus looks for objects. This limits a flood at its entry, and objects for
+    /// a vault of any size aren't needed here. `close` ends the delivery.
     func deliver(to receiver: any BusReceiver) {
         let filter = unsafe Unmanaged.passRetained(MessageFilter(connection: self, receiver: receiver))
         let number = unsafe withPointer { connection in

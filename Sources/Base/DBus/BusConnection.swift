@@ -192,8 +192,8 @@ package struct BusMethod: Sendable {
     /// How many bytes were sent since the last flush began. GDBus has them in memory until the bus has read them.
     package var sentByteCount: Int { sent.load(ordering: .relaxed) }
 
-    /// How many bytes of what was sent the bus may still have in memory, because others don't read: an upper estimate,
-    /// which grows until the bus is asked.
+    /// The number of sent bytes that the bus may still have in memory because other connections don't read them. This
+    /// upper estimate grows until the next `askForUnreadByteCount`.
     package var unreadByteCount: Int { unread.load(ordering: .relaxed) }
 
     package func askForUnreadByteCount() async {

@@ -26,7 +26,7 @@ package struct BusFault: Error, Sendable, Hashable {
         library = failure
     }
 
-    /// Whether it is an error of GLib's own, for an address that is invalid or has no bus, or for a time limit.
+    /// Whether GLib itself reports the error: for an invalid address, an address without a bus, or a time limit.
     package var isOfGLib: Bool { name.hasPrefix("org.gtk.GDBus.UnmappedGError") }
 
     /// An error that a call of GLib reported, without its text.

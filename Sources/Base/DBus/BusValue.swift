@@ -120,7 +120,7 @@ package import LatchkeySecrets
 
     package var type: String { unsafe withPointer { unsafe String(cString: g_variant_get_type_string($0)) } }
 
-    /// The size in memory. In a message it differs, mostly by the padding.
+    /// The size in memory. The size in a message differs, mostly by the padding.
     package var byteCount: Int { unsafe withPointer { unsafe Int(g_variant_get_size($0)) } }
 
     /// A part of a tuple or an array; an empty tuple for a missing part.

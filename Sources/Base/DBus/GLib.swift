@@ -3,8 +3,8 @@ internal import LatchkeyLog
 package import LatchkeySystem
 internal import Synchronization
 
-// GLib's main context, its cancellables and references, and the beginning and end of asynchronous calls. Their results
-// are owned, and users don't need C.
+// GLib's main context, its cancellables and references, and the beginning and end of asynchronous calls. Callers get
+// owned results and don't need C.
 
 // MARK: - Running and waiting
 

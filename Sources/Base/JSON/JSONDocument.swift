@@ -33,7 +33,7 @@ package struct JSONError: Error, Hashable, Sendable {
     }
 }
 
-/// One value of a `JSONDocument`: a place, not a copy. It is only useful with its document.
+/// One value of a `JSONDocument`: a place, not a copy. A value is only useful with its document.
 package struct JSONValue: Sendable, Hashable {
     package enum Kind: Sendable, Hashable { case object, array, string, number, boolean, null }
 

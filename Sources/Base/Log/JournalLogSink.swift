@@ -1,7 +1,7 @@
 internal import CLatchkeyLinux
 internal import Glibc
 
-/// An error: the socket's path has no journal. `number` is the errno of connect(2).
+/// An error: no journal listens at the socket's path. `number` is the errno of connect(2).
 public struct JournalUnavailable: RedactedError, Hashable {
     package let number: Int32
 

@@ -127,7 +127,7 @@ public final class LiveSecrets: Sendable {
         }
     }
 
-    /// The limit of remembered bytes of a secret: each eight bytes cost a hash, and a secret may have megabytes.
+    /// The limit of remembered bytes of a secret, because each eight bytes cost a hash and a secret may have megabytes.
     static let rememberedByteCount = 4096
 
     /// Watches for these bytes, `rememberedByteCount` of them at most, until at least so many others were
@@ -163,8 +163,8 @@ public final class LiveSecrets: Sendable {
         let digest: Digest
     }
 
-    /// The pieces: each eight bytes, and the last eight. Any fifteen bytes in a row contain a piece. The function
-    /// overwrites their copies on the stack.
+    /// Returns the pieces: the bytes in groups of eight, and the last eight bytes. Any fifteen bytes in a row contain a
+    /// piece. The function overwrites the copies of the pieces on the stack.
     private func pieces(of bytes: Span<UInt8>) -> [Piece] {
         guard bytes.count >= Self.minimumByteCount else { return [] }
         defer { DeadStack.wipe() }
@@ -222,9 +222,9 @@ public struct WatchedSecret: ~Copyable, Sendable {
 // MARK: - This process
 
 extension LiveSecrets {
-    /// The tokens, codes and passwords that this process handles. From the first use of this property on, it knows
-    /// every new ``Secret`` of such a purpose: its first 4 KiB, and after its end until a thousand others at least were
-    /// made. A program uses the property once at its start:
+    /// The tokens, codes and passwords that this process handles. From the first use of this property on, it remembers
+    /// the first 4 KiB of every new ``Secret`` of such a purpose. It forgets an ended secret only after at least a
+    /// thousand others were made. A program uses the property once at its start:
     ///
     ///     let log = RedactedLogger("shop", sink: ScrubbingLogSink(over: TextLogSink(), secrets: .ofThisProcess))
     ///

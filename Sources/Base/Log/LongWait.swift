@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// A wait that a person should know about, such as the one for another process: a listener learns the reason after one
-/// second, and the end.
+/// A wait that a person should know about, such as the wait for another process. After one second a listener learns the
+/// reason. The listener also learns when the wait ends.
 package struct LongWait {
     /// Gets the reason, or `nil` at the end of the wait.
     package typealias Listener = @Sendable (LogMessage?) -> Void

@@ -6,7 +6,7 @@ public struct Explanation: Sendable {
         case notFound
         /// The call or the command line is wrong.
         case usage
-        /// Data that was given or stored is damaged, too large or invalid.
+        /// Passed or stored data is damaged, too large or invalid.
         case badData
         /// The store or the server can't be reached.
         case unavailable

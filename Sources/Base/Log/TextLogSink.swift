@@ -29,7 +29,7 @@ public struct TextLogSink: LogSink {
 /// Writes lines to a descriptor, even with a full disk, or a closed or slow reader.
 ///
 /// A line is one write(2) if the system allows it, so that lines of several processes don't mix. A stopped reader
-/// delays the caller once by a tenth of a second. After that, lines are dropped until it reads again.
+/// delays the caller once by a tenth of a second. The channel then drops lines until the reader reads again.
 final class LineChannel: Sendable {
     private static let timeoutMilliseconds: Int32 = 100
 
@@ -196,8 +196,8 @@ package enum PipeSafeWrite {
 
     /// Calls write(2), again after a signal, and returns the number of written bytes.
     ///
-    /// A pipe without a reader would raise SIGPIPE, and a file at its limit SIGXFSZ. Both are blocked in this thread
-    /// and then removed, so that other waits for these signals aren't affected.
+    /// A pipe without a reader would raise SIGPIPE. A file at its limit would raise SIGXFSZ. This thread blocks both
+    /// signals and then removes them, so that other waits for these signals aren't affected.
     ///
     /// - Parameter isSocket: whether to call `DescriptorBytes.writeOnce`, which doesn't wait for a socket.
     static func write(
@@ -226,8 +226,8 @@ package enum PipeSafeWrite {
     }
 }
 
-/// Appends lines to a file. After another program renames or removes the file (logrotate(8)), the sink makes a new file
-/// of that name, without a signal or a restart, and without losing or cutting a line.
+/// Appends lines to a file. If another program renames or removes the file (logrotate(8)), the sink makes a new file of
+/// that name, without a signal or a restart, and without losing or cutting a line.
 ///
 /// The sink creates the file with mode 0600. It refuses a link, so that another user can't redirect the log. It drops
 /// and counts lines that can't be written; see ``TextLogSink``.

@@ -77,7 +77,7 @@ public struct ProgramEnvironment: Sendable, CustomReflectable {
         name.hasPrefix("LATCHKEY_") || name.hasPrefix("XDG_") || name == "HOME"
     }
 
-    /// Without the variables, whose values may be secrets.
+    /// Leaves out the variables, because their values may be secrets.
     public var customMirror: Mirror { Mirror(self, children: ["home": home]) }
 
     /// Whether there is a display that a window can be shown on.

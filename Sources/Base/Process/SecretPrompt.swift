@@ -210,7 +210,7 @@ struct SecretLine: ~Copyable {
     }
 }
 
-/// Why a person couldn't be asked, or didn't answer. The codes of its explanation begin with `prompt.`.
+/// The reason why a person couldn't be asked, or didn't answer. The codes of its explanation begin with `prompt.`.
 public struct PromptError: RedactedError, Hashable {
     package enum Problem: Sendable, Hashable {
         /// The program forbids questions.

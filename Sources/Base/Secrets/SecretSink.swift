@@ -23,9 +23,9 @@ public struct FileDescriptorSecretSink: SecretSink {
 
     private let descriptor: Int32
 
-    /// The descriptor must be open for writing, and blocking: EAGAIN is a failure. It stays the caller's to close. A pipe
-    /// whose reader is gone raises SIGPIPE, which ends the process unless it ignores that signal (signal(7)). Text that
-    /// `print` has buffered comes later.
+    /// The descriptor must be open for writing, and blocking: EAGAIN is a failure. The caller closes the descriptor. A
+    /// pipe without a reader raises SIGPIPE, which ends the process unless it ignores that signal (signal(7)). Text
+    /// that `print` has buffered comes later.
     public init(descriptor: Int32) {
         self.descriptor = descriptor
     }

@@ -38,7 +38,7 @@ package enum RandomOctets {
         unsafe bytes.withUnsafeMutableBytes { buffer in
             var rest = unsafe buffer[...]
             while unsafe !rest.isEmpty {
-                // getentropy gives at most 256 octets a call. It is never interrupted or short.
+                // getentropy returns at most 256 octets a call. Such a call is never interrupted or short.
                 let piece = unsafe UnsafeMutableRawBufferPointer(rebasing: rest.prefix(256))
                 guard unsafe getentropy(piece.baseAddress!, piece.count) == 0 else {
                     failure = errno

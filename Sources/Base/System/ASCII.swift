@@ -9,7 +9,7 @@ package enum ASCII {
 
     package static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte & 0xDF) && byte < 0x80 }
 
-    /// RFC 3986 section 2.3, and the alphabet of RFC 7636 section 4.1.
+    /// The unreserved characters of RFC 3986 section 2.3, which are also the alphabet of RFC 7636 section 4.1.
     package static func isUnreserved(_ byte: UInt8) -> Bool {
         isLetter(byte) || isDigit(byte) || byte == 0x2D || byte == 0x2E || byte == 0x5F || byte == 0x7E
     }

@@ -33,8 +33,8 @@ package struct ChildProcess: Sendable {
             return settings
         }
 
-        /// For an independent program, which may outlive this process: it has a separate session, none of our
-        /// descriptors, and the default effect of each signal.
+        /// For an independent program, which may outlive this process. The program has a separate session, the default
+        /// effect of each signal, and none of our descriptors.
         ///
         /// - Parameter input: its standard input, none of the standard descriptors; `/dev/null` for `nil`.
         package static func detached(input: Int32?) -> Settings {

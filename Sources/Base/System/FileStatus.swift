@@ -15,7 +15,7 @@ package struct FileStatus: Sendable {
         return FileStatus(status)
     }
 
-    /// Of where a path leads, through links.
+    /// The status of the file that a path leads to through links.
     package static func of(_ path: String) throws(SystemErrorNumber) -> FileStatus {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { throw SystemErrorNumber(errno) }

@@ -30,8 +30,8 @@ package enum LoadableLibrary: UInt32, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// From now on, every attempt to use another library throws `notPermitted`, in the whole process. Without this call
-    /// all are permitted.
+    /// Permits only these libraries, in the whole process: from now on, every attempt to use another library throws
+    /// `notPermitted`. Without this call all are permitted.
     ///
     /// - Parameter libraries: the libraries that this process may load. Their own dependencies are included.
     package static func permit(only libraries: [LoadableLibrary]) {

@@ -2,16 +2,16 @@ package import Glibc
 
 /// Small files of this user alone that are replaced whole: the remembered store, a provider's configuration.
 package enum PrivateFile {
-    /// Reads a file of at most `limit` bytes; a longer file fails with EFBIG, and a pipe or a device with
-    /// EINVAL. So the call never waits, and never returns an empty result for these.
+    /// Reads a file of at most `limit` bytes. A longer file fails with EFBIG. A pipe or a device fails with EINVAL, so
+    /// the call never waits for one and never returns an empty result for one.
     ///
-    /// - Parameter followsLinks: whether the path's last part may be a symbolic link; else that fails with ELOOP.
+    /// - Parameter followsLinks: whether the path's last part may be a symbolic link; if not, a link fails with ELOOP.
     package static func read(_ path: String, limit: Int, followsLinks: Bool = true) throws(SystemErrorNumber) -> [UInt8]
     {
         try readOwned(path, limit: limit, followsLinks: followsLinks).bytes
     }
 
-    /// The same, with whose the file is, and its mode.
+    /// Reads a file as `read` does, and also returns the file's owner and mode.
     package static func readOwned(
         _ path: String, limit: Int, followsLinks: Bool = true
     ) throws(SystemErrorNumber) -> (bytes: [UInt8], owner: UInt32, mode: UInt32) {
@@ -132,7 +132,7 @@ package enum FileLock {
 }
 
 package enum FileSystem {
-    /// Where a path leads through links, or `nil`, with errno, if it leads nowhere.
+    /// Returns the path without links. Returns `nil`, with errno, if the path leads nowhere.
     package static func resolving(_ path: String) -> String? {
         guard let real = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(real) }

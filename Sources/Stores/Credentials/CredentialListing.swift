@@ -16,7 +16,7 @@ public struct ListingPage: Sendable {
     /// `nil` at the end.
     public let next: ListingCursor?
 
-    /// For a store's own `page(service:after:deadline:)`, in an order that is the same for each call.
+    /// For a store's own `page(service:after:deadline:)`, whose order must be the same for each call.
     public init(entries: [CredentialMetadata], next: ListingCursor?) {
         self.entries = entries
         self.next = next

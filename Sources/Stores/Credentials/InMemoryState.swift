@@ -125,7 +125,7 @@ struct Entry: Sendable {
 
     /// Whether the entry is an item: credentials of kinds other than `password` aren't.
     var isItem: Bool { item.key.map { $0.kind == .password } ?? true }
-    /// Of the secret, the label and the attributes.
+    /// The size of the secret, the label and the attributes.
     var byteCount: Int {
         item.attributes.all.reduce(secret.value.byteCount + item.label.utf8.count) {
             $0 + $1.name.utf8.count + $1.value.utf8.count

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Stores credentials in the guarded memory of this process only, and its leases too.
 ///
-/// The store is meant for tests, and for processes that must leave nothing behind: it overwrites everything when its
-/// last reference ends. It has all abilities of a store except persistence and locking.
+/// The store is for tests, and for processes that must leave nothing behind: it overwrites everything when its last
+/// reference ends. The store has all abilities of a store except persistence and locking.
 public final class InMemoryStore: CredentialStore {
     public let identity: StoreIdentity
     public let capabilities: StoreCapabilities

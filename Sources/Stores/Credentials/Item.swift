@@ -134,10 +134,10 @@ package struct ItemCollection: Sendable, Hashable {
 
 extension ItemCollection {
     /// A name for a new collection: the label, with `_2d` for a `-` and so on, as gnome-keyring writes it, because
-    /// programs find a collection by its decoded path. The name of a long label is its start, and a name that is taken
-    /// gets a number.
+    /// programs find a collection by its decoded path. The name of a long label is its start. A name that is already in
+    /// use gets a number.
     ///
-    /// - Parameter wanted: the name to use if it isn't taken.
+    /// - Parameter wanted: the name to use unless it is in `taken`.
     package static func name(_ wanted: String? = nil, for label: String, besides taken: [String]) -> String {
         if let wanted, !taken.contains(wanted) { return wanted }
         var stem = ""

@@ -45,7 +45,7 @@ extension ItemStore {
         let all = ItemAttributes([ItemAttributes.Attribute(name: ItemAttributes.service, value: service)])
         guard let all else { return nil }
         let found = try await search(all, in: nil, deadline: deadline).filter { $0.key != nil }
-        // By key: if several items have it, the store decides which one is read.
+        // Reads by the key: if several items have this key, the store decides which one it returns.
         guard let key = found.min(by: { $0.precedes($1) })?.key else { return nil }
         return try await read(key, as: Password.self, deadline: deadline)
     }

@@ -165,7 +165,7 @@ public struct LeaseDirectory: Sendable, Hashable {
         case EAGAIN, EACCES, EINTR: return nil
         case let number: throw StoreError(.unavailable, "the lease file can't be locked", platform: .errno(number))
         }
-        // A clean-up may have deleted the file, and the next process would lock another one.
+        // If a clean-up has deleted the file, the next process would lock another one.
         guard let status = try? FileStatus.of(descriptor: descriptor), status.linkCount > 0 else { return nil }
         // A process with an unusual umask may have created the file; then no other process could open it.
         if status.mode & 0o600 != 0o600 { fchmod(descriptor, 0o600) }

@@ -8,8 +8,8 @@ extension KeyringCollection {
     /// gnome-keyring, which doesn't, Latchkey's processes report their changes to each other. Another program's change
     /// of an existing item's secret goes unnoticed there.
     ///
-    /// A signal contains an item's path, so each saved item is looked up, one after another. For a deleted item the
-    /// change has the last known key. The stream ends with the connection to the bus.
+    /// A signal contains an item's path, so this method looks up each saved item, one after another. For a deleted item
+    /// the change has the last known key. The stream ends with the connection to the bus.
     func changes(_ deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange> {
         return try await perform(deadline) { (session, interruption) async throws(KeyringFailure) in
             let own = try await ownPath(session, interruption)

@@ -179,7 +179,7 @@ struct KnownItem: Sendable {
 }
 
 extension KeyringCollection {
-    /// Searches before the session is opened. A collection with a label has to be looked up first.
+    /// Searches before the session is opened, unless the collection's path has to be found first by its label.
     func searchEarly(
         _ attributes: [(String, String)], _ interruption: CallInterruption, _ connection: BusConnection
     ) -> EarlySearch? {
@@ -249,7 +249,7 @@ extension KeyringCollection {
 }
 
 extension KeyringSession {
-    /// The attributes of a search, and the name of the collection.
+    /// The name of the collection to search, and the attributes to search for.
     struct Place: Hashable {
         let collection: String
         let words: [String]

@@ -128,7 +128,7 @@ extension KeyringCollection {
         let items = try await allItems(service.map { [(ItemAttributes.service, $0)] }, deadline)
         var first: [CredentialKey: KeyringItem] = [:]
         for item in items {
-            // A service may find other items than it was asked for.
+            // A service may find other items than the requested ones.
             guard let key = item.key, service.map({ key.service.hasSameOctets(as: $0) }) ?? true else { continue }
             if let other = first[key], other.precedes(item) { continue }
             first[key] = item

@@ -99,7 +99,7 @@ extension KeyringCollection {
         try await alone(with: key, interruption) { (session) async throws(KeyringFailure) in
             let items = try await items(under: key, session, interruption)
             try await check(condition, items.first, session, interruption)
-            // A version stands for one secret: the others weren't read.
+            // A version is that of one secret: the caller hasn't read the others.
             if condition != .none, let first = items.first,
                 let secret = try await secret(of: first, session, interruption),
                 try await differing(from: secret, Array(items.dropFirst()), session, interruption) > 0
@@ -138,8 +138,8 @@ extension KeyringCollection {
             try await KeyMutexes.shared.enter(key, interruption)
         }
         defer { KeyMutexes.shared.leave(key) }
-        // The lock among processes isn't the lease: the caller may hold that. It is the same for all collections, because
-        // a collection may have several names.
+        // The lock among processes isn't the lease, because the caller may hold the lease. All collections share the
+        // lock, because a collection may have several names.
         let writing = StoreIdentity(backend: identity.backend + " write", location: "")
         let lock = try await configuration.coordination?.acquire(key, of: writing, deadline: interruption.deadline)
         defer { withExtendedLifetime(lock) {} }

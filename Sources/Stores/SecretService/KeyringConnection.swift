@@ -250,8 +250,8 @@ internal import LatchkeyLog
             trigger: interruption.trigger)
     }
 
-    /// Waits for the service's first reply to this connection. Throws if there is no service, and returns `nil` for any
-    /// other error: OpenSession will meet it too.
+    /// Waits for the service's first reply to this connection. Throws if the service doesn't exist or doesn't start.
+    /// Returns `nil` for any other error, because OpenSession will meet it too.
     ///
     /// On a busy machine gnome-keyring (seen in 42) may read a caller's first call before it knows the caller, and
     /// crashes if that call opens a session.

@@ -10,7 +10,7 @@ package struct OtherPlace: Sendable {
 
 /// The other stores, as far as they can be searched quickly and without a question.
 ///
-/// A store that can't be searched so, or doesn't respond within a tenth of the timeout, is skipped, and the log has the
+/// The search skips a store that needs a question or doesn't respond within a tenth of the timeout, and logs the
 /// reason: the command has already done its work and must not fail because of another store.
 extension StoreSelector {
     /// Opens the other stores. It opens nothing where there is certainly no other one.

@@ -16,7 +16,8 @@ package enum PassphraseFile {
         let status = try mapError(
             { (error: SystemErrorNumber) in unusable(path, "can't be read", error.number) },
             of: FileStatus.of(descriptor: descriptor))
-        // A pipe or a terminal has no lasting content; a file that other users can read isn't secret.
+        // Only a file is checked, because the content of a pipe or a terminal doesn't last. A file that other users can
+        // read isn't secret.
         if status.isRegularFile {
             guard status.isOwn || status.owner == 0 else { throw refused(path, "belongs to another user") }
             guard status.isPrivate else { throw refused(path, "can be read by others") }

@@ -6,7 +6,7 @@ package import LatchkeyVault
 
 /// The file that records which store was found, so that a later run uses the same store or reports why it can't.
 ///
-/// The file contains the store's name and a line break. It is written atomically.
+/// The file contains the store's name and a line break. A write replaces the file atomically.
 package struct RememberedChoice: Sendable, Hashable {
     package let path: String
 

@@ -16,7 +16,7 @@ package struct StoreSettings: Sendable {
         case keyFile(path: String)
         /// A file whose bytes, one line break at the end left out, are the passphrase.
         case passphraseFile(path: String)
-        /// An open descriptor to read the passphrase from, in the same form. It can be read once.
+        /// An open descriptor to read the passphrase from, in the same form. The passphrase can be read only once.
         case passphraseDescriptor(Int32)
         /// Nobody named any: see what there is.
         case search(VaultKeySearch)
@@ -162,7 +162,7 @@ extension StoreBackend {
             guard unsafe access(settings.vaultPath, F_OK) == 0 else { return nil }
             switch settings.vaultKey {
             case .keyFile, .search: return try await settings.askingNobody.openVault()
-            // Argon2 is slow, and a descriptor can be read once.
+            // Argon2 is too slow here, and a descriptor can be read only once.
             case .passphraseFile, .passphraseDescriptor: return nil
             }
         })
@@ -197,9 +197,9 @@ extension StoreSettings {
 }
 
 extension StoreSettings.VaultKey {
-    /// Reads or asks for the vault's key. If none is set, the user is asked.
+    /// Reads the vault's key, or asks the user for a passphrase if no key is set.
     ///
-    /// - Parameter deadline: the limit for a pipe that another process writes to; there is no limit for the user.
+    /// - Parameter deadline: the limit for a pipe that another process writes to; the user has unlimited time.
     package func source(deadline: Deadline = .standard) throws(StoreError) -> VaultKeySource {
         switch self {
         case .keyFile(let path): .keyFile(path)
@@ -240,7 +240,7 @@ extension StoreBackend {
                 key, as: Password.self, deadline: .after(min(settings.timeout, .seconds(10)))))
     }
 
-    /// Throws when no bus answers. If the bus answers but has no such service, the first call fails at once.
+    /// Throws if no bus responds. If the bus responds but lacks such a service, the first call fails at once.
     private static func checkBus(limit: Duration) async throws(StoreError) {
         _ = try await mapError(
             { (error: StoreError) in

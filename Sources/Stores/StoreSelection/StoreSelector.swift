@@ -19,8 +19,8 @@ package struct NamedStore: Sendable, Hashable {
 
 /// Chooses a store: the one that was set, otherwise the one used before, otherwise the first one that works.
 ///
-/// The choice is never silent: it includes the reason. If the store that was set or used before is missing, that is an
-/// error, and no other store is chosen.
+/// The choice is never silent: it includes the reason. If the store that was set or used before is missing, the
+/// selector throws an error instead of choosing another store.
 public struct StoreSelector: Sendable {
     package let catalogue: StoreCatalogue
     private let remembered: RememberedChoice?
@@ -172,12 +172,12 @@ extension StoreSelector {
         return try await selector.open(named: named, settings: settings)
     }
 
-    /// Creates the vault of a program's environment with a key file, as the command line's `vault init --key-file` does:
-    /// for a machine without a keyring, whose user doesn't know Latchkey. From then on, ``open(in:log:)`` and the command
-    /// line find both, unless the environment or an earlier choice names another store.
+    /// Creates the vault of a program's environment with a key file, as the command line's `vault init --key-file`
+    /// does: for a machine without a keyring, whose user doesn't know Latchkey. ``open(in:log:)`` and the command line
+    /// then find both, unless the environment or an earlier choice names another store.
     ///
-    /// Whoever reads the key file can read the vault, and the vault can't be opened without it: its user should keep a
-    /// copy elsewhere.
+    /// Anyone who can read the key file can read the vault. The vault can't be opened without the key file, so its user
+    /// should keep a copy elsewhere.
     ///
     /// Throws `conflict` if the vault exists; `permissionDenied`, `cannotWrite` or `unavailable` if the vault or the file
     /// can't be created; and `unsupported` if the environment names a passphrase file. A new key file stays only if a vault

@@ -59,7 +59,7 @@ package struct Transfer: Sendable {
     /// Throws `conflict` if another process changed the credential in one of the stores during the transfer, and
     /// `corrupted` if the target returns a different secret than was stored. The source is unchanged then.
     ///
-    /// - Parameter onlyLooks: predicts the outcome, and changes nothing.
+    /// - Parameter onlyLooks: whether to predict the outcome without changing anything.
     package func transfer(
         _ key: CredentialKey, onlyLooks: Bool = false, deadline: Deadline
     ) async throws(StoreError) -> Outcome {
@@ -92,8 +92,8 @@ package struct Transfer: Sendable {
 
     private static let test = "test of a move"
 
-    /// In one store, the copy is the original. Two names can lead to one store, such as two URIs of a database, so the
-    /// target is given a credential for a moment, which the source must not contain.
+    /// In one store, the copy is the original. Two names can lead to one store, such as two URIs of a database. So this
+    /// saves a credential in the target for a moment, and the source must not contain that credential.
     private func checkAreTwo(_ deadline: Deadline) async throws(StoreError) {
         let account = String(UInt64.random(in: .min ... .max), radix: 16)
         let key = try mapError(
@@ -238,8 +238,8 @@ extension Transfer {
         let attributes = bare.exactKey == nil ? record.item.attributes : bare
         let isKept = source.collections != nil && target.collections != nil
         let collection = isKept ? item.collection : ItemCollection.first
-        // A vault can hold several items with these attributes. A keyring holds one for each credential, and a later item
-        // doesn't replace it.
+        // A vault can hold several items with these attributes. A keyring holds one item for each credential, and a
+        // later item doesn't replace that one.
         let present: [Item]
         if target.collections == nil {
             let wanted = item.key.map(ItemAttributes.init) ?? attributes

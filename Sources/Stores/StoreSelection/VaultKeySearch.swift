@@ -7,7 +7,7 @@ package import LatchkeyVault
 /// that the vault has a slot for: a credential from systemd, the remembered key files, a key in the desktop's keyring, a
 /// passphrase that the user enters.
 ///
-/// A missing key is skipped, and the log says so. A key that exists and can't be trusted, such as a credential that
+/// The search skips a missing key and logs that. A key that exists and can't be trusted, such as a credential that
 /// other users can read, is an error.
 package struct VaultKeySearch: Sendable {
     /// Whether the kernel's key may be used. `vault unlock` sets `false`, so that only another key can prolong the time.
@@ -75,7 +75,7 @@ package struct VaultKeySearch: Sendable {
             first = first ?? this
         }
         if refusal?.code != .wrongKey { refusal = first ?? refusal }
-        // It may open another vault only, so its error isn't reported.
+        // This key file may be another vault's, so its error isn't reported.
         if let otherKeyFile, vault.has(.keyFile),
             let opened = try? await settings.unlock(vault, with: .keyFile(otherKeyFile))
         {
@@ -102,7 +102,7 @@ package struct VaultKeySearch: Sendable {
 
     /// Opens the vault only with a passphrase that the user enters, who may mistype it twice.
     ///
-    /// - Parameter refusal: the error to throw if no question can be asked, if that error is more helpful.
+    /// - Parameter refusal: the error to throw if the user can't be asked, if that error is more helpful.
     package func unlockByAsking(
         _ vault: LockedVault, _ settings: StoreSettings, orThrow refusal: StoreError? = nil
     ) async throws(StoreError) -> VaultStore {

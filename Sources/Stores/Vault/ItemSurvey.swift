@@ -138,8 +138,8 @@ struct ItemSurvey {
 /// It walks over all names, which takes some microseconds per item. `export`, `rekey` and the vault that is imported
 /// are always compared.
 public enum ItemCheck: Sendable, Hashable {
-    /// In a file with up to `limit` items: when the vault is opened, and after each change by other processes. In a
-    /// database with up to 1,000 items: when the vault is opened.
+    /// When the vault is opened, and after each change by other processes, if the vault is a file with up to `limit`
+    /// items. Only when the vault is opened, if it is in a database, with up to 1,000 items.
     case whenSmall
     /// As `whenSmall`, however many items there are.
     case always

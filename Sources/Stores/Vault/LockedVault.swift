@@ -167,8 +167,8 @@ package struct LockedVault: Sendable {
 }
 
 extension VaultStore {
-    /// Saves under the new origin of an accepted copy. Without that, a later loss of what the copy has, or the copy that was
-    /// given up, would not be refused.
+    /// Saves under the new origin of an accepted copy. Without that save, a later loss of the copy's changes, or the
+    /// return of the abandoned copy, would not be refused.
     fileprivate func markAcceptedCopy(_ cancellation: Cancellation) throws(StoreError) {
         switch rollback {
         case .rolledBack, .unreadable: break
@@ -208,7 +208,7 @@ extension KeySlot {
 }
 
 extension VaultKeySource {
-    /// The name for errors. The key file may have been set long ago, and the person has to find it.
+    /// The name for errors, because the person has to find the key file, which may have been set long ago.
     fileprivate var name: LogMessage {
         switch place {
         case .keyFile(let path): "the key file \(FileProblem.loggable(path))"

@@ -9,7 +9,7 @@ protocol RowTable: Sendable {
     /// Lends a consistent view of the last commit, on the calling thread.
     ///
     /// Throws `busy` at once if a writer has the table; the caller waits and tries again. If another thread reads, the
-    /// call waits for that thread. Without a cancellation the call never waits, and throws `busy` instead.
+    /// call waits for that thread. The call never waits without a cancellation, and throws `busy` instead.
     func read<Result: ~Copyable & Sendable>(
         _ cancellation: Cancellation?, _ body: (any RowView) throws(StoreError) -> Result
     ) throws(StoreError) -> Result
@@ -36,8 +36,8 @@ protocol RowTable: Sendable {
     /// Takes the lease with a name, by the clock of the table's server. Returns `nil` if another process holds it. The
     /// lease ends after `RowLease.duration`.
     ///
-    /// Until the lease is released, changes through this table to the item with this lookup value are refused as soon
-    /// as another process has the lease.
+    /// Changes through this table to the item with this lookup value are refused as soon as another process has the
+    /// lease, until this lease is released.
     func lease(_ lookup: [UInt8], _ cancellation: Cancellation) throws(StoreError) -> RowLease?
     /// Lets a lease last on, while it is still this one's. Returns whether it is.
     func extend(_ lease: RowLease, _ cancellation: Cancellation) throws(StoreError) -> Bool
@@ -77,8 +77,8 @@ protocol RowView {
     /// All records but the manifest, in the order of their names' bytes.
     func records() throws(StoreError) -> [NamedRecord]
 
-    /// A number that changes with each commit by any process, and is the same for all that have the table open. It may
-    /// be requested after the first lookup of the view.
+    /// A number that changes with each commit by any process. All processes that have the table open get the same
+    /// number. The number is valid after the first lookup of the view.
     func changeMark() throws(StoreError) -> UInt32
 
     /// As `items`, but without items in a place where a lookup wouldn't find them. Only a forged table has such items.

@@ -33,8 +33,8 @@ public struct VaultExport: Sendable, Hashable {
 extension VaultStore {
     /// Writes all credentials into a new vault with separate keys and one slot.
     ///
-    /// The file appears complete or not at all, after every credential was read back from it. It is the state of one
-    /// moment, and other processes can write during the export, as with `verify`. Versions and times are preserved. No
+    /// The file appears complete or not at all, after every credential was read back from it. The file has the state of
+    /// one moment. Other processes can write during the export, as with `verify`. Versions and times are preserved. No
     /// plain text is on the disk at any time.
     ///
     /// The directory may be readable by other users, such as a home of mode 0755, or /tmp. The call throws
@@ -65,7 +65,7 @@ extension VaultStore {
         }
     }
 
-    /// Imports all credentials of another vault. Each one is read back before it is committed.
+    /// Imports all credentials of another vault. Each credential is read back before the commit.
     ///
     /// A credential that exists here in the same version is skipped. The other vault is checked completely first, and
     /// compared if the choice is to refuse: if the call then throws `corrupted` or `conflict`, nothing was changed.
@@ -219,8 +219,9 @@ struct VaultCopy {
         return result
     }
 
-    /// What the target has in the place of a row: the one of that name, or an item of another program that is read under
-    /// the same key, unless it is in this vault too. For an item of another program, only one with the same attributes.
+    /// The target's row for a row of the imported vault: the row of that name, or another program's item that is read
+    /// under the same key, unless the imported vault has that item too. For another program's item, only an item with
+    /// the same attributes counts.
     private func present(
         _ row: Row, in view: any RowView, _ manifest: Manifest, _ keys: VaultKeys, besides walk: VaultWalk
     ) throws(StoreError) -> OpenedRow? {

@@ -5,10 +5,10 @@ extension VaultStore {
     /// Gives the vault a new root key, encrypts every credential and every key slot again, and returns the number of
     /// credentials.
     ///
-    /// Keys that opened the vault before, and aren't slots of it now, don't open anything that is saved later. Examples
-    /// are a removed key with an old copy, and the key that `vault unlock` left in the kernel, which is removed from
-    /// there. No slot's passphrase or key is needed, and each slot opens the vault as before. Processes that opened the
-    /// vault with a slot continue; those that opened it with the kernel's key throw `wrongKey`.
+    /// Keys that opened the vault before, and aren't slots of it now, don't open anything that is saved later. One
+    /// example is a removed key with an old copy. Another is the key that `vault unlock` left in the kernel; rekeying
+    /// also removes that key. No slot's passphrase or key is needed, and each slot opens the vault as before. Processes
+    /// that opened the vault with a slot continue; those that opened it with the kernel's key throw `wrongKey`.
     ///
     /// Rekeying is one transaction: whatever ends it, the vault is the old one or the new one. Other processes wait to
     /// write until it ends, and for a large vault also to read.

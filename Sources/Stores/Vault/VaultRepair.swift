@@ -12,7 +12,7 @@ package struct VaultAcceptance: Sendable, Hashable {
     package let restored: [VaultProblem]
     /// The difference between the remaining items and the last saved ones, which are lost; `nil` if nothing is lost.
     package let lost: VaultProblem?
-    /// Whether the index of attributes was outdated, and was rebuilt without loss.
+    /// Whether the index of attributes was outdated and has been rebuilt without loss.
     package var hasNewIndex = false
 }
 

@@ -110,8 +110,8 @@ extension VaultStore: CollectionStore {
         }
     }
 
-    /// Compares the index with the manifest, so that an index that hides an item is noticed. It does so when
-    /// `ItemCheck` would compare the items, and only once until another process changes the file.
+    /// Compares the index with the manifest, so that an index that hides an item is noticed. The comparison takes place
+    /// when `ItemCheck` would compare the items, and only once until another process changes the file.
     func compareIndex(in view: any RowView, _ state: KnownState) throws(StoreError) {
         if state.isIndexCompared || itemCheck == .never { return }
         let manifest = state.manifest

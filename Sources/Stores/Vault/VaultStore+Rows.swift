@@ -161,7 +161,7 @@ extension VaultStore {
             return try body(view, fresh.state)
         }
         guard let (state, former) = seen else { return result }
-        // Outside the view, which keeps writers waiting. A state that is refused is looked at again.
+        // This runs outside the view, because a view keeps writers waiting. The next read checks a refused state again.
         try memory?.raise(to: state.manifest, state.keys, former)
         known.withLock { if $0.manifest.generation <= state.manifest.generation { $0 = state } }
         return result
@@ -282,7 +282,7 @@ extension VaultStore {
             guard error.code == .cannotWrite, let written else { throw error }
             switch Swift.Result(catching: { () throws(StoreError) in try currentManifest() }) {
             case .success(written): break
-            // After a rekey, the keys of before don't open the manifest.
+            // The former keys don't open the manifest after a rekey.
             case .failure(let failure) where failure.code == .wrongKey: break
             default: throw error
             }

@@ -116,7 +116,7 @@ public final class VaultStore: CredentialStore {
     public func read<Purpose: SecretPurpose>(
         _ key: CredentialKey, as purpose: Purpose.Type, deadline: Deadline
     ) async throws(StoreError) -> CredentialRecord<Purpose>? {
-        // From here on there is only one type, so the compiler can specialise the code.
+        // There is only one type from here on, so the compiler can specialise the code.
         guard let found = try await find(key, deadline: deadline) else { return nil }
         let (metadata, version) = (found.row.metadata(for: key), found.row.version)
         let type = found.row.credentialType(of: found.secret)
@@ -264,8 +264,8 @@ extension ListingCursor {
 // MARK: - Leases
 
 extension VaultStore {
-    /// In a database, a separate table of the vault. Beside a file, `NAME.leases`: processes that share the file share
-    /// its leases, whatever their environments are. Neither waits nor throws.
+    /// Returns the leases of the vault: a separate table in a database, or `NAME.leases` beside a file. Processes that
+    /// share the file share its leases, whatever their environments are. Neither waits nor throws.
     public func leases(in directory: LeaseDirectory, deadline: Deadline) async throws(StoreError) -> LeaseDirectory {
         switch place {
         case .file(let path)?:

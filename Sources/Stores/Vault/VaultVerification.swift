@@ -41,8 +41,8 @@ public enum VaultProblem: Sendable, Hashable, Loggable {
     case extraItem(LogMessage)
     /// Items were removed or restored without the key; it is unknown which ones.
     case itemCount(expected: UInt64, found: Int)
-    /// At least one item isn't the last saved one, because an older one was restored without the key; it is unknown
-    /// which one.
+    /// At least one item isn't the last saved one, because an older one was restored without the key. The check can't
+    /// tell which item.
     case replayedItems
     /// The index of attributes isn't the last saved one: it was changed without the key, and a search may miss items.
     case changedIndex
@@ -170,8 +170,8 @@ struct VaultWalk {
     let view: any RowView
     let state: VaultStore.KnownState
 
-    /// The size of one transaction of an import: small enough that other processes get their turn within about a
-    /// second, and that no page has to leave memory before the commit (`cache_spill`).
+    /// The size of one transaction of an import. Other processes get their turn within about a second, and no page has
+    /// to leave memory before the commit (`cache_spill`).
     private static var batchCount: Int { 1000 }
     private static var batchByteCount: Int { 8 << 20 }
 

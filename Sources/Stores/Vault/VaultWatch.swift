@@ -28,9 +28,9 @@ struct OwnChanges: Sendable {
 
 /// Reports to listeners that this process or another changed a vault, and which items others changed.
 ///
-/// Listeners to credentials learn that something changed, but not what: names are encrypted, and a listener has to read
-/// them. For listeners to items, a vault of up to 10,000 items is searched after each change by others, and only new
-/// items are opened; a larger vault only reports that it changed.
+/// Listeners to credentials learn that something changed, but not what, because names are encrypted. For listeners to
+/// items, the watch searches a vault of up to 10,000 items after each change by others, and opens only new items. A
+/// larger vault only reports that it changed.
 final class VaultWatch: Sendable {
     private struct State {
         var credentials = Listeners<CredentialChange>(lost: CredentialChange(kind: .unknown, key: nil))
@@ -120,7 +120,7 @@ final class VaultWatch: Sendable {
         try state.withLock { (state) throws(StoreError) in
             var changes = OwnChanges()
             let result = try body(&changes)
-            // Where this changed nothing, the newest change is another process's.
+            // If this transaction changed nothing, the newest change is another process's.
             guard !state.items.isEmpty, !changes.items.isEmpty || changes.collections != nil else { return result }
             let now = vault.known.withLock { $0 }
             for (handle, sighting) in changes.items { state.seen.items?[handle] = sighting }

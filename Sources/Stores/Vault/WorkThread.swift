@@ -18,7 +18,7 @@ final class WorkThread: Sendable {
     /// Runs `body` on the thread, after the jobs that were submitted before.
     ///
     /// If the deadline passes or the task is cancelled, a job that hasn't begun is dropped. A job that has begun finds
-    /// out through its `Cancellation`, and the caller waits for its outcome, so that a refused save never happened.
+    /// out through its `Cancellation`. The caller waits for the job's outcome, so that a refused save never happened.
     /// With `leavesBehind` the caller continues at once instead, unless the job has called `Cancellation.commit()`.
     func run<Result: Sendable>(
         until deadline: Deadline, leavesBehind: Bool = false,
@@ -36,7 +36,7 @@ final class WorkThread: Sendable {
         }
         let result = await withTaskCancellationHandler {
             let beginsAtOnce = queue.add(job)
-            // A running job checks the clock itself, and a timer costs as much as half a save.
+            // A running job checks the clock itself. A timer would cost as much as half a save.
             if leavesBehind || !beginsAtOnce { job.startTimer(deadline) }
             return await outcome.value()
         } onCancel: {

@@ -5,7 +5,7 @@ internal import LatchkeySystem
 
 /// A new file under a temporary name until it is complete: `NAME.new-` and 16 hexadecimal digits, with mode 0600.
 ///
-/// The process that creates it holds a lock on it. A file without a lock belonged to a killed process, and the next
+/// The process that creates the file holds a lock on it. A file without a lock belonged to a killed process; the next
 /// process with a new file in the same directory removes it. A file without a name (O_TMPFILE) would vanish by itself,
 /// but SQLite opens files by name.
 struct TemporaryFile: ~Copyable {
@@ -27,7 +27,7 @@ struct TemporaryFile: ~Copyable {
             var failure: Int32 = fchmod(descriptor, 0o600) == 0 ? 0 : errno
             if failure == EPERM && use == .backup && Self.isWritableByOwnerAlone(descriptor) { failure = 0 }
             if failure == 0 { failure = FileLock.take(descriptor) }
-            // Before the lock, another process may have removed the file as an abandoned one.
+            // Another process may have removed the file as an abandoned one before this process took the lock.
             if failure == 0 && Self.isNamed(path, descriptor) {
                 self.path = path
                 self.descriptor = descriptor

@@ -11,8 +11,8 @@ struct VaultPath {
     /// Absolute, without symbolic links.
     let file: String
     let directory: String
-    /// Whether the file is read unchanged, without locks and without a journal, and never written. That is for a backup
-    /// where another user could put a journal beside it, which SQLite would play back.
+    /// Whether the file is read unchanged, without locks and without a journal, and never written. This is for a backup
+    /// in a place where another user could put a journal beside it, which SQLite would play back.
     var isReadAsItIs = false
 
     private static func openHint(_ number: Int32) -> LogMessage {
@@ -56,8 +56,8 @@ struct VaultPath {
 
     private var journal: String { file + "-journal" }
 
-    /// Refuses a journal that isn't a file, and a file that isn't a journal. SQLite opens any file of that name: it would
-    /// wait indefinitely at a pipe, and overwrite another file.
+    /// Refuses a journal that isn't a file, and a file that isn't a journal, because SQLite opens any file of that
+    /// name. SQLite would wait indefinitely at a pipe, and would overwrite another file.
     private func checkJournal() throws(StoreError) {
         guard let status = try? FileStatus.ofLink(at: journal) else { return }
         guard status.isRegularFile else {

@@ -3,8 +3,8 @@ internal import LatchkeyLog
 
 /// The index of attributes while a transaction changes it.
 ///
-/// Changed rows are encrypted and written at the end, once each and in the order of the table. New items are looked up
-/// in that order too, so that work on many items visits each page of the table once.
+/// The index encrypts and writes changed rows at the end, once each and in the order of the table. It looks up new
+/// items in that order too, so that work on many items visits each page of the table once.
 struct ItemIndex: Sendable {
     private let keys: VaultKeys
     private var additions: [(list: IndexList, item: ItemHandle)] = []

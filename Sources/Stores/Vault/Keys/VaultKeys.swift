@@ -69,7 +69,7 @@ final class VaultKeys: Sendable {
 /// The record that identifies the file, in plain text: layout (1) and the vault's ID (16).
 enum IdentityRecord {
     static let recordName = "vault"
-    /// In layout 3, the manifest has last saves, which earlier versions can't read.
+    /// The manifest of layout 3 has last saves, which earlier versions can't read.
     static func encode(_ vault: VaultID, hasLastSaves: Bool = false) -> [UInt8] {
         [hasLastSaves ? 3 : 2] + vault.bytes
     }

@@ -62,11 +62,11 @@ struct PostgreSQLAddress: Sendable, Hashable {
         }
         self.schema = schema
         location = Self.location(parameters, schema)
-        // libpq would connect there all the same, and its host might seem to be this machine.
+        // libpq would connect there anyway, and `host` might seem to be this machine.
         if parameters["hostaddr"]?.isEmpty ?? true { parameters["hostaddr"] = Self.setting("PGHOSTADDR") }
         // A vault is written to: of several servers the primary one.
         if parameters["target_session_attrs"]?.isEmpty ?? true { parameters["target_session_attrs"] = "read-write" }
-        // With libpq's default, which an empty one means too, any server would get the password.
+        // With libpq's default, any server would get the password. An empty value means that default too.
         if parameters["sslmode"]?.isEmpty ?? true, !Self.isLoopback(parameters) {
             parameters["sslmode"] = "verify-full"
         }
@@ -303,7 +303,7 @@ struct PostgreSQLHandshake {
             }
         }
         let connection = unsafe PQconnectStartParams(names + [nil], values + [nil], 0)
-        // With the SQLSTATE, since words are in the server's language.
+        // The message then includes the SQLSTATE, because its words are in the server's language.
         unsafe PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
         // A notice would go to standard error otherwise, and in the server's own words.
         unsafe PQsetNoticeReceiver(connection, { _, _ in }, nil)

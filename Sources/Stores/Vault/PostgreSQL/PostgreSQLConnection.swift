@@ -22,7 +22,7 @@ internal import LatchkeyLog
     private var prepared: Set<String> = []
     /// The requests without a result so far: a preparation's name, or `nil` for a statement.
     private var expected: [String?] = []
-    /// Whether the end of the batch was sent, and its answer is missing.
+    /// Whether the end of the batch was sent and hasn't been answered yet.
     private var isSynchronizing = false
     /// Whether a `COMMIT` was answered since `commit` began.
     private var hasCommitted = false
@@ -247,7 +247,7 @@ internal import LatchkeyLog
 
     // MARK: - Ends of transactions
 
-    /// Commits, and then runs a statement of its own, whose failure changes nothing.
+    /// Commits, and then runs a separate statement, whose failure changes nothing.
     ///
     /// Throws `unavailable` where the server undid the transaction instead, as it does after a statement that failed, and
     /// `timedOut` where it warns that another server may not have the change.

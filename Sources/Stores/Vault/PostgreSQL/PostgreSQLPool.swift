@@ -15,8 +15,8 @@ final class PostgreSQLPool: Sendable {
         self.address = address
     }
 
-    /// Returns an unused connection. After a failure it tries again until the deadline, after 50 ms and then more
-    /// slowly, because a failover takes seconds.
+    /// Returns an unused connection. If connecting fails, this tries again until the deadline, after 50 ms and then
+    /// more slowly, because a failover takes seconds.
     func take(_ cancellation: Cancellation) throws(StoreError) -> PostgreSQLConnection {
         while let kept = idle.withLock({ $0.popLast() }) {
             // Someone may have given up on its last answer.

@@ -109,7 +109,7 @@ final class PostgreSQLRowTable: RowTable {
         }
     }
 
-    /// Commits. From here on the change may exist, whatever the answer is.
+    /// Commits. The change may exist as soon as this begins, whatever the answer is.
     private func commit(_ session: PostgreSQLSession, _ cancellation: Cancellation) throws(StoreError) {
         guard let error = failure(StoreError.self, of: try session.commit()) else { return }
         // Unless the connection was lost, the server has refused, and undone everything.

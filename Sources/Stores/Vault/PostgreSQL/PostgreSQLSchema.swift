@@ -110,10 +110,10 @@ enum PostgreSQLSchema {
 
     /// The settings of a session, or of one transaction if a pool shares sessions.
     ///
-    /// The server ends a silent transaction, so that a stopped process doesn't block others indefinitely, and checks
-    /// during waits whether the client still exists. A statement's plan is made once and uses the index: otherwise
-    /// PostgreSQL would plan each lookup in a large table again, and a plan from a small table would later read the
-    /// whole table.
+    /// The server ends a silent transaction, so that a stopped process doesn't block others indefinitely. The server
+    /// also checks during waits whether the client still exists. A statement's plan is made once and uses the index.
+    /// Otherwise PostgreSQL would plan each lookup in a large table again, and would read a whole table by a plan that
+    /// it made while the table was small.
     static func settings(ofTransaction: Bool) -> PostgreSQLQuery {
         let settings = [
             ("idle_in_transaction_session_timeout", "\(maximumSilence)"), ("client_connection_check_interval", "1000"),
@@ -130,7 +130,7 @@ enum PostgreSQLSchema {
     /// In milliseconds.
     static let maximumSilence = 15_000
 
-    /// The holder of this row writes, and the others wait for it.
+    /// The holder of this row writes. The others wait for the row.
     static let lock = PostgreSQLQuery("lock", "SELECT 1 FROM %.records WHERE name = 'manifest' FOR UPDATE")
 
     /// Waits for processes that create a vault, before that row exists.
@@ -212,7 +212,7 @@ enum PostgreSQLSchema {
     static let activeLeases = PostgreSQLQuery(
         "active-leases", "SELECT count(*) FROM %.leases WHERE until >= clock_timestamp()")
 
-    /// Of no rows: it fails if the table isn't there, isn't readable or has other columns.
+    /// Selects no rows, but fails if the table isn't there, isn't readable or has other columns.
     static let noLeases = PostgreSQLQuery("no-leases", "SELECT name, holder, fence, until FROM %.leases LIMIT 0")
 
     static let deleteLeases = PostgreSQLQuery("delete-leases", "DELETE FROM %.leases")

@@ -4,9 +4,10 @@ internal import LatchkeyLog
 
 /// The small file with a vault's mark, which processes share.
 ///
-/// It is overwritten in place, in one write of fewer bytes than a disk's sector, so after a power failure it has the old
-/// bytes or the new ones. Whoever reads without the lock may get some of both. A rename would need an fsync for each save. An empty file counts as a missing
-/// one: a process left it that died before writing.
+/// The file is overwritten in place, in one write of fewer bytes than a disk's sector. So after a power failure the
+/// file has either the old bytes or the new ones. A reader without the lock may get some of both. A rename would need
+/// an fsync for each save. An empty file counts as a missing one, because a process that died before writing leaves
+/// one.
 struct GenerationFile: Sendable {
     let directory: String
     let path: String
@@ -34,7 +35,7 @@ struct GenerationFile: Sendable {
             defer { close(descriptor) }
             return try read(descriptor)
         } catch {
-            // With an errno the refusal is the system's, otherwise it is ours.
+            // An error with an errno is the system's refusal. Any other error is our own.
             guard error.platform != nil else { throw error }
             return .unusable(error)
         }

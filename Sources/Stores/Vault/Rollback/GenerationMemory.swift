@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// The record of one open vault: compared at the opening, and raised with each newer state.
 ///
-/// Create it before reading the vault's manifest. Then the recorded state was in the file already, and the file only
-/// moves forward. In the other order, another process's save in between would look like a rollback.
+/// Create the record before reading the vault's manifest. The file already had the recorded state then, and only moves
+/// forward. In the other order, another process's save in between would look like a rollback.
 final class GenerationMemory: Sendable {
     private let file: GenerationFile
     private let choice: RollbackChoice
@@ -78,7 +78,7 @@ final class GenerationMemory: Sendable {
         }
     }
 
-    /// With another origin than before: the copy that is given up may have newer saves of that one.
+    /// Uses another origin than before, because the abandoned copy may have newer saves of the former origin.
     private func accept(_ manifest: Manifest, _ keys: VaultKeys) throws(StoreError) {
         let mark = try GenerationMark(manifest, keys, origin: .random(in: 0...UInt32.max)).seal(keys)
         try file.update { (_) throws(StoreError) in mark }
@@ -97,7 +97,7 @@ final class GenerationMemory: Sendable {
         for _ in 0..<10 {
             guard case .bytes(let bytes) = try file.read() else { return nil }
             guard let (seen, hasFormerKey) = GenerationMark.open(bytes, keys, former) else {
-                // It may have been read in the middle of a write.
+                // This process may have read the file in the middle of a write.
                 usleep(1000)
                 continue
             }

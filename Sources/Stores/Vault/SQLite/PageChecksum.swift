@@ -77,7 +77,7 @@ enum JournalName {
 
     /// The journals whose folders were synced since they were made.
     private static let lasting = Mutex<Set<Birth>>([])
-    /// The limit of known journals. With more vaults, some folders are synced once more.
+    /// The limit of known journals. If there are more vaults, some folders are synced once more.
     private static let capacity = 100
 
     /// Returns false where the folder can't be synced. SQLite would pass over that (os_unix.c, unixSync).

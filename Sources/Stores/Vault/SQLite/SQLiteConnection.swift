@@ -92,8 +92,8 @@ internal import LatchkeyLog
     var isIdle: Bool { unsafe sqlite3_get_autocommit(handle) != 0 }
 
     /// Throws `unavailable` if another file or none has its name now. SQLite itself looks at the first change only
-    /// (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html, `SQLITE_FCNTL_HAS_MOVED`). A file that is read as it is keeps
-    /// being read.
+    /// (sqlite.org/c3ref/c_fcntl_begin_atomic_write.html, `SQLITE_FCNTL_HAS_MOVED`). A file that is only read, without
+    /// locks, stays readable.
     func requireName() throws(StoreError) {
         if isReadAsItIs { return }
         var hasMoved: Int32 = 0

@@ -4,8 +4,8 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import Synchronization
 
-/// The row table in a file of SQLite, with rollback journal: a commit is on the disk when `write` returns, readers
-/// never write, and no copy of an old row stays in a log.
+/// The row table in a file of SQLite, with rollback journal. A commit is on the disk when `write` returns. Readers
+/// never write. No copy of an old row stays in a log.
 final class SQLiteRowTable: RowTable {
     let path: String
     private let isReadAsItIs: Bool
@@ -101,8 +101,8 @@ extension SQLiteRowTable {
     /// Copies the file beside itself while it is locked for reading, a second or two for a gigabyte, and opens the
     /// copy.
     ///
-    /// The copy is as encrypted as the file, with mode 0600, and loses its name as soon as it is open, so that a killed
-    /// process doesn't leave a file. Returns `nil` for a smaller file, and if the copy fails.
+    /// The copy is as encrypted as the file and has mode 0600. It loses its name as soon as it is open, so that a
+    /// killed process doesn't leave a file. Returns `nil` for a smaller file, and if the copy fails.
     func copy(_ cancellation: Cancellation, from byteCount: Int) throws(StoreError) -> SQLiteRowTable? {
         let temporaryFile: TemporaryFile?
         do throws(StoreError) {

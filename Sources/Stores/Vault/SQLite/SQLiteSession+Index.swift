@@ -6,7 +6,8 @@ struct IndexStatements {
     fileprivate var readBeginning = LazyStatement(
         "SELECT place, lookup, metadata FROM items WHERE place BETWEEN ?1 AND ?2 AND substr(lookup, 1, 16) = ?3")
     fileprivate var readLink = LazyStatement("SELECT link FROM links WHERE token = ?1")
-    /// As for items, each row of the walk is looked up too, because a forged inner page can mislead a lookup.
+    /// As for items, the statement also looks up each row of the walk, because a forged inner page can mislead a
+    /// lookup.
     fileprivate var readLinks = LazyStatement(
         """
         SELECT walked.token, walked.link FROM links AS walked CROSS JOIN links AS found \

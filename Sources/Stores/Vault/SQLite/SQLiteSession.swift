@@ -12,8 +12,8 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
     private var readPlace = LazyStatement("SELECT lookup, metadata, secret FROM items WHERE place = ?1")
     private var readItems = LazyStatement(
         "SELECT place, lookup, metadata FROM items WHERE place > ?1 ORDER BY place LIMIT ?2")
-    /// A walk visits all rows, but a forged inner page can mislead a lookup. So each row of the walk is looked up too;
-    /// the walk is the outer loop, because a cross join keeps the order.
+    /// A walk visits all rows, but a forged inner page can mislead a lookup. So the statement also looks up each row of
+    /// the walk. The walk is the outer loop, because a cross join keeps the order.
     private var readFoundItems = LazyStatement(
         """
         SELECT walked.place, walked.lookup, walked.metadata FROM items AS walked \
@@ -239,7 +239,7 @@ final class SQLiteSession: RowTransaction, @unchecked Sendable {
         try statement.bind(3, metadata)
         try statement.bind(4, secret)
         try statement.run()
-        // In a forged page, SQLite can lose a row that it has just written.
+        // SQLite can lose a row that it has just written in a forged page.
         guard try heading(lookup)?.metadata == metadata else { throw .vaultCorrupted("it lost what was saved") }
     }
 

@@ -3,8 +3,8 @@ internal import LatchkeyLog
 
 /// The summary of a vault: its generation, the number of items, and hashes over all items, records and index links.
 ///
-/// It is encrypted and changes in each transaction. Reads check the row that they read; comparing all items with the
-/// manifest notices rows that were deleted, replayed or duplicated behind the vault's back (`ItemCheck`).
+/// The manifest is encrypted and changes in each transaction. Reads check the row that they read; comparing all items
+/// with the manifest notices rows that were deleted, replayed or duplicated behind the vault's back (`ItemCheck`).
 ///
 /// The plain text: layout (1), generation (8), number of items (8), set hash (32), hash of the records (32), number
 /// of links (8), their set hash (32), last saves (12 each).
@@ -117,7 +117,7 @@ struct Manifest: Sendable, Equatable {
 
     // MARK: - History
 
-    /// Begins the next transaction. Without a rollback record there is no origin.
+    /// Begins the next transaction. The origin is `nil` without a rollback record.
     mutating func advance(by origin: UInt32?) {
         generation += 1
         guard let origin else { return }
@@ -141,8 +141,8 @@ struct Manifest: Sendable, Equatable {
         return self == seen ? nil : VaultRollback(generation: generation, seenGeneration: seen.generation)
     }
 
-    /// Whether a save was lost that was seen, though others have saved since; `nil` where it, or a later one of that
-    /// origin, is part of this vault's history, or the origin's place was taken.
+    /// Whether a seen save was lost, though others have saved since. Returns `nil` if this vault's history has that
+    /// save or a later one of its origin, or if another origin has taken the origin's place.
     func loss(of save: LastSave) -> VaultRollback? {
         let present = lastSaves.first { $0.origin == save.origin }
         let isThere =

@@ -93,7 +93,8 @@ struct InternetAddress: Hashable, Sendable {
         ([203, 0, 113], 24), ([224], 4), ([240], 4),
     ]
 
-    /// Of 2000::/3: protocol assignments and Teredo, documentation, and 6to4, whose address inside may be any.
+    /// The special ranges of 2000::/3: protocol assignments and Teredo, documentation, and 6to4, which contains IPv4
+    /// addresses.
     private static let special6: [([UInt8], Int)] = [
         ([0x20, 0x01], 23), ([0x20, 0x01, 0x0D, 0xB8], 32), ([0x20, 0x02], 16), ([0x3F, 0xFF], 20),
     ]

@@ -23,7 +23,7 @@ public final class CurlTransport: ReachLimitingTransport {
         /// machine; only `anywhere` allows exceptions.
         package var reach: AddressReach
         /// The time for each request, in place of the standard limit. A request that may change something at the server
-        /// is given its own limit at least: its response may hold the only valid token of a session.
+        /// gets at least its own limit, because its response may hold the only valid token of a session.
         package var timeout: Duration?
 
         package init(
@@ -37,8 +37,8 @@ public final class CurlTransport: ReachLimitingTransport {
             self.timeout = timeout
         }
 
-        /// A request's own limits with this time limit. One that is shorter than the standard has its reasons, and is
-        /// never longer.
+        /// A request's own limits with this time limit. A request whose own time limit is shorter than the standard has
+        /// a reason for that, so this never extends that limit.
         package func limits(_ own: TransferLimits, for method: GuardedRequest.Method) -> TransferLimits {
             guard let timeout else { return own }
             var limits = own

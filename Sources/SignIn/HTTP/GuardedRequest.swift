@@ -45,7 +45,8 @@ public struct HeaderField: Sendable, Hashable {
         self.value = value
     }
 
-    /// In lower case: the fields that a transport writes, and those with a separate property of the request.
+    /// The lower-case names of the fields that a transport writes, and of those with a separate property of the
+    /// request.
     package static let transportNames: Set<String> = [
         "authorization", "connection", "content-length", "cookie", "dpop", "expect", "host", "proxy-authorization",
         "te", "trailer", "transfer-encoding", "upgrade",
@@ -60,8 +61,8 @@ public struct HeaderField: Sendable, Hashable {
     public let url: HTTPURL
     /// The fields that aren't secret.
     public var fields: [HeaderField]
-    /// The whole value of the `Authorization` field, such as `Bearer …`. For a session's token, use
-    /// `SignInService.send` or an authenticator.
+    /// The whole value of the `Authorization` field, such as `Bearer …`. Use `SignInService.send` or an authenticator
+    /// for a session's token.
     public var authorization: Secret<MessageBody>?
     /// The whole value of the `DPoP` field (RFC 9449): a proof for this request alone.
     public var proof: Secret<MessageBody>?

@@ -1,7 +1,7 @@
 /// Sends HTTP requests. Redirects are responses like any other; cookies and caches don't exist.
 ///
-/// Only ``CurlTransport`` can refuse private addresses. With your own transport, even one that wraps ``CurlTransport``, a
-/// hostile server's metadata can make the client connect to this machine or its network.
+/// Only ``CurlTransport`` can refuse private addresses. If you use your own transport, even one that wraps
+/// ``CurlTransport``, a hostile server's metadata can make the client connect to this machine or its network.
 public protocol HTTPTransport: Sendable {
     /// Returns the response whatever its status, or throws when there is none that is whole and within the limits.
     func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)

@@ -104,7 +104,7 @@ public struct HTTPURL: Sendable, Hashable, Loggable, CustomReflectable {
         "\(scheme.rawValue)://\(host)\(port.map { ":\($0)" } ?? "")\(path)\(query.map { "?\($0)" } ?? "")"
     }
 
-    /// Without the query, so that `print` and `dump` don't show it.
+    /// Leaves out the query, so that `print` and `dump` don't show it.
     public var customMirror: Mirror { Mirror(self, children: ["origin": origin, "path": path]) }
 
     /// Safe: the query is left out.

@@ -108,7 +108,7 @@ final class LoopbackDaemon: Sendable {
         return true
     }
 
-    /// Only a waiting exchange is used: `stop` removes it from the table, and then the daemon's thread closes the
+    /// Uses only a waiting exchange: `stop` removes an exchange from the table before the daemon's thread closes the
     /// connection.
     private func request(of exchange: Exchange) -> LoopbackRequest? {
         state.withLock { state in

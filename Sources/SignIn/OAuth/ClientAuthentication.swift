@@ -49,7 +49,7 @@ public struct ClientAuthentication: ~Copyable, Sendable {
     /// Whether the request is sent once more with the other method if the server refuses the client.
     package var triesOtherMethod = true
     let secret: Secret<ClientSecret>?
-    /// The parts of an assertion except the key. With an assertion, `secret` is the key.
+    /// The parts of an assertion except the key. If there is an assertion, `secret` is the key.
     let assertion: Assertion?
 
     struct Assertion: Sendable {

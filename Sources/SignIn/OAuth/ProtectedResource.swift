@@ -3,7 +3,7 @@ package import LatchkeyLog
 
 /// A resource that says which servers give tokens for it (RFC 9728).
 package struct ProtectedResource: Sendable, Hashable {
-    /// The resource's name for itself, as it is sent (RFC 8707 section 2).
+    /// The resource's name for itself, sent unchanged (RFC 8707 section 2).
     package let identifier: String
     /// At most 16. Empty if the resource names none.
     package let servers: [Issuer]
@@ -30,8 +30,8 @@ package struct ProtectedResource: Sendable, Hashable {
         return url
     }
 
-    /// Asks the resource without a token, and then for its metadata: where its challenge says, otherwise at the
-    /// well-known addresses.
+    /// Sends the resource a request without a token. Then requests the resource's metadata: at the address in its
+    /// challenge, otherwise at the well-known addresses.
     ///
     /// Throws `.invalidConfiguration(.resource)`; `.invalidMetadata`: `.notFound` for a resource without metadata,
     /// `.otherResource` for metadata of another one, `.elsewhere` for metadata at another origin and for a server in

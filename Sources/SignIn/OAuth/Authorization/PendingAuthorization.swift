@@ -210,8 +210,9 @@ extension PendingAuthorization {
     /// Accepts an authorization URL that the caller made, if the URL belongs to this attempt.
     ///
     /// The URL must lead to the server's authorization endpoint, name the client, contain each parameter once, and have
-    /// no fragment. It must name a pushed request by `request_uri`, or contain this attempt's `state`, S256 challenge,
-    /// redirect address and nonce, if there is one. Other parameters are allowed, except a request object (`request`).
+    /// no fragment. The URL must name a pushed request by `request_uri`, or contain this attempt's `state`, S256
+    /// challenge, redirect address and nonce, if there is one. Other parameters are allowed, except a request object
+    /// (`request`).
     ///
     /// Throws `.invalidConfiguration(.authorizationURL)` for any other URL.
     ///

@@ -3,7 +3,7 @@ public import LatchkeyLog
 
 /// The address to which the browser brings the response (RFC 6749 section 3.1.2, RFC 8252 section 7).
 ///
-/// Servers compare the address byte by byte, so it stays unchanged. It must not contain a query or a fragment.
+/// Servers compare the address byte by byte, so it stays unchanged. The address must not contain a query or a fragment.
 public struct RedirectURI: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         /// `http://127.0.0.1:PORT/…`, `http://[::1]:PORT/…` or `http://localhost:PORT/…`: our listener.

@@ -128,7 +128,7 @@ extension TokenEndpoint {
     ) async throws(OAuthError) -> TokenResponse {
         let end = clock.now() + min(device.lifetime, timeout)
         var interval = device.interval
-        // Of the last request. It may be the reason why the codes weren't confirmed.
+        // The failure of the last request, which may be the reason why the codes weren't confirmed.
         var failure: OAuthError?
         while true {
             try await wait(min(interval, max(.zero, end - clock.now())), clock)

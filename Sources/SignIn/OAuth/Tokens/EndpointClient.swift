@@ -81,9 +81,9 @@ struct EndpointClient: Sendable {
         return response
     }
 
-    /// Sends the client's assertion, for the server's issuer. A server that refuses it gets another by its own clock if
-    /// ours differs, and one for the endpoint at the same origin: RFC 7523 section 3 leaves the audience open, and some
-    /// servers compare that address.
+    /// Sends the client's assertion, for the server's issuer. If the server refuses it and our clock differs, sends an
+    /// assertion by the server's clock. If the server refuses the client again, sends an assertion for the endpoint at
+    /// the same origin, because RFC 7523 section 3 leaves the audience open and some servers compare that address.
     private func send(
         _ url: HTTPURL, _ fields: borrowing Secret<MessageBody>, _ key: borrowing ES256Key,
         _ assertion: ClientAuthentication.Assertion

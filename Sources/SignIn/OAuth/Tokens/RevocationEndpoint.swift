@@ -36,7 +36,7 @@ package struct RevocationEndpoint: Sendable {
                 OAuthError.self,
                 awaiting: try await revoke(refreshToken, bearer: accessToken, authentication: authentication))
             {
-                // What a server doesn't do for a refresh token, it may do for an access token.
+                // A server that doesn't revoke a refresh token may revoke an access token.
                 if case .networkError = error.code { throw error }
                 try? await revoke(accessToken, authentication: authentication)
                 throw error

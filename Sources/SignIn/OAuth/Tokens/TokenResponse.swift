@@ -139,7 +139,7 @@ struct TokenResponseReader {
         var response = try response(
             document, refreshToken: refreshToken, idToken: idToken, subject: claims.subject, isRefresh: isRefresh)
         response.accountName = claims.name
-        // By the server's clock, which wrote the token's end.
+        // Uses the server's clock, because the server wrote the token's end.
         response.idTokenExpiresInSeconds = min(claims.expiry.seconds(since: now), Self.maximumLifetimeSeconds)
         return response
     }
@@ -163,7 +163,7 @@ struct TokenResponseReader {
             throw OAuthError(.invalidResponse(isBearer ? .tokenNotBound : .unknownTokenType))
         }
         let scopes = scopes(in: document)
-        // The old refresh token may be spent, and the old scopes are known: refreshed tokens aren't given up for these.
+        // A refresh accepts bad scopes, because the old refresh token may be spent and the old scopes are known.
         guard isRefresh || scopes != nil || document.member("scope") == nil else {
             throw OAuthError(.invalidResponse(.malformedScope))
         }

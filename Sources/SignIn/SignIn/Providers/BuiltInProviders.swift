@@ -130,8 +130,8 @@ extension BuiltInProvider {
     /// authorizes. The module ATProtocol finds both from the account's handle; the issuer here is that of Bluesky's own
     /// accounts.
     ///
-    /// The host is that of the directory of did:plc. Without a client ID the client is one on a loopback address, which
-    /// needs no registration; otherwise the client ID is the address of the client's metadata document.
+    /// The host is that of the directory of did:plc. If no client ID is set, the client is one on a loopback address,
+    /// which needs no registration. Otherwise the client ID is the address of the client's metadata document.
     static let bluesky = BuiltInProvider(
         "bluesky", host: .standard("plc.directory"), standardClientID: "http://localhost", findsServerByAccount: true
     ) { choices, _ throws(OAuthError) in

@@ -6,7 +6,7 @@ public import LatchkeyOAuth
 
 extension OAuthProvider {
     /// The server of a resource that names it (RFC 9728), such as an MCP server. The session's tokens are for that
-    /// resource, and are sent to its origin and nowhere else.
+    /// resource, so they only go to its origin.
     ///
     /// Asks the resource, without a token, and its server. Throws `.oauth` with `.invalidConfiguration(.resource)` for
     /// anything but an HTTPS or loopback URL; with `.invalidMetadata` for a resource that doesn't name a server, or
@@ -80,7 +80,8 @@ extension OAuthProvider {
     }
 
     /// A machine's client, which gets tokens without a sign-in. ``SignInService`` requests a token at the first
-    /// `accessToken()` or `send(_:)`, and another shortly before its end, once for all processes that share a store.
+    /// `accessToken()` or `send(_:)`. It requests the next one shortly before the end of the last one, once for all
+    /// processes that share a store.
     ///
     /// Nothing is requested yet. Throws `.invalidConfiguration` for a client ID that no server takes.
     ///

@@ -113,7 +113,7 @@ public struct OAuthProvider: Sendable, Hashable {
         case whenOffered
         /// Always: a server without the endpoint is refused.
         case required
-        /// Always, and the first request already proves the key, for servers that refuse requests without a proof.
+        /// Always. The first request already proves the key, for servers that refuse requests without a proof.
         case requiredWithProof
     }
 

@@ -32,8 +32,8 @@ struct AccountLookup: Sendable {
 
     private static let limits = TransferLimits(maximumBodyByteCount: 256 << 10, timeout: .seconds(30))
 
-    /// Returns the account that signed in, or `nil` if the server doesn't report it. The tokens are valid then too, and the
-    /// session gets another name.
+    /// Returns the account that signed in, or `nil` if the server doesn't report it. The tokens are valid anyway, but
+    /// the session gets another name.
     ///
     /// Throws `.accountMismatch` if the user information is about a different person than the ID token, `.resource` for
     /// an address that must not get a request, and `.cancelled`. Without an ID token, throws `isPassing` errors for a

@@ -164,7 +164,7 @@ package struct SessionStore: Sendable {
             do throws(StoreError) {
                 return try await save(session, deadline: deadline)
             } catch {
-                // A person who dismissed the prompt is asked once more, later.
+                // If the person dismissed the prompt, the next attempt asks again, later and only once.
                 if error.code == .promptDismissed {
                     guard !wasDismissed else { throw error }
                     wasDismissed = true
@@ -236,7 +236,7 @@ package struct SessionStore: Sendable {
         try await store.exclusiveAccess(to: try key(account), in: leases, deadline: deadline)
     }
 
-    /// Throws what prevents any lease, such as a read-only disk. One that another process has is no error.
+    /// Throws the error that prevents any lease, such as a read-only disk. A lease of another process isn't an error.
     func checkLease(_ account: String) async throws(StoreError) {
         let error = await failure(
             StoreError.self, awaiting: try await lease(account, deadline: .after(.seconds(1))).release())

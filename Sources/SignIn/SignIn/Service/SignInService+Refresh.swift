@@ -51,7 +51,7 @@ extension SignInService {
         }
         // The server may have taken longer than the caller had.
         let refreshed = try await sessionOrMemory(of: name, deadline: .standard)
-        // A refresh may bring no ID token, and then the last one is all there is.
+        // If a refresh brings no ID token, only the last one is left.
         guard token == .access || refreshed.isUsable(at: context.now(), token) else { throw SignInError(.noIDToken) }
         return refreshed
     }
@@ -62,7 +62,7 @@ extension SignInService {
         switch error.code {
         case .oauth(let cause):
             switch cause.code {
-            // Of the network that the machine is in, such as a hotel's.
+            // These errors may come from the machine's network, such as a hotel's.
             case .invalidResponse(.notJSON), .invalidMetadata(.webPage), .networkError: true
             default: cause.isTransient
             }
@@ -115,7 +115,7 @@ extension SignInService {
         for refresh in Array(refreshes.values) { _ = await refresh.value() }
     }
 
-    /// Under the lease, which excludes other processes: reads again, refreshes, stores.
+    /// Reads the session again, refreshes it and stores it, under the lease, which excludes other processes.
     private func refreshUnderLease(
         _ account: String, refused: Box<Secret<AccessToken>>?, _ token: StoredSession.Token, deadline: Deadline
     ) async throws(SignInError) {

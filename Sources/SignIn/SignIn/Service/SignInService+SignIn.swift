@@ -331,7 +331,7 @@ extension SignInService {
         handedOut[Octets(session.account)] = Box(session.withoutRefreshToken)
     }
 
-    /// Before the end of a session, or after it.
+    /// Called before or after the end of a session.
     func forget(_ account: String) {
         changeCount += 1
         guard let kept = handedOut.removeValue(forKey: Octets(account)) else { return }

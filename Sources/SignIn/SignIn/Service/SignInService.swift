@@ -12,7 +12,7 @@ internal import LatchkeySystem
 ///     let token = try await service.accessToken()
 ///
 /// Sessions are refreshed before they end: once among all tasks, and once among all of this user's processes. A
-/// refreshed session is stored before it is used. Every error is a ``SignInError``, which holds no secret.
+/// refreshed session is stored before it is used. Every error is a ``SignInError``, which doesn't contain a secret.
 public actor SignInService {
     package nonisolated let provider: OAuthProvider
     package nonisolated let sessions: SessionStore

@@ -104,8 +104,8 @@ package struct StoredSession: ~Copyable, Sendable {
             && (resource == provider.resource || (provider.resource == nil && provider.account == .nowhere))
     }
 
-    /// The person whom the ID tokens of a refresh must be for. An API may have another number for them than ID tokens,
-    /// as Microsoft's has.
+    /// The person that the ID tokens of a refresh must be for. An API may identify the person by another number than ID
+    /// tokens do, as Microsoft's does.
     borrowing func idTokenSubject(at provider: OAuthProvider) -> String? {
         guard case .resource = provider.account else { return subject }
         switch idToken {
@@ -145,8 +145,8 @@ public struct SessionSummary: Sendable, Hashable {
     package enum Naming: Sendable, Hashable {
         /// The server or the caller named the account.
         case byServer
-        /// The server doesn't report who signed in, so the account is named after the provider. If the server fails
-        /// only for now, and a session has that name, the name has a number too.
+        /// The server doesn't report who signed in, so the account is named after the provider. The name also has a
+        /// number if the server fails only for now and a session already has that name.
         case byProvider
         /// This name is another person's account at the same server, so the session has a number after the name.
         case taken(String)

@@ -30,7 +30,8 @@ struct TokensInText: ~Copyable {
         }
     }
 
-    /// The scopes without those that contain a token: a session works without a scope's name, and its tokens are valid.
+    /// The scopes without those that contain a token. The session works without a scope's name, because its tokens are
+    /// valid.
     borrowing func plain(_ scopes: ScopeList?, _ log: RedactedLogger) -> ScopeList? {
         guard let scopes, live.isHeld(by: scopes.text) else { return scopes }
         log.warning("the server put a token among the scopes; skipping the scopes that contain it")

@@ -11,9 +11,9 @@ package struct BrowserChoice: Sendable, Hashable {
 
     /// Chooses from a process's environment.
     ///
-    /// `BROWSER` contains commands separated by colons. Each has `%s` for the address, or gets the address at its end.
-    /// Words may be quoted as in a shell, but they don't pass through a shell. If `BROWSER` is set, only its commands
-    /// are tried. Otherwise `xdg-open` starts the desktop's default browser, provided that there is a display.
+    /// `BROWSER` contains commands separated by colons. A command contains `%s` for the address, or gets the address at
+    /// its end. Words may be quoted as in a shell, but they don't pass through a shell. If `BROWSER` is set, only its
+    /// commands are tried. Otherwise `xdg-open` starts the desktop's default browser, provided that there is a display.
     ///
     /// - Parameter ephemeral: opens a private window instead of the person's own profile, so that the page neither sees
     ///   nor leaves cookies there. Only browsers with a documented option for such windows are tried: those of

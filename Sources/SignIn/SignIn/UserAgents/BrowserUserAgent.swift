@@ -40,7 +40,7 @@ package struct BrowserUserAgent: RedirectUserAgent {
 
     /// Opens the page in another way: an adopter's own, or a `PageFollower` in place of browser and person.
     ///
-    /// - Parameter opener: gets the link to the listener. It is cancelled if the sign-in fails before it returns.
+    /// - Parameter opener: gets the link to the listener; cancelled if the sign-in fails before the opener returns.
     package init(opener: @escaping Opener, log: RedactedLogger = .disabled) {
         way = .opener(opener)
         self.log = log
@@ -80,7 +80,7 @@ final class BrowserAttempt: UserAgentAttempt {
         receiver.handler.expect(url, gate: gate)
         let opening = Task { [opener, handler = receiver.handler, link = receiver.startLink] in
             if let error = await failure(UserAgentError.self, awaiting: try await opener(link)) {
-                // After a page about another sign-in, that page is the likely reason to give up.
+                // If the browser showed a page about another sign-in, that page is the likely reason to give up.
                 handler.event.complete(.failed(handler.hasSeenForeign ? .onlyForeignResponses : error))
             }
         }

@@ -21,7 +21,7 @@ public protocol PromptTerminal: Sendable {
     ///
     /// A paste may be longer than the 4,096 bytes that a terminal accepts in canonical mode. Throws `.dismissed` at the
     /// end of the input, `.timedOut` at the deadline, and `.cancelled` if the task is cancelled, and restores the
-    /// terminal. After a hundred answers without the response, the sign-in ends as if dismissed.
+    /// terminal. The sign-in ends as if dismissed after a hundred answers without the response.
     func ask(
         _ question: LogMessage, limit: Int, deadline: Deadline
     ) async throws(PromptTerminalError) -> Secret<MessageBody>

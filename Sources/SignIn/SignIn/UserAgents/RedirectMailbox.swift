@@ -146,7 +146,8 @@ final class RedirectMailbox: Sendable {
 /// starts the scheme's handler with that address.
 ///
 /// The handler is a program of the adopter, such as `latchkey scheme receive`. Its desktop entry contains the scheme
-/// (Desktop Entry Specification, `MimeType=x-scheme-handler/SCHEME`), and it passes its only argument to `deliver`.
+/// (Desktop Entry Specification, `MimeType=x-scheme-handler/SCHEME`). The handler passes its only argument to
+/// `deliver`.
 package struct RedirectFolder: Sendable, Hashable {
     package let path: String
 

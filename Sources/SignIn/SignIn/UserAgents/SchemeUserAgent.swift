@@ -2,8 +2,8 @@ internal import LatchkeyCredentials
 package import LatchkeyLog
 package import LatchkeyOAuth
 
-/// Signs in with the person's own browser and a private-use scheme (RFC 8252 section 7.1): the desktop starts a program
-/// with the browser's final address, and that program passes the address to the waiting sign-in.
+/// Signs in with the person's own browser and a private-use scheme (RFC 8252 section 7.1). The desktop starts a program
+/// with the browser's final address. That program passes the address to the waiting sign-in.
 ///
 /// The browser gets a link to our listener, as with `BrowserUserAgent`.
 package struct SchemeUserAgent: RedirectUserAgent {

@@ -22,14 +22,14 @@ package final class KeyringAgent: Sendable {
     private let intake: AgentIntake
     private let worker: Task<Void, Never>
 
-    /// Asks the person. Returns the passphrase, or `nil` for none; gives up when nobody waits for it any longer.
+    /// Asks the person. Returns the passphrase, or `nil` for none. Gives up when the keyring no longer waits for it.
     package typealias Question =
         @Sendable (
             _ program: String, _ isRetry: Bool, _ isWanted: () -> Bool
         ) async -> Secret<Passphrase>?
 
     /// Connects to a bus, and registers with the owner of the keyring's name, which the bus starts if it can. Returns
-    /// `nil` where no keyring of ours is.
+    /// `nil` if no Latchkey keyring is there.
     ///
     /// - Parameters:
     ///   - address: as in DBUS_SESSION_BUS_ADDRESS.
@@ -71,7 +71,7 @@ package final class KeyringAgent: Sendable {
         defer { close(descriptor) }
         let program = isNamed ? call.arguments[2].text : ""
         let isWanted = {
-            // An error, and no event, is a pipe without its reader (pipe(7)).
+            // `poll` reports an error for a pipe without its reader (pipe(7)), although no event is requested.
             var pipe = pollfd(fd: descriptor, events: 0, revents: 0)
             return unsafe intake.end.withLock { $0 == nil } && poll(&pipe, 1, 0) == 0
         }

@@ -67,7 +67,7 @@ final class FairQueue<Element: Sendable>: Sendable {
             let isWithin =
                 lane.count < Self.maximumCount && lane.byteCount + byteCount <= Self.maximumByteCount
                 && (state.byteCount + byteCount <= Self.maximumTotalByteCount
-                    // Others' floods refuse nobody who sends one small call after another.
+                    // A client that sends one small call after another isn't refused because of others' floods.
                     || lane.count == 0 && byteCount <= Self.smallByteCount)
             if isOwn || isWithin {
                 if lane.count == 0 { state.turns.append(client) }

@@ -292,7 +292,7 @@ extension Keyring {
         return .tuple([.array(secrets.entries, of: "{o(oayays)}")])
     }
 
-    /// Where an item's secret can be read; `nil` for one that isn't there, or in a collection that a client locked.
+    /// The place of an item's secret; `nil` if the item isn't there, or is in a collection that a client locked.
     private func readableItem(
         _ path: String
     ) async throws(BusFault) -> (store: ServedItems, name: String, id: ItemID)? {

@@ -138,7 +138,7 @@ final class KeyringPrompt {
         }
     }
 
-    /// The size of what is kept of a call.
+    /// The size of the arguments of a stored call.
     var keptByteCount: Int {
         if case .call(let call, _) = matter { call.arguments.byteCount } else { 0 }
     }
@@ -184,7 +184,7 @@ extension Keyring {
     /// Whether a call that found the vault locked waits for a person. Clients begin with such calls, and unlock only what
     /// they have found.
     func waitsForPerson(_ call: BusCall, after fault: BusFault) -> Bool {
-        // The arguments are kept until then, beside the queue and its limits.
+        // The prompt holds the arguments until then, outside the queue and its limits.
         let byteCount = call.arguments.byteCount
         guard vault == nil, fault.name == StaticString.isLocked.description, !agents.isEmpty,
             !refusedClients.contains(sender), byteCount <= 2 * ItemAttributes.maximumByteCount,
@@ -211,8 +211,8 @@ extension Keyring {
         observer.didRefuse(await KeyringClient(sender, on: bus))
     }
 
-    /// Asks the person for one prompt at a time. The answer counts for all prompts that wait. If the client leaves
-    /// before that, another prompt is asked for.
+    /// Asks the person for one prompt at a time. The answer counts for all prompts that wait. If the prompt's client
+    /// leaves before the answer, the keyring asks for another prompt.
     func askNext() {
         guard !prompts.values.contains(where: { $0.question != nil }),
             let next = prompts.values.first(where: \.isShown)
@@ -297,10 +297,10 @@ extension Keyring {
 
 /// Agents: terminals where a person can type the passphrase.
 ///
-/// A connection registers with RegisterAgent, and is then called at `/org/latchkey/Agent`: `org.latchkey.Agent1.Ask(h
-/// descriptor, b isRetry, s program) → (b isGiven)`. It writes the passphrase to the descriptor, a pipe, so the passphrase
-/// never crosses the bus. An agent only learns which program wants the vault unlocked. A malicious one can only refuse, or keep
-/// the others waiting.
+/// A connection registers with RegisterAgent. The keyring then calls it at `/org/latchkey/Agent`:
+/// `org.latchkey.Agent1.Ask(h descriptor, b isRetry, s program) → (b isGiven)`. The agent writes the passphrase to the
+/// descriptor, a pipe, so the passphrase never crosses the bus. An agent only learns which program wants the vault
+/// unlocked. A malicious agent can only refuse, or keep the others waiting.
 extension Keyring {
     static let agentPath = "/org/latchkey/Agent"
     private static let maximumAgentCount = 16

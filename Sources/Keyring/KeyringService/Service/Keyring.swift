@@ -198,7 +198,7 @@ final class Keyring {
             if case .failure(let error) = result { await leave(store, after: error) }
             return try result.get()
         }
-        // Without file watches, or behind a pool of connections, others' changes send no signals.
+        // Others' changes send no signals without file watches, or behind a pool of connections.
         let stream = try await mapFault { () async throws(StoreError) in
             try await nilIf(
                 { (error: StoreError) in error.code == .unavailable || error.code == .unsupported },
@@ -225,7 +225,7 @@ final class Keyring {
                 announceLock(collection.name, await shortList(of: collection.name))
             }
         }
-        // A person may have opened it in another way than was asked for.
+        // A person may have opened the vault in another way than through the prompt.
         for waiting in prompts.values where waiting.isShown { await agree(to: waiting) }
     }
 
@@ -319,7 +319,7 @@ extension Keyring {
         announceProperties([("Collections", collectionPaths())], of: .service, KeyringPath.root)
     }
 
-    /// - Parameter items: those of a short list. libsecret goes by what each says of itself.
+    /// - Parameter items: those of a short list. libsecret uses each item's own `Locked` property.
     func announceLock(_ name: String, _ items: [ItemID] = []) {
         let path = KeyringPath.collection(.name(name)).text
         let state = [("Locked", BusValue.boolean(isLocked(name)))]

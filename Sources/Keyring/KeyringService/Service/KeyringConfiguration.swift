@@ -19,7 +19,7 @@ package protocol KeyringSource: Sendable {
     func close() async -> Bool
 }
 
-/// Learns which client reads which item, before the secret is sent. It can't refuse, and must return soon.
+/// Learns which client reads which item, before the secret is sent. An observer can't refuse, and must return soon.
 package protocol ReadObserver: Sendable {
     func didRead(_ item: Item, by client: KeyringClient)
     /// A search or a save failed because the vault is locked.

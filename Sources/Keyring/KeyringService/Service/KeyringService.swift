@@ -134,8 +134,8 @@ final class CallExecutor: TaskExecutor {
 }
 
 extension Keyring {
-    /// How much of GDBus's buffer to overwrite after a call that brings a secret, also if the call is refused: the secret
-    /// may have crossed the bus in the clear. What a call has beyond the limit of a message stays.
+    /// The number of bytes of GDBus's buffer to overwrite after a call that brings a secret. This includes a refused
+    /// call, because its secret may have crossed the bus in plain text. Bytes beyond the limit of a message stay.
     static func secretByteCount(of call: BusCall) -> Int {
         guard ["CreateItem", "SetSecret"].contains(call.member) else { return 0 }
         return min(call.arguments.byteCount + 4096, BusConnection.maximumMessageByteCount - 4096)
@@ -192,7 +192,7 @@ final class Intake: BusReceiver {
         }
         let cost = byteCount + Self.callCost + descriptorCount * Self.descriptorCost
         let offer = { self.queue.offer(.call(call, waited: false), of: call.sender, byteCount: cost) }
-        // What has come in besides must be read, because clients take turns.
+        // If more calls have arrived, they must be read first, because clients take turns.
         if !(connection.hasInput ? offer() : executor.hosting(offer)),
             connection.sentByteCount <= 8 * Self.maximumUnsentByteCount
         {

@@ -50,7 +50,7 @@ extension ArgumentReader {
         }
         if let command {
             if wantsHelp { return result(.nothing, word) }
-            // With nothing before `--`, an optional first operand is left out.
+            // An optional first operand is left out if nothing comes before `--`.
             let position = operands.count + (separation == 0 && command.operands.first?.isOptional == true ? 1 : 0)
             guard position < command.operands.count else {
                 return result(command.operands.last?.takesRest == true ? .files : .nothing, word)

@@ -13,8 +13,8 @@ package enum CommandLineRequest: Sendable {
 extension CommandGrammar {
     /// Reads a command line without its program name. Arguments are bytes, and invalid ones aren't repaired.
     ///
-    /// Options may come before and after operands, as `--name value` or `--name=value`. After `--`, and after the first
-    /// word of an operand that takes the rest, every word is an operand.
+    /// Options may come before and after operands, as `--name value` or `--name=value`. Every word is an operand after
+    /// `--`, and after the first word of an operand that takes the rest.
     package func parse(_ arguments: [[UInt8]]) throws(CommandFailure) -> CommandLineRequest {
         var reader = ArgumentReader(grammar: self)
         for (index, bytes) in arguments.enumerated() {

@@ -5,7 +5,7 @@ internal import LatchkeyProcess
 
 /// Turns the first signal that asks a process to end into a request to stop, so that its work can end in order.
 ///
-/// A second Ctrl-C ends the process at once. After the first signal, SIGTERM and SIGHUP are ignored, because timeout(1)
+/// A second Ctrl-C ends the process at once. SIGTERM and SIGHUP are ignored after the first signal, because timeout(1)
 /// and shells send them twice.
 package enum Interruption {
     static let signals = [SIGINT, SIGTERM, SIGHUP]

@@ -16,7 +16,7 @@ package enum SecretInput {
     ) throws(CommandFailure) -> Secret<Purpose> {
         var builder = SecretBuilder(limit: limit)
         while !builder.withExposedBytes(isWhole) {
-            // Without the purpose, so that a chunk doesn't count as a separate secret.
+            // Reads a chunk without the purpose, so that the chunk doesn't count as a separate secret.
             let chunk = try mapError(
                 { (error: SystemErrorNumber) in
                     CommandFailure(

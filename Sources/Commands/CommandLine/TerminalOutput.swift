@@ -16,7 +16,7 @@ package struct TerminalOutput: Sendable {
     private let secrets: LiveSecrets?
     /// Whether a program reads, which asked for JSON: then messages are objects, one a line (Docs/Reference/json.md).
     package private(set) var isJSON = false
-    /// What chose the vault, for the commands that messages name; empty where each command finds the vault itself.
+    /// The option for the vault in the commands that messages show; empty if each command finds the vault itself.
     private var vaultOption = ""
     /// The width of a table in columns; `nil` if standard output isn't a terminal.
     private let width: Int?
@@ -70,8 +70,8 @@ package struct TerminalOutput: Sendable {
 
     package func write(_ help: HelpText) throws(CommandFailure) { try write(text: help.text(width: helpWidth)) }
 
-    /// Writes a candidate of a completion on a separate line for the shell: the word verbatim, a tab, and its meaning. A
-    /// candidate with a control character is left out, because it doesn't fit on a line.
+    /// Writes a candidate of a completion on a separate line for the shell: the word verbatim, a tab, and its meaning.
+    /// Leaves out a candidate with a control character, because it doesn't fit on a line.
     package func write(candidate word: LoggableText, meaning: LogMessage = "") throws(CommandFailure) {
         let bytes = word.unredacted.utf8
         if bytes.isEmpty || bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return }
@@ -85,8 +85,8 @@ package struct TerminalOutput: Sendable {
 
     /// Writes only the bytes of a secret to standard output.
     ///
-    /// On a terminal, control characters are escaped unless `isRaw`, because the terminal would obey them; a note says so. A
-    /// line break follows on standard error, so that the next prompt starts a new line.
+    /// Control characters are escaped on a terminal unless `isRaw`, because the terminal would obey them; a note says
+    /// so. A line break follows on standard error, so that the next prompt starts a new line.
     package func write<Purpose: SecretPurpose>(
         secret: borrowing Secret<Purpose>, isRaw: Bool = false
     ) throws(CommandFailure) {
@@ -200,7 +200,7 @@ package struct TerminalOutput: Sendable {
         return output
     }
 
-    /// The same output for a command that was told which vault to use: the commands in its messages get the option.
+    /// The same output for a command with an option for the vault: the commands in its messages get the option too.
     package func naming(vault path: LoggableText) -> TerminalOutput {
         var output = self
         output.vaultOption = " --vault \(("\(path)" as LogMessage).text)"

@@ -4,7 +4,7 @@ internal import LatchkeyProcess
 /// Rows with columns as wide as their longest cell. Without rows the heading is left out.
 package struct TextTable: Sendable {
     private let heading: [LogMessage]
-    /// Which of a row's cells the table shows, and how many it is given.
+    /// The indexes of a row's cells that the table shows. `cellCount` counts all cells of a row.
     private let shown: [Int]
     private let cellCount: Int
     private var rows: [[LogMessage]] = []

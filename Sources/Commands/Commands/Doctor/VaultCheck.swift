@@ -49,7 +49,7 @@ struct VaultCheck {
         } catch {
             switch error.code {
             case .cancelled: throw error
-            // A key is missing. The vault is useless until it is there, unless the person can be asked for another.
+            // A key is missing. The vault is useless until the key is there, unless the person can enter another key.
             case .locked where error.hint != nil || !settings.searchesVaultKey:
                 return ([file, .refusal("integrity", error, matters: matters && !isAsked(for: locked))], nil)
             case .locked:
@@ -123,7 +123,7 @@ extension DatabaseState {
 }
 
 extension StoreSettings {
-    /// Whether nobody named the key of the vault.
+    /// Whether no key of the vault was set.
     fileprivate var searchesVaultKey: Bool {
         if case .search = vaultKey { true } else { false }
     }

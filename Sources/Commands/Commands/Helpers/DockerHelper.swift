@@ -191,7 +191,7 @@ struct RegistryName {
     var origin: String { scheme + host }
 
     /// The possible names of the same registry in the store, the nearest first: the request's text, then host and path
-    /// with and without the scheme. With a scheme other than HTTP and HTTPS, only the text.
+    /// with and without the scheme. Only the text, if the scheme is neither HTTP nor HTTPS.
     var spellings: [String] { unique([text] + forms(of: host + path)) }
 
     /// The names whose login answers: also the host's alone.

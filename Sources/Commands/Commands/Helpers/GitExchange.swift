@@ -73,7 +73,7 @@ struct GitExchange: ~Copyable {
     /// sees to.
     var origin: String { ASCII.lowercased("\(scheme)://\(host)") }
 
-    /// Whether a mail server is asked for, which wants the account's own name with the token (git-send-email(1)).
+    /// Whether the request is for a mail server, which wants the account's own name with the token (git-send-email(1)).
     var isForMail: Bool { scheme == "smtp" || scheme == "imap" }
 
     private mutating func take(_ line: Span<UInt8>) throws(CommandFailure) {
@@ -164,7 +164,7 @@ struct GitSecret: ~Copyable {
         return kept.finish(as: Password.self)
     }
 
-    /// Whether git can use a secret: it can read it, and the secret's end hasn't come.
+    /// Whether git can use a secret: it is readable for git and hasn't expired.
     static func isUsable(_ secret: borrowing Secret<Password>) -> Bool {
         guard let secret = GitSecret(secret) else { return false }
         return secret.expiry.flatMap(Int64.init).map { $0 > UnixTime.now().seconds } ?? true

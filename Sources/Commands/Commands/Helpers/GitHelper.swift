@@ -224,8 +224,8 @@ enum GitHelper {
         return record.version
     }
 
-    /// Deletes the same credential of another helper too, because it would be the answer again. It has to equal the
-    /// refused one.
+    /// Deletes the same credential of another helper too, because it would be the answer again. The deleted credential
+    /// has to equal the refused one.
     private static func eraseForeign(
         _ request: borrowing GitExchange, _ service: String, _ store: any CredentialStore, _ context: CommandContext
     ) async throws {

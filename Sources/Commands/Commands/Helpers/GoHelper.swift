@@ -14,7 +14,7 @@ enum GoHelper {
             origin.hasPrefix("https://")
         else { return .success }
         let view = try await context.openView()
-        // What answers is a prefix of addresses.
+        // The address of a matching service is a prefix of the requested address.
         let services = IndexName(address).candidates.filter { $0.hasPrefix("https://") }.map { "git:" + $0 }
         var skipped: StoreError?
         if let record = try await view.credential(

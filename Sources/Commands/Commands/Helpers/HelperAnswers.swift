@@ -1,8 +1,8 @@
 extension StoreView {
-    /// Returns the credential of the first of these services that has one; of several accounts' the one that was
-    /// changed last. `nil` for none, and for names that no store takes.
+    /// Returns the credential of the first of these services that has one. If several accounts have one, returns the
+    /// credential that was changed last. Returns `nil` for none, and for names that no store takes.
     ///
-    /// Of several stores, one that can't be searched is skipped: call `checkAllSearched` where nothing else answers.
+    /// Skips a store that can't be searched, if there are several: call `checkAllSearched` if nothing else answers.
     ///
     /// - Parameters:
     ///   - skipped: the error of the first store that was skipped; stays if there was one before.
@@ -119,7 +119,7 @@ extension CredentialStore {
         return nil
     }
 
-    /// The keys to try, in the order of the services. Of one service, the key that was changed last comes first.
+    /// The keys to try, in the order of the services. The keys of one service begin with the one that was changed last.
     func keys(_ services: [String], _ account: String?, _ deadline: Deadline) async throws -> [CredentialKey] {
         let services = services.filter(CredentialKey.isName)
         if let account {

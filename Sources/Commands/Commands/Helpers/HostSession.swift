@@ -4,7 +4,7 @@ internal import LatchkeySignIn
 struct HostSession: ~Copyable {
     let provider: ProviderName
     let account: String
-    /// What a person does about a refused token.
+    /// The person's next step after a refused token.
     let recovery: LogMessage
     /// The access token, or the ID token where the tool sends that one instead.
     let token: Secret<AccessToken>
@@ -41,8 +41,8 @@ extension CommandContext {
     ///
     /// - Parameters:
     ///   - origin: scheme, host and port.
-    ///   - user: the user in the tool's request. It has to be an account's name, or a name that servers accept for any
-    ///     token's owner.
+    ///   - user: the user in the tool's request. This user has to be an account's name, or a name that servers accept
+    ///     for any token's owner.
     func session(at origin: String, user: String?, _ view: StoreView) async throws -> HostSession? {
         var first: CommandFailure?
         for configuration in try configurations(at: origin) {

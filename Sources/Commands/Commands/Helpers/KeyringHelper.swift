@@ -136,8 +136,8 @@ struct IndexName {
     var origin: String? { parts.map { ASCII.lowercased("\($0.scheme)\($0.host)") } }
 
     /// The names to look for, the longest first: the address verbatim, then each path above it with and without its
-    /// slash, both verbatim and with scheme and host in lower case. For HTTPS and this machine also the host, because
-    /// the host's login may be one for HTTPS.
+    /// slash, both verbatim and with scheme and host in lower case. The host is a name too for HTTPS and this machine,
+    /// because the host's login may be one for HTTPS.
     var candidates: [String] {
         guard let (scheme, host, path) = parts else { return [text] }
         let roots = ["\(scheme)\(host)", ASCII.lowercased("\(scheme)\(host)")]
@@ -155,7 +155,7 @@ struct IndexName {
         return names.filter { seen.insert($0).inserted }
     }
 
-    /// The limit of parts. For an address with more parts, only the whole address and its host are names.
+    /// The limit of parts. Only the whole address and its host are names of an address with more parts.
     private static let mostPathParts = 16
 }
 

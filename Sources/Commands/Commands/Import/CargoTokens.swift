@@ -102,8 +102,9 @@ package enum CargoTokens {
         return indexes
     }
 
-    /// An index's URL as cargo gives it to providers: schemes that the URL Standard knows have their host in lower
-    /// case, no port of their own, and a path. `nil` if the standard changes more of it, such as `..` or a space.
+    /// An index's URL as cargo passes it to providers. If the URL Standard knows the scheme, the host is in lower case,
+    /// the scheme's default port is left out, and there is a path. `nil` if the standard changes more, such as `..` or
+    /// a space.
     private static func asCargoSaysIt(_ index: String) -> String? {
         guard let mark = index.firstRange(of: "://") else { return index }
         let segments = index.lowercased().replacing("%2e", with: ".").split(separator: "/")

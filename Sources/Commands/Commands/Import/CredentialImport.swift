@@ -15,7 +15,7 @@ package struct CredentialImport: Sendable {
     }
 
     /// Reads the content of a file. Returns the import, and the change that removes the secrets from the file; `nil` if
-    /// the content seems to have no secret.
+    /// the content seems to lack a secret.
     typealias Reader = @Sendable (borrowing Secret<MessageBody>) async throws -> (Self, PlainSecretFile.Change?)
 
     /// Reads a file. The same reader judges later whether the rest of the file contains a secret.

@@ -48,8 +48,8 @@ package enum GitCredentials {
                 HostName.endOfScheme(in: start) == start.endIndex
             else { return nil }
             let rest = line.extracting((scheme + 3)..<line.count)
-            // git writes an @ in a user or a password as %40, so the first @ ends them, and a second one is an error.
-            // If the host ends before the @, git sees an address without a user.
+            // git writes an @ in a user or a password as %40. So the first @ ends them, and a second @ is an error. If
+            // the host ends before the @, git sees an address without a user.
             guard let at = rest.index(of: 0x40), rest.index(of: 0x40, from: at + 1) == nil else { return nil }
             let login = rest.extracting(0..<at)
             guard let colon = login.index(of: 0x3A), !"/?#".utf8.contains(where: { login.index(of: $0) != nil }) else {
@@ -75,8 +75,8 @@ package enum GitCredentials {
 }
 
 extension Secret where Purpose: SecretPurpose {
-    /// Decodes a part of a login as git does: a `%` without two hexadecimal digits stands for itself. `nil` for what would
-    /// decode to a NUL or a line break.
+    /// Decodes a part of a login as git does: a `%` without two hexadecimal digits stays a `%`. Returns `nil` for text
+    /// that would decode to a NUL or a line break.
     fileprivate init?(percentDecoding bytes: Span<UInt8>) {
         var decoded = SecretBuilder(limit: bytes.count)
         var index = 0

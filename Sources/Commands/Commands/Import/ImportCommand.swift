@@ -134,7 +134,7 @@ enum ImportCommand {
         let store: any CredentialStore
         let skippedCount: Int
         var skippedNames: [LogMessage] = []
-        /// How many of those left out have no name there.
+        /// The number of credentials that were left out and don't have a name in the source.
         var unnamedCount = 0
         var files: [PlainSecretFile] = []
     }
@@ -200,7 +200,7 @@ enum ImportCommand {
             case .pypirc: home + "/.pypirc"
             case .gcm: environment["GCM_PLAINTEXT_STORE_PATH"] ?? home + "/.gcm/store"
             case .docker: (environment["DOCKER_CONFIG"] ?? home + "/.docker") + "/config.json"
-            // Where there are both, cargo reads the one without an ending.
+            // cargo reads the file without an ending if both exist.
             case .cargo:
                 filled((environment["CARGO_HOME"] ?? home + "/.cargo") + "/credentials")
                     ?? (environment["CARGO_HOME"] ?? home + "/.cargo") + "/credentials.toml"
@@ -282,7 +282,7 @@ extension ImportCommand.Read {
 extension ImportCommand.Source {
     /// The credentials in a program's plain-text file, and those of its own helper in the keyring.
     ///
-    /// - Parameter isNamed: whether the command line has the file's path. Then only the file is read, and it must
+    /// - Parameter isNamed: whether the path is on the command line. If so, only the file is read, and the file must
     ///   exist.
     func withKeyring(_ path: String, isNamed: Bool, _ context: CommandContext) async throws -> ImportCommand.Read {
         if isNamed { return ImportCommand.Read(try await file(path, context.environment)) }

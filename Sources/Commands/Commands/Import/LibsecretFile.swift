@@ -11,11 +11,11 @@ package enum LibsecretFile {
     private static let magic = Array("GnomeKeyring\n\r\0\n".utf8)
     /// Major and minor. gnome-keyring's own files, of another format, have 0.0 there.
     private static let version: [UInt8] = [1, 0]
-    /// libsecret writes 100,000. The format has no limit.
+    /// libsecret writes 100,000. The format doesn't have a limit.
     private static let mostIterations: UInt64 = 10_000_000
 
-    /// Asks for the passphrase after the file's form was checked. Throws what that throws, `ImportError`, `sealed` for
-    /// gnome-keyring's own format, `wrongPassphrase` when not even one item opens, and what memory throws.
+    /// Asks for the passphrase after the file's form was checked. Throws the errors of `passphrase` and of memory,
+    /// `ImportError`, `sealed` for gnome-keyring's own format, and `wrongPassphrase` when not even one item opens.
     package static func read(
         _ path: String, passphrase: () throws -> Secret<Passphrase>
     ) async throws -> CredentialImport {
@@ -32,7 +32,7 @@ package enum LibsecretFile {
             }
             items.append(try opened.withExposedBytes { (bytes) throws(ImportError) in try Item(bytes) })
         }
-        // Of two, the one that was changed last counts, as in a keyring.
+        // If two items are for one service and account, the one that was changed last counts, as in a keyring.
         for item in items.sorted(by: { $0.modified > $1.modified }) {
             guard let service = item.attributes["service"],
                 let account = item.attributes["username"] ?? item.attributes["account"]

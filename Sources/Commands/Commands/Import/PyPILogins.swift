@@ -43,7 +43,7 @@ package enum PyPILogins {
         let name: String
         var user: String?
         var repository: String?
-        /// The range of the password, and that of its line with the line's end.
+        /// The range of the password, and the range of its line with the line's end.
         var password: (value: Range<Int>, line: Range<Int>)?
         /// The option that a line with more white space before it goes on.
         var last = ""

@@ -7,8 +7,8 @@ internal import LatchkeyKeyringService
 /// the exit status. In the background another process serves the vault on a bus until the program ends.
 ///
 /// The service must not be the program's child, because a program may wait for all its children. So a process in
-/// between starts the service, and is killed once the service is ready. If the service fails, that process ends with
-/// its status.
+/// between starts the service. This process kills the process in between once the service is ready. If the service
+/// fails, the process in between ends with the service's status.
 enum KeyringRunCommand {
     private static let only = CommandOption.value(
         "--only", "SERVICE[/ACCOUNT]", repeats: true,

@@ -89,7 +89,8 @@ struct KeyringUnits {
         }
     }
 
-    /// Removes what `write` wrote. Returns the paths, none where nothing is ours, and the first failure after trying all.
+    /// Removes the files that `write` wrote, and no others. Returns their paths, and the first failure after trying all
+    /// files.
     func remove() -> (paths: [String], failure: CommandFailure?) {
         var (paths, failure): ([String], CommandFailure?) = ([], nil)
         for file in files.reversed() {

@@ -56,8 +56,8 @@ struct PrivateBus: ~Copyable {
         return PrivateBus(address: address, folder: folder, process: process)
     }
 
-    /// After su(1) or in a container the folder may be another user's, who could put another one in the place of ours;
-    /// it may be missing, or its path too long for a socket's (unix(7)).
+    /// After su(1) or in a container the folder may belong to another user, who could replace our folder. The folder
+    /// may also be missing, or its path too long for a socket's (unix(7)).
     private static func runtimeDirectory(_ environment: ProgramEnvironment) -> String? {
         guard let path = environment.runtimeDirectory, path.utf8.count < 80 else { return nil }
         var found = stat()

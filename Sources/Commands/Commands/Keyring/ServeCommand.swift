@@ -28,7 +28,7 @@ enum ServeCommand {
         guard let address = context.sessionBus else { throw CommandFailure.noBus }
         // No other keyring is replaced by one that has nothing to serve.
         try VaultStore.probe(at: context.settings.vaultPath)
-        // Before any question, because the program that answers it may wait for this keyring.
+        // The service starts before any question, because the program that answers it may wait for this keyring.
         let source = VaultSource(context, scope: nil)
         let service = try await context.startService(source, at: address)
         if let owner = try await context.bus({ () async throws(BusFault) in

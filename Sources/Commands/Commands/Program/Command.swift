@@ -20,8 +20,8 @@ package struct Command: Sendable {
         case pool
         /// As `pool`, in a process that stays for days.
         case service
-        /// In another process, which this one starts before it opens anything. This process ends like that one, or becomes
-        /// another program.
+        /// In another process, which this one starts before opening anything. This process ends like that one, or
+        /// becomes another program.
         case elsewhere(@Sendable (ParsedArguments) throws(CommandFailure) -> Never)
 
         /// On the pool of a separate process, so that killing this process loses nothing.

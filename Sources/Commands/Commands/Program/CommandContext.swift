@@ -17,8 +17,8 @@ package struct CommandContext: Sendable {
     package let configurationFolder: String
     /// The options that choose the store, for processes that this one starts.
     package let storeArguments: [String]
-    /// `--timeout`, if it was given: how long a server may take. At a sign-in it is the person's time, and a server has 30
-    /// seconds at most.
+    /// `--timeout`, if it is set: the time limit for a server. At a sign-in, `--timeout` is the person's time limit,
+    /// and a server's is 30 seconds at most.
     let requestTimeout: Duration?
     /// The options for a worker that does a part of this command.
     let workerArguments: [String]
@@ -77,7 +77,7 @@ extension CommandContext {
         hardening: HardeningReport
     ) throws {
         try Self.check(environment)
-        // Before anything here opens a file, which would take a closed descriptor's number.
+        // This must come before anything here opens a file, which would get a closed descriptor's number.
         let passphrase = try arguments.passedDescriptor(GlobalOptions.passphraseDescriptor)
         let folder = environment["LATCHKEY_CONFIG"] ?? environment.configurationDirectory
         func context(
@@ -106,7 +106,7 @@ extension CommandContext {
         problem: CommandFailure?
     ) throws {
         let mayPrompt = !arguments.has(GlobalOptions.noPrompt) && !arguments.command.isHelper
-        // What serves a keyring goes on for long after its question, and the terminal is others' then.
+        // A command that serves a keyring runs long after its question, while other programs use the terminal.
         let prompt = SecretPrompt(
             isAllowed: mayPrompt, keepsEchoOff: !["keyring run", "keyring serve"].contains(arguments.command.name))
         SecretPrompt.sayWhenInterrupted(output.text(of:))
@@ -188,7 +188,7 @@ extension CommandContext {
         }
     }
 
-    /// - Parameter hint: `nil` if no person is asked.
+    /// - Parameter hint: `nil` if the person must not be asked.
     private static func vaultKey(
         _ passphrase: PassedDescriptor?, _ environment: ProgramEnvironment, _ configuration: StoreConfiguration,
         _ prompt: SecretPrompt, hint: UnlockHint?
@@ -215,7 +215,7 @@ extension SecretPrompt {
     /// Asks for the passphrase of a vault. Throws the vault's error if there is no answer.
     ///
     /// - Parameters:
-    ///   - attempt: from 1. From 2 on, the person first reads that the passphrase was wrong.
+    ///   - attempt: from 1. If it isn't the first, the person first reads that the passphrase was wrong.
     ///   - otherwise: the way to pass the passphrase without a question, for the hint.
     ///   - stopping: as in `ask`.
     package func askForPassphrase(

@@ -17,7 +17,7 @@ package struct CommandProgram: Sendable {
     /// Hardens the process, runs the command that its arguments name, and ends it. To be called first, on the main
     /// thread.
     package func main() -> Never {
-        // Before the thread opens a file, which would get the number of a closed standard stream.
+        // This must come before the thread opens a file, which would get the number of a closed standard stream.
         ProcessRole.begin()
         var hardening = ProcessHardening.apply(
             overwritingFreedMemory: latchkey_freed_memory_is_overwritten(), bindingFunctions: latchkey_bind_functions())
@@ -53,13 +53,13 @@ package struct CommandProgram: Sendable {
                 guard let command = commands.first(where: { $0.definition.name == arguments.command.name }) else {
                     preconditionFailure("the grammar is that of the commands")
                 }
-                // A program that is started may have been given the word.
+                // The word may belong to the arguments of a program that this command starts.
                 output = arguments.has(GlobalOptions.json) ? plain.inJSON() : plain
                 let vault = catalogue.backends.first { $0.name.description == "vault" }.flatMap(GlobalOptions.place)
                 if let path = vault.flatMap(arguments.value) {
                     output = output.naming(vault: CredentialName.word(path))
                 }
-                // This is the only thread so far.
+                // The process has only this thread so far.
                 if !command.startsPrograms { ProcessHardening.forbidNewPrivileges(&hardening) }
                 try run(command, arguments, environment, output, hardening)
             }

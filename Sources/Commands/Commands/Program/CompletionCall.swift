@@ -3,9 +3,9 @@ internal import LatchkeySignIn
 
 /// The call of a shell while a person types: `latchkey __complete WORD…`. The last word is unfinished.
 ///
-/// It writes a line for each candidate: the word, a tab, its meaning. `:files` and `:programs` request the shell's own
-/// candidates. The call asks no questions, derives no key, unlocks no keyring, and shows no secret. After an error there
-/// are no candidates, because a shell can't show an error while a person types.
+/// The call writes a line for each candidate: the word, a tab, its meaning. `:files` and `:programs` request the
+/// shell's own candidates. The call asks no questions, derives no key, unlocks no keyring, and shows no secret. After
+/// an error the call writes no candidates, because a shell can't show an error while a person types.
 struct CompletionCall {
     static let word = "__complete"
     /// The limit of credentials to look at.
@@ -49,7 +49,7 @@ struct CompletionCall {
         try output.write(candidate: text(expected.before + word.unredacted), meaning: help)
     }
 
-    /// There is no log, because a log line would appear in the middle of the person's typing.
+    /// Disables the log, because a log line would appear in the middle of the person's typing.
     private func silenceLog() {
         let nowhere = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
         guard nowhere >= 0 else { return }

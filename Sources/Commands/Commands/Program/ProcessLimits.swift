@@ -6,8 +6,8 @@ enum ProcessLimits {
     /// process (libdispatch) or waits indefinitely.
     private static let descriptorCount: Int32 = 32
 
-    /// Throws if too few files can be opened (RLIMIT_NOFILE). From then on, a file that may not grow (RLIMIT_FSIZE) is an
-    /// error of the write and not a signal. Started programs get the signals' original actions back.
+    /// Throws if too few files can be opened (RLIMIT_NOFILE). A write to a file that may not grow (RLIMIT_FSIZE) then
+    /// fails instead of raising a signal. Started programs get the signals' original actions back.
     static func prepare() throws(CommandFailure) {
         // A handler that does nothing, and not SIG_IGN, which programs that are started would inherit.
         var action = sigaction()

@@ -11,7 +11,7 @@ enum ProcessRole: String {
     case worker = "latchkey-worker"
     /// Stands between `run --mask` and the person's program: see `ChildMonitor`.
     case monitor = "latchkey-monitor"
-    /// Starts the service of `keyring run`, and has no other child: see `KeyringRunCommand`.
+    /// Starts the service of `keyring run` and no other process: see `KeyringRunCommand`.
     case keyringStarter = "latchkey-keyring-starter"
     /// The service of `keyring run`.
     case keyringService = "latchkey-keyring-session"

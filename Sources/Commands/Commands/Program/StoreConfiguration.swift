@@ -3,7 +3,7 @@ internal import Glibc
 /// The configuration file `config`: lines `name = value`, empty lines, and lines that start with `#`.
 ///
 /// The names are `store`, those of the stores' places (`vault`, `collection`), `all-stores` (`yes` or `no`), `key-file`
-/// and `passphrase-file`. A path begins with `/`, or with `~/`, the home directory. It holds no secret.
+/// and `passphrase-file`. A path begins with `/`, or with `~/`, the home directory. The file doesn't contain secrets.
 struct StoreConfiguration: Sendable, Equatable {
     private(set) var store: String?
     /// The locations of the stores, by their names.
@@ -62,7 +62,7 @@ struct StoreConfiguration: Sendable, Equatable {
         guard let folder = try? FileStatus.of(folderPath) else { return }
         let isForeign = { (user: UInt32) in user != geteuid() && user != 0 }
         let others = isForeign(owner) || isForeign(folder.owner)
-        // In a folder like /tmp nobody can replace another user's file, and on a read-only disk nobody any file.
+        // A user can't replace another user's file in a folder like /tmp, or any file on a read-only disk.
         let isShared = folder.isWritableByOthers && folder.mode & S_ISVTX == 0
         let isReadOnly = unsafe statvfs(path, &disk) == 0 && disk.f_flag & UInt(ST_RDONLY) != 0
         guard others || !isReadOnly && (isShared || mode & 0o022 != 0) else { return }

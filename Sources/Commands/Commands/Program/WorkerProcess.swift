@@ -11,7 +11,7 @@ enum WorkerProcess {
     // A signal handler can reach nothing but globals. Written once, before the handlers are set.
     private nonisolated(unsafe) static var process: pid_t = 0
 
-    /// Asks for SIGTERM at the starter's end. In a worker, on its main thread.
+    /// Makes the kernel send SIGTERM when the starter ends. Call this in a worker, on its main thread.
     ///
     /// The kernel only reports a later end. If the starter has ended already, the worker has another parent.
     static func begin(starter: pid_t) {

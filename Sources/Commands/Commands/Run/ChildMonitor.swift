@@ -4,8 +4,8 @@ internal import Glibc
 /// A process between `run --mask` and the user's program. It starts the program and reports its state.
 ///
 /// The program's terminal has a separate session. Ctrl-Z can't stop a program that leads a session, because no process
-/// could continue it (POSIX, Orphaned Process Group). So this process leads the session. It is a new process of this
-/// program, with the secrets of the user's program and no others.
+/// could continue it (POSIX, Orphaned Process Group). So this process leads the session. The monitor is a new process
+/// of this program, with the secrets of the user's program and no others.
 enum ChildMonitor {
     // Signal handlers can reach nothing but globals. Written once, before the handlers are set.
     private nonisolated(unsafe) static var program: pid_t = 0

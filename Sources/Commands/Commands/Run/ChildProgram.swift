@@ -138,7 +138,7 @@ package struct ChildProgram: ~Copyable {
     private borrowing func becomeProgram() -> Int32 {
         let words = unsafe request.arguments.map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }
-        // Threads of the concurrency runtime block signals, and the program would inherit that.
+        // The program would inherit the signals that threads of the concurrency runtime block.
         var none = sigset_t(of: [])
         unsafe pthread_sigmask(SIG_SETMASK, &none, nil)
         return unsafe environment.withEnvironment { variables in

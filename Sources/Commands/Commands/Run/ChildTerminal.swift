@@ -12,8 +12,8 @@ final class ChildTerminal {
 
     /// - Parameters:
     ///   - own: the person's terminal.
-    ///   - takesInput: whether the program's input comes from this terminal too. Otherwise the person's terminal processes
-    ///     the output, and this one must not.
+    ///   - takesInput: whether the program's input comes from this terminal too. Otherwise only the person's terminal
+    ///     processes the output.
     init?(like own: Int32, takesInput: Bool) {
         var name = [CChar](repeating: 0, count: 32)
         controller = unsafe latchkey_open_terminal(&name, name.count)
@@ -23,7 +23,7 @@ final class ChildTerminal {
         guard device >= 0 else { return nil }
         _ = fcntl(controller, F_SETFL, O_NONBLOCK)
         var attributes = termios()
-        // In the background the terminal belongs to the shell, perhaps in the middle of a line.
+        // If this process is in the background, the terminal belongs to the shell, perhaps in the middle of a line.
         let pattern = PassedTerminal.isOurs(own) ? own : device
         if unsafe tcgetattr(pattern, &attributes) == 0 {
             if !takesInput { attributes.c_oflag &= ~tcflag_t(OPOST) }

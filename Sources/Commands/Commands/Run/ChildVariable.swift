@@ -23,9 +23,9 @@ package struct ChildVariable: Sendable, Hashable {
 
 /// The name of a stored secret as one word: `SERVICE/ACCOUNT` or `SERVICE`, or the same after `latchkey://`.
 ///
-/// The last slash divides the two, because services are often addresses and accounts rarely have a slash. If nothing comes
-/// after it, there is no account, as in `https://example.org/`. `%2F` is a slash that doesn't divide, and `%25` a percent
-/// sign (RFC 3986 section 2.1). Every other character is literal.
+/// The last slash divides service and account, because services are often addresses and accounts rarely have a slash.
+/// If nothing comes after the last slash, the account is missing, as in `https://example.org/`. `%2F` is a slash that
+/// doesn't divide, and `%25` a percent sign (RFC 3986 section 2.1). Every other character is literal.
 package enum SecretReference {
     /// The mark of a reference.
     static let scheme = "latchkey://"

@@ -39,7 +39,7 @@ struct MaskedProgram: ~Copyable {
         var running = MaskedProgram(mask: mask, start: start, signals: signals)
         if let number = running.relay() { return RunRequest.notStarted(arguments[0], number) }
         let status = running.status ?? 0
-        // A program that a signal ended has no status to hide, and neither does Control-C.
+        // A failed output doesn't hide that a signal, such as Control-C's, ended the program.
         if status & 0x7F == 0, let failure = running.start.streams.compactMap(\.failure).first { return failure }
         ChildProcess.end(like: status)
     }

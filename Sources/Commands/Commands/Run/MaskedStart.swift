@@ -26,7 +26,7 @@ struct MaskedStart: ~Copyable {
         }
         var settings = ChildProcess.Settings()
         settings.leadsSession = Self.leadsSession
-        // Threads of the concurrency runtime block signals, and the program would inherit that.
+        // The program would inherit the signals that threads of the concurrency runtime block.
         settings.blockedSignals = []
         // The first terminal that a session's leader opens becomes the session's.
         if Self.leadsSession, let terminal {
@@ -76,7 +76,7 @@ struct MaskedStart: ~Copyable {
         report = -1
     }
 
-    /// What the program would inherit besides its standard streams.
+    /// The descriptors that the program would inherit besides its standard streams.
     private static var openDescriptors: [Int32] {
         let names = (try? FileSystem.names(in: "/proc/self/fd")) ?? []
         return names.compactMap { Int32($0) }.filter { $0 > 2 && fcntl($0, F_GETFD) == 0 }

@@ -9,9 +9,9 @@ final class MaskedStream {
     private(set) var source: Int32
     private let isPipe: Bool
     private let target: Int32
-    /// Where the output goes: a descriptor that doesn't wait, if there is one.
+    /// The target of the output: a descriptor that doesn't wait, if there is one.
     let output: Int32
-    /// What can be shown and hasn't been taken yet. Nothing more is read until it has.
+    /// The text that can be shown and isn't written yet. Nothing more is read until all of it is written.
     private(set) var queue: ArraySlice<UInt8> = []
     private var text = MaskedText()
     private var changed = ContinuousClock.now
@@ -19,7 +19,7 @@ final class MaskedStream {
     private(set) var isWaiting = false
     /// How many bytes the program had written at its end that aren't read yet.
     private var owed = 0
-    /// Why some of it isn't where ours goes; `nil` if its reader has ended, or a terminal is gone.
+    /// Why some of the output wasn't written; `nil` if the reader has ended, or a terminal is gone.
     private(set) var failure: CommandFailure?
 
     /// - Parameter isPipe: whether the source is a pipe's end, which is this value's from now on, or a terminal.
@@ -87,10 +87,10 @@ final class MaskedStream {
         writeQueue()
     }
 
-    /// Writes as much as is taken at once: a slow reader must not stop the other stream or a signal.
+    /// Writes as much as the output accepts at once: a slow reader must not stop the other stream or a signal.
     ///
-    /// If the reader has ended, the program learns of it by its own pipe. On a full disk it goes on, as it might without
-    /// us.
+    /// If the reader has ended, the program learns of it by its own pipe. The program goes on if the disk is full, as
+    /// it might without Latchkey.
     func writeQueue() {
         while !queue.isEmpty {
             // A pipe that is ready takes so much without waiting (pipe(7)).

@@ -52,7 +52,7 @@ enum RunCommand {
         let request = try RunRequest(arguments)
         let configuration = try request.provider.map(context.configuration(named:))
         var program = try ChildProgram(request, context)
-        // One view for all, so that the person is asked for a passphrase once.
+        // All secrets share one view, so that the person enters a passphrase only once.
         let view = request.namesStoredSecrets || configuration != nil ? try await context.openView() : nil
         try await program.take(request.fromFiles, from: view, context)
         if let configuration {

@@ -60,8 +60,8 @@ package struct RunRequest: Sendable {
     /// Whether PROVIDER is set: then the work needs the network.
     static func hasProvider(_ arguments: ParsedArguments) -> Bool { (try? split(arguments))?.provider != nil }
 
-    /// With stored secrets, or with `--` as the first word, PROVIDER is the word before `--`, if there is one. Otherwise
-    /// PROVIDER is the first word.
+    /// If the command line names stored secrets or begins with `--`, PROVIDER is the word before `--`, if there is one.
+    /// Otherwise PROVIDER is the first word.
     private static func split(_ arguments: ParsedArguments) throws(CommandFailure) -> (
         provider: String?, words: [String]
     ) {

@@ -3,11 +3,11 @@
 /// The search decodes the text and compares the result, so it finds every spelling of an encoding, such as `%2f` and
 /// `%2F`, or `/`, `\/` and `\u002f`.
 enum SecretEncoding: UInt8, CaseIterable {
-    /// A JSON string (RFC 8259 section 7). With no escape in it, the secret as it is.
+    /// A JSON string (RFC 8259 section 7). A string without an escape is the secret verbatim.
     case json
     /// Percent-encoding (RFC 3986 section 2.1), of whichever bytes, with `%20` or `+` for a space.
     case percent
-    /// Two digits for each byte. Between two bytes there may be a space or a colon, and a line break.
+    /// Two digits for each byte. A space or a colon, and a line break, may come between two bytes.
     case hexadecimal
     /// Characters of six bits in either alphabet of RFC 4648. Between two of them there may be a line break.
     case base64
@@ -82,8 +82,8 @@ enum SecretEncoding: UInt8, CaseIterable {
 
     // MARK: - Reading
 
-    /// What a byte of a text may mean instead of the unit that it begins: a plus sign is a space in a form, and some
-    /// writers escape the space or the quote alone.
+    /// The other meaning that a byte of a text may have, instead of the unit that it begins: a plus sign is a space in
+    /// a form, and some writers escape the space or the quote alone.
     func otherMeaning(of byte: UInt8) -> UInt8? {
         switch (self, byte) {
         case (.percent, UInt8(ascii: "+")): 0x20

@@ -2,7 +2,7 @@
 /// `SecretEncoding`.
 ///
 /// A mask holds each secret once, in guarded memory. Short hashes of the first four bytes of each part are in ordinary
-/// memory. The mask compares a text with the secret while it decodes the text, so an encoding needs no memory, and no
+/// memory. The mask compares a text with the secret while it decodes the text. So an encoding needs no memory, and no
 /// secret is too long for one.
 package struct SecretMask: ~Copyable {
     /// The shortest line that is replaced: a shorter one is part of other words.
@@ -20,9 +20,10 @@ package struct SecretMask: ~Copyable {
 
     /// Returns `false` if no line of a secret is long enough.
     ///
-    /// Blanks at the ends of a line, and blanks and line breaks at those of the whole secret, belong to neither, if a line
-    /// is long enough without them: they are no secret, and a text may have others there. The whole secret with the blanks
-    /// after it is a part, too: its last byte shares a character of base64 with them.
+    /// Blanks at the ends of a line don't belong to the line. Blanks and line breaks at the ends of the whole secret
+    /// don't belong to the secret. Both rules need a line that is long enough without blanks. The reason is that blanks
+    /// aren't secret and a text may have others there. The whole secret with the blanks after it is a part, too: its
+    /// last byte shares a character of base64 with them.
     package mutating func add<Purpose: SecretPurpose>(_ secret: borrowing Secret<Purpose>) -> Bool {
         if secret.isEmpty { return true }
         var (lines, wideLines): (Set<Range<Int>>, Set<Range<Int>>) = ([], [])
@@ -99,7 +100,7 @@ package struct SecretMask: ~Copyable {
         return found
     }
 
-    /// Reads the text with all parts at once: each unit takes away those that go on otherwise.
+    /// Reads the text with all parts at once: each unit removes the parts that continue differently.
     private static func search(
         _ encoding: SecretEncoding, _ order: PartOrder, at index: Int, of bytes: Span<UInt8>, _ text: Span<UInt8>,
         _ found: inout Beginning
@@ -156,7 +157,7 @@ struct PartOrder {
     }
 
     private(set) var parts: [Range<Int>] = []
-    /// For base64, how many bytes come before a part in a group of three.
+    /// The number of bytes before a part in a group of three, for base64.
     private let shift: Int?
     /// Which hashes of four symbols begin a part, so that most places of a text are compared with none.
     private var isTaken: [Bool] = []
@@ -240,7 +241,7 @@ struct PartOrder {
         return low
     }
 
-    /// Takes away the parts that have no more symbols, and returns whether there are any.
+    /// Removes the parts that end here, and returns whether there were any.
     func takeEnded(_ run: inout Run) -> Bool {
         var end = run.range.lowerBound
         while end < run.range.upperBound, count(of: parts[end]) == run.depth { end += 1 }

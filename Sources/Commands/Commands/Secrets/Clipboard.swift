@@ -95,7 +95,7 @@ struct Clipboard {
         if let folder = context.environment.runtimeDirectory { variables["TMPDIR"] = folder }
         let program = try mapError(
             notStarted, of: DetachedProgram(arguments, environment: variables, input: ends.reading))
-        // This process has the reading end open: there is no SIGPIPE, and the pipe has room for the secret.
+        // This process has the reading end open, so SIGPIPE can't occur. The pipe has room for the secret.
         var sink = FileDescriptorSecretSink(descriptor: ends.writing)
         if failure(FileDescriptorSecretSink.WriteFailure.self, of: try secret.pour(into: &sink)) != nil {
             throw refused(name, "doesn't take the secret")

@@ -43,7 +43,7 @@ extension ParsedArguments {
 extension CommandContext {
     /// Returns the key of a name, and the store that contains, or would contain, the credential.
     ///
-    /// Without an account, the key has the service's only account in all stores of the view. Throws
+    /// If no account was set, the key has the service's only account in all stores of the view. Throws
     /// `credential.several-accounts` with the list if the service has several accounts.
     ///
     /// - Parameters:
@@ -139,7 +139,7 @@ extension CredentialName {
     }
 }
 
-/// A warning when a credential gets into two places. It asks no question, and the command succeeds.
+/// A warning when a credential gets into two places. The warning asks no question, and the command succeeds.
 extension CommandContext {
     /// Says on standard error where else a credential is that was just saved.
     ///

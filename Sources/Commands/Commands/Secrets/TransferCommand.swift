@@ -218,7 +218,7 @@ struct TransferEnd {
 }
 
 extension CommandContext {
-    /// The key of a second vault. After that vault's own keys, the key file of the vault in use is tried.
+    /// The search for the key of a second vault. The caller adds the key file of the vault in use.
     fileprivate func searchForKey(ofVaultAt path: String) -> VaultKeySearch {
         let prompt = prompt
         let shown = LoggableText(reviewed: "the path of a vault, which people name", unredacted: path)

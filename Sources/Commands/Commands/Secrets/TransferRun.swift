@@ -42,7 +42,7 @@ package struct TransferRun {
             stop = error
         }
         if let stop {
-            // What ended the work counts more than an output that is closed.
+            // The error that ended the work counts more than a closed output.
             if !(rows.isEmpty && itemRows.isEmpty) { try? show(rows, itemRows, context) }
             throw stop
         }

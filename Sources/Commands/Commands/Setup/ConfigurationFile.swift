@@ -135,8 +135,8 @@ extension Span<UInt8> {
         }
     }
 
-    /// What the first setting of a section is indented by. To Python's reader, a line that is indented further than the
-    /// setting before it continues that one.
+    /// The indentation of a section's first setting. Python's reader takes a line that is indented further than the
+    /// setting before it for a continuation of that setting.
     func indentation(of section: Range<Int>) -> String {
         for line in lines where section.contains(line.lowerBound) {
             let text = trimmed(line)

@@ -6,7 +6,7 @@ struct KubectlSetup {
     private let provider: String
     private let file: ConfigurationFile
     private let program: String
-    /// What `program` is called with.
+    /// The arguments of `program`.
     private let arguments: [String]
     private let kubectl: String?
     private let context: CommandContext
@@ -34,7 +34,7 @@ struct KubectlSetup {
 
     func run(_ arguments: ParsedArguments) throws -> ExitStatus {
         let isUndone = arguments.has(SetupCommand.undo)
-        // Without kubectl, its command can still be shown.
+        // The command for kubectl can be shown even if kubectl isn't installed.
         switch try kubectl.map(entry) {
         case .other:
             throw CommandFailure(
@@ -143,7 +143,7 @@ struct KubectlSetup {
 
     private static let maximumByteCount = 4 << 20
 
-    /// What a program prints; `nil` if it fails.
+    /// Returns the output of a program; `nil` if it fails.
     static func output(of program: String, _ words: [String]) -> Secret<MessageBody>? {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return nil }

@@ -202,7 +202,7 @@ private struct SetupRun {
     private func refuseSecond(_ change: TextChange?, in content: borrowing Secret<MessageBody>) throws {
         guard change != nil, let record = records.read(name) else { return }
         let other = ConfigurationFile(path: record.file)
-        // For this file, the content that was read counts: another process may have made the same change since.
+        // The content that was read counts for this file, because another process may have made the same change since.
         let isHere = record.file == file.path
         let isThere =
             try isHere
@@ -237,7 +237,7 @@ private struct SetupRun {
             file: file.path, removed: change?.removed ?? "", inserted: change?.inserted ?? "",
             place: change?.place.lowerBound ?? 0, isNew: !FileNames.exist(file.path), link: linked)
         if change == nil, let former, former.file == file.path {
-            // What was changed before is what --undo reverts.
+            // --undo reverts the earlier change.
             record = former
             record.link = linked
         }

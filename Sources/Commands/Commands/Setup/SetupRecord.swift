@@ -20,7 +20,7 @@ extension SetupRecord {
         let places = text.places(of: inserted)
         if let present = places.first(where: { $0.lowerBound == place }) { return present }
         guard places.count == 1, let only = places.first else { return nil }
-        // In the middle of a line it belongs to the person's own text, such as a comment.
+        // Inserted text in the middle of a line belongs to the person's own text, such as a comment.
         let beginsLine = only.lowerBound == 0 || text[only.lowerBound - 1] == 0x0A || inserted.hasPrefix("\n")
         return beginsLine ? only : nil
     }
@@ -50,7 +50,7 @@ extension SetupRecord {
         return false
     }
 
-    /// Whether the text has no part of the change: it was never written, or was removed by hand.
+    /// Whether no part of the change is in the text: it was never written, or was removed by hand.
     func isGone(from text: Span<UInt8>) -> Bool {
         let line = inserted.split(separator: "\n").last.map { $0.drop { $0 == " " } } ?? ""
         return text.places(of: String(line)).isEmpty && (line.isEmpty || text.places(of: "latchkey").isEmpty)
@@ -150,7 +150,7 @@ struct HelperLink: Sendable {
         return FileSystem.resolving(path) == program
     }
 
-    /// Makes the link where there is none, or one to a program that is gone, and returns its path.
+    /// Makes the link, or replaces a link to a program that no longer exists, and returns its path.
     func make() throws(CommandFailure) -> String {
         let folder = environment.home + "/.local/bin"
         unsafe mkdir(environment.home + "/.local", 0o755)
@@ -188,7 +188,7 @@ extension ToolSetup.Place {
 enum FileNames {
     static func remove(_ path: String) { unsafe unlink(path) }
 
-    /// Whether it is a link to a `latchkey` that is gone.
+    /// Whether a path is a link to a `latchkey` that no longer exists.
     static func isBrokenLink(_ path: String) -> Bool {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink(path, &target, target.count)

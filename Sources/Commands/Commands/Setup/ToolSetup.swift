@@ -179,8 +179,8 @@ struct ToolSetup: Sendable {
     /// The change that reverts a recorded one, or `nil` if the text was edited.
     func undoing(_ record: SetupRecord, in text: Span<UInt8>) -> TextChange? {
         guard tool.description == "docker" else { return record.undoing(in: text) }
-        // docker rewrites its file at every login. All but the value of credsStore, and a value from before, belongs to
-        // the person.
+        // docker rewrites its file at every login. Everything except the value of credsStore and its former
+        // value belongs to the person.
         guard !record.inserted.isEmpty, let document = try? JSONDocument(Secret(copying: text)),
             let present = document.member("credsStore"), document.isText(present, "latchkey")
         else { return nil }

@@ -166,7 +166,8 @@ extension CommandContext {
                 new, for: key,
                 options: SaveOptions(label: "AWS role of \(account) at \(configuration.name)", contentType: .text),
                 deadline: deadline)
-            // A sign-out deletes the session, and then what it finds of its roles. It may have looked before this was there.
+            // A sign-out deletes the session, then the roles that it finds. The sign-out may have looked before this
+            // role was stored.
             guard try await sessions.load(account, deadline: deadline) != nil else {
                 try await sessions.store.delete(key, condition: .none, deadline: deadline)
                 throw SignInError(.notSignedIn)

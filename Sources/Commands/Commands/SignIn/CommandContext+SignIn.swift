@@ -99,8 +99,8 @@ extension CommandContext {
 }
 
 extension SignInService {
-    /// Runs a command's work. If Control-C ends the work early, this waits for a refresh in progress: the server may have
-    /// spent the old refresh token already, and the new one is useless until it is stored.
+    /// Runs a command's work. If Control-C ends the work early, this waits for a refresh in progress, because the
+    /// server may have spent the old refresh token already, and the new token is useless until it is stored.
     func settling<Result: ~Copyable>(_ work: () async throws -> Result) async throws -> Result {
         do {
             return try await work()

@@ -44,7 +44,7 @@ extension ProviderAddCommand {
         if configuration.scopes.isEmpty {
             configuration.scopes = try metadata.withRefreshToken(ScopeList(scopes)).scopes
         }
-        // The resource chose both, and the person sees only the server's own page.
+        // The resource chose the issuer and the scopes. The person sees only the server's own page.
         let wanted = try ScopeList(configuration.scopes)
         let what: LogMessage = wanted.isEmpty ? "" : ", with the scopes \(wanted)"
         context.output.note("the resource has its sign-ins at \(issuer)\(what)")

@@ -118,7 +118,7 @@ enum ProviderAddCommand {
                     context.output.note("deleted the former client's secret")
                 }
             } catch let error as any RedactedError where error.codeName.description == "selection.no-store" {
-                // Without a store there is no secret.
+                // If no store exists, no secret is stored.
             }
         }
         try context.providers.write(configuration)

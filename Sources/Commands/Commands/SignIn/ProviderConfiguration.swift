@@ -208,7 +208,7 @@ struct ProviderConfiguration: Sendable {
         if usesDPoP { members.append(("dpop", .bool(true))) }
         if requiresPushedRequests { members.append(("par", .bool(true))) }
         if isDevelopment { members.append(("development", .bool(true))) }
-        // For the helpers: the authority of the sessions, and the origins for their tokens.
+        // The helpers need the authority of the sessions, and the origins for their tokens.
         if let provider = try? provider() {
             let origins = provider.origins.sorted().map { JSONOutput.text(Self.shown($0)) }
             members.append(("authority", .text(Self.shown(provider.authority))))

@@ -202,7 +202,8 @@ enum SignInCommand {
         return methods
     }
 
-    /// Without a terminal, as in a container or under a supervisor, the code goes to standard error for its readers.
+    /// The code goes to standard error for its readers if there is no terminal, as in a container or under a
+    /// supervisor.
     private static func devicePrompt(
         _ prompt: SecretPrompt, _ output: TerminalOutput, _ timeout: Duration
     ) -> TerminalDevicePrompt {

@@ -63,8 +63,8 @@ struct NewVaultKey: ~Copyable {
         if isNew { try VaultKeyFile.create(at: path) }
         let descriptor = unsafe open(path, (isNew ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         let number = descriptor >= 0 ? FileLock.take(descriptor, isShared: !isNew) : errno
-        // Any other number is of a file system without locks, or of a file that can't be opened, which is said later.
-        // An empty one is about to be written.
+        // Any other number means a file system without locks, or a file that can't be opened, which is reported later.
+        // If the file is empty, another command is about to write it.
         let isEmpty = descriptor >= 0 && (try? FileStatus.of(descriptor: descriptor))?.byteCount == 0
         if !isNew && descriptor >= 0 && (number == EAGAIN || number == EACCES || isEmpty) {
             let shown = LoggableText(reviewed: "the path of a key file", unredacted: path)

@@ -27,7 +27,7 @@ enum VaultAddSlotCommand {
         }
         try arguments.refuseTwo(of: NewVaultKey.options, "keys for one slot")
         let descriptor = try arguments.passedDescriptor(NewVaultKey.passphrase)
-        // Before any question, and before a key file is created.
+        // The check comes before any question, and before a key file is created.
         try NewVaultKey.check(arguments, context.environment)
         let vault = try await context.openVault()
         let slots = try await check(name, replacing: old, in: vault, context)

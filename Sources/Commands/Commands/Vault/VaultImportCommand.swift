@@ -110,7 +110,7 @@ enum VaultImportCommand {
     private static func makesVault(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> Bool {
         let path = context.settings.vaultPath
         if let file = arguments.value(newKeyFile) {
-            // The same command may have made it, and was interrupted: then this key file opens it.
+            // If an interrupted run of the same command made the vault, this key file opens it.
             if try await !context.lacksVault, unsafe access(AbsolutePath.of(file), F_OK) == 0 { return false }
             try refuseExisting(path)
             try VaultStore.checkPlace(forNewVaultAt: path, for: .daily)
@@ -137,8 +137,8 @@ enum VaultImportCommand {
             platform: .errno(errno))
     }
 
-    /// Opens the other vault with its chosen key, or with the first key that fits a slot. The keys of this machine's vault
-    /// aren't tried, and no rollback record is made.
+    /// Opens the other vault with its chosen key, or with the first key that fits a slot. The keys of this machine's
+    /// vault aren't tried. This makes no rollback record.
     private static func unlock(
         _ vault: LockedVault, _ path: String, _ arguments: ParsedArguments, _ descriptor: PassedDescriptor?,
         _ context: CommandContext

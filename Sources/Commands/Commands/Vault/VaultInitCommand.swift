@@ -19,7 +19,7 @@ enum VaultInitCommand {
         ]
     ) { arguments, context in
         let path = context.settings.vaultPath
-        // Before the person thinks of a passphrase, and before a key file is created.
+        // The refusal comes before the person thinks of a passphrase, and before a key file is created.
         try refuseExisting(path)
         try VaultStore.checkPlace(forNewVaultAt: path, for: .daily)
         _ = try await context.createVault(

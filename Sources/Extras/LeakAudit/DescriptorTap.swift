@@ -9,7 +9,7 @@ internal import Synchronization
 ///     …
 ///     tap.finish(into: audit)
 ///
-/// Until `finish`, the descriptor is a pipe and not a terminal; child processes inherit the pipe.
+/// The descriptor is a pipe and not a terminal until `finish`; child processes inherit the pipe.
 public struct DescriptorTap: ~Copyable, Sendable {
     private let descriptor: Int32
     private let name: String

@@ -187,16 +187,16 @@ public enum LeakEncoding: Sendable, Hashable, CaseIterable {
 struct DecodedText {
     let encoding: LeakEncoding
     private(set) var bytes: [UInt8] = []
-    /// Where pieces of the stream begin in `bytes` and in the stream, in order.
+    /// The places where pieces of the stream begin in `bytes` and in the stream, in order.
     private var places: [(decoded: Int, original: Int)] = []
-    /// What the stream was made of before, if it isn't the stream itself.
+    /// The earlier decoding that produced the stream, if there was one.
     private var source: [DecodedText] = []
 
     private init(_ encoding: LeakEncoding) {
         self.encoding = encoding
     }
 
-    /// Without line breaks: of UTF-16 too, where a byte of zero belongs to each.
+    /// Removes line breaks, and with each one the byte of zero that belongs to it in UTF-16.
     init(joining stream: [UInt8]) {
         self.init(.splitOverLines)
         bytes.reserveCapacity(stream.count)
@@ -247,7 +247,7 @@ struct DecodedText {
 
     /// The range of the stream that a range of `bytes` comes from.
     func range(_ range: Range<Int>) -> Range<Int> {
-        // A line break behind it is no part of it.
+        // A line break after the range isn't part of it.
         let end = encoding == .splitOverLines ? place(range.upperBound - 1) + 1 : place(range.upperBound)
         let found = place(range.lowerBound)..<end
         return source.first?.range(found) ?? found
@@ -274,7 +274,7 @@ struct DecodedText {
         }
     }
 
-    /// - Parameter escape: returns what an escape stands for and how long it is.
+    /// - Parameter escape: returns the bytes that an escape represents, and the escape's length.
     private static func undoing(
         _ encoding: LeakEncoding, _ mark: UInt8, in stream: [UInt8],
         _ escape: (ArraySlice<UInt8>) -> (bytes: [UInt8], length: Int)?
@@ -384,7 +384,7 @@ struct DecodedText {
             let start = offset
             while offset < bytes.count, isOfWord[Int(bytes[offset])] { offset += 1 }
             guard offset > start else {
-                // The letter of `\n` is no part of a word.
+                // The letter of `\n` isn't part of a word.
                 let isEscape = bytes[offset] == UInt8(ascii: "\\") && start + 1 < bytes.count
                 offset += isEscape && "nrt".utf8.contains(bytes[start + 1]) ? 2 : 1
                 continue

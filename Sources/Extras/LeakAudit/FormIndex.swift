@@ -85,7 +85,7 @@ struct FormIndex: ~Copyable {
         return found
     }
 
-    /// Finds the matches that lie across one of the seams. Only the windows over a seam are looked up.
+    /// Finds the matches that lie across one of the seams, by the windows over a seam only.
     func matches(in text: [UInt8], across seams: [Int]) -> [Match] {
         var found: [Match] = []
         var next = 0

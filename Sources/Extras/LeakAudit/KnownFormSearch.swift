@@ -166,7 +166,7 @@ package struct KnownFormSearch: Sendable {
 
     private func privateKey(in text: Span<UInt8>, at offset: Int) -> Range<Int>? {
         guard starts(text, with: keyStart, at: offset) else { return nil }
-        // At most a few words, such as RSA or ENCRYPTED, come before.
+        // A few words at most, such as RSA or ENCRYPTED, come before.
         for start in offset + keyStart.count..<offset + keyStart.count + 24 where starts(text, with: keyEnd, at: start)
         {
             return offset..<start + keyEnd.count
@@ -219,7 +219,7 @@ package struct KnownFormSearch: Sendable {
         return true
     }
 
-    /// Where the characters of an alphabet end, or so many of them.
+    /// Returns the end of the characters of an alphabet, after `limit` of them at the latest.
     private func run(
         in text: Span<UInt8>, from start: Int, _ alphabet: Alphabet, atMost limit: Int = 4096
     ) -> Int {

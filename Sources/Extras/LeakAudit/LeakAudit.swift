@@ -184,7 +184,7 @@ public struct CaptureFailed: Error, Sendable, Hashable {
 }
 
 extension LeakAudit {
-    /// Searches every regular file below a folder, and the files' names. Links are not followed.
+    /// Searches every regular file below a folder, and the files' names. Doesn't follow links.
     ///
     /// Throws if any file can't be read, because a part that wasn't searched isn't clean.
     public func capture(folder path: String) throws(CaptureFailed) {

@@ -64,7 +64,7 @@ public struct ContractCase: Sendable, Identifiable, Hashable, CustomStringConver
     /// - Parameters:
     ///   - leases: a directory for this case, or for all cases on the same store.
     ///   - effort: the number of repetitions.
-    ///   - open: returns the store under test. It is called again to open the same place a second time, as another
+    ///   - open: returns the store under test. The case calls it again to open the same place a second time, as another
     ///     process would. A store that isn't persistent is opened once.
     public func check(
         leases: LeaseDirectory, effort: Effort = .standard,
@@ -88,8 +88,8 @@ public struct ContractCase: Sendable, Identifiable, Hashable, CustomStringConver
     }
 }
 
-/// A store broke a statement of the contract. It is thrown, so that it fails a test of Swift Testing and of XCTest
-/// alike.
+/// A store broke a statement of the contract. The violation is thrown, so that it fails a test of Swift Testing and of
+/// XCTest alike.
 public struct ContractViolation: Error, Hashable, Sendable, CustomStringConvertible {
     /// The sentence that doesn't hold.
     public internal(set) var statement = ""

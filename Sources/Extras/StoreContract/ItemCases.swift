@@ -97,7 +97,7 @@ extension ContractCase {
         },
     ]
 
-    /// For what can be served, and tells of its own credentials.
+    /// For a store that can be served and reports changes of its own credentials.
     package static let hiddenKinds = ContractCase(
         collections: "neither collections nor changes show a credential of another kind"
     ) { store in

@@ -1,7 +1,7 @@
 package import LatchkeyCredentials
 internal import LatchkeyLog
 
-// Values for statements of items, and what they compare.
+// Values for statements of items, and the comparisons in them.
 
 package func attributes(_ all: KeyValuePairs<String, String>) -> ItemAttributes {
     ItemAttributes(all.map { ItemAttributes.Attribute(name: $0.key, value: $0.value) })!
@@ -54,7 +54,7 @@ extension ItemStore {
         try await delete(id, condition: .none, deadline: deadline)
     }
 
-    /// The bytes of an item's secret, in the open, and its content type.
+    /// Returns an item's content type, and the bytes of its secret in plain text.
     package func exposed(_ id: ItemID) async throws(StoreError) -> (bytes: [UInt8], contentType: String)? {
         guard let found = try await read(id, as: ItemContent.self, deadline: .standard) else { return nil }
         let bytes = found.secret.withExposedBytes { span in

@@ -209,7 +209,7 @@ extension ContractCase {
 }
 
 extension ContractCase {
-    /// Changes, and what a store says that it can't do.
+    /// Changes, and the reply of a store that can't report them.
     static let reporting: [ContractCase] = [
         ContractCase("saves and deletes are reported, or the store says that it can't") { context in
             guard context.store.capabilities.reportsChanges else {

@@ -2,7 +2,8 @@
 /// descriptions, elements of XML, parameters of URLs and forms, and the text after `Bearer`.
 ///
 /// The search reads the name before each sign that separates a name from its value, and the word before each space. So
-/// ordinary text costs one look at each byte. In lines of other packages, too much withheld is better than too little.
+/// ordinary text costs one look at each byte. Withholding too much is better than too little in lines of other
+/// packages.
 enum CredentialFields {
     /// The ranges of credentials' values in a text, in order and without overlap.
     static func ranges(in text: Span<UInt8>) -> [Range<Int>] {
@@ -35,7 +36,7 @@ enum CredentialFields {
     static func isCredentialKey(_ key: Span<UInt8>, of value: Span<UInt8>) -> Bool {
         if isCredential(key) || SecretFieldName.isWhole(key, "bearer") { return true }
         guard SecretFieldName.isWhole(key, "code", "state", "nonce") else { return false }
-        // Both have other meanings too: `state` is `idle`, and `code` is 200.
+        // These names have other meanings too: `state` is `idle`, and `code` is 200.
         return value.count >= 16 && value.indices.allSatisfy { isOfToken(value[$0]) }
             && value.indices.contains { (0x30...0x39).contains(value[$0]) }
             && value.indices.contains { isLetter(value[$0]) }
@@ -111,7 +112,7 @@ enum CredentialFields {
 
     /// The value before its name: `"value": "…", "name": "token"`
     private static func earlierValue(in text: Span<UInt8>, from sign: Int) -> Range<Int>? {
-        // Not to the end of the text for each that has no name.
+        // The search ends early, so that each value without a name doesn't cost a search of the whole text.
         let text = text.extracting(first: sign + 4096)
         var start = start(in: text, from: sign)
         let first = start
@@ -158,7 +159,7 @@ enum CredentialFields {
         return endOfToken(in: text, from: start).map { start..<$0 }
     }
 
-    /// Where a token ends; `nil` for one that is short, or looks like a word of a sentence.
+    /// Returns the end of a token; `nil` for a short token, or one that looks like a word of a sentence.
     private static func endOfToken(in text: Span<UInt8>, from start: Int) -> Int? {
         var end = start
         var isWord = true
@@ -238,7 +239,7 @@ enum CredentialFields {
             || sign == UInt8(ascii: ",") && isQuote(text[start])
     }
 
-    /// A person's password may hold each sign, and spaces. In a URL it ends at `&`, and in a list of settings at `;`.
+    /// A person's password may contain any sign, and spaces. The end is `&` in a URL, and `;` in a list of settings.
     private static func endOfPassword(in text: Span<UInt8>, from start: Int, of name: Range<Int>) -> Int {
         var before = name.lowerBound
         let sign = before > 0 ? text[before - 1] : 0

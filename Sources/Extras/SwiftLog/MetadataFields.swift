@@ -36,8 +36,8 @@
             if count < metadata.count { add("metadata_left_out", "\(metadata.count - count)") }
         }
 
-        /// The name, or with `_` at its end until no field has it. A journal's entry has two names of its own, and a
-        /// sign-in one.
+        /// The name, with `_` at its end until the name is free. A journal's entry has two names of its own, and a
+        /// sign-in has one.
         private func free(_ name: String) -> String {
             var name = name
             let own = ["category", "level", "sign_in"]

@@ -9,7 +9,8 @@ enum SecretFieldName {
         "verifier", "devicecode", "usercode", "authorizationcode", "authcode", "sessionid", "sessid", "signature",
     ].map { Array($0.utf8) }
 
-    /// What may follow them, digits apart: `password2`, `password_confirmation`, `tokenValue`, `id_token_hint`.
+    /// The words that may follow an ending, beside digits: `password2`, `password_confirmation`, `tokenValue`,
+    /// `id_token_hint`.
     private static let additions: [[UInt8]] = ["confirmation", "confirm", "value", "hint", "string"].map {
         Array($0.utf8)
     }
@@ -75,7 +76,7 @@ enum SecretFieldName {
 
     private static func isCapital(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
 
-    /// Whether it is `tokens` rather than `token`: then a number is how many there are. `db_pass` is no plural.
+    /// Whether the name is a plural such as `tokens`: a number is then a count. `db_pass` isn't a plural.
     static func isPlural(_ text: Span<UInt8>, _ name: Range<Int>) -> Bool {
         name.count >= 6 && lower(text[name.upperBound - 1]) == UInt8(ascii: "s") && !isOne(text, name)
     }
@@ -114,7 +115,7 @@ enum SecretFieldName {
         return parameters.contains { start(text, first..<name.upperBound, of: $0) == first }
     }
 
-    /// Where the ending begins in a name, if the name ends with it.
+    /// Returns the start of the ending in a name, if the name ends with it.
     private static func start(_ text: Span<UInt8>, _ name: Range<Int>, of ending: [UInt8]) -> Int? {
         var index = name.upperBound
         for byte in ending.reversed() {

@@ -5,8 +5,8 @@ public final class RegisteredClient: Sendable {
     /// Its `client_id`.
     public let identifier: String
     /// The client's redirect URIs, compared exactly. A URI with `http://127.0.0.1`, `http://[::1]` or
-    /// `http://localhost` without a port matches any port (RFC 8252 section 7.3), and a path that ends in `/*` any path
-    /// below it.
+    /// `http://localhost` without a port matches any port (RFC 8252 section 7.3). A path that ends in `/*` matches any
+    /// path below it.
     public let redirectURIs: [String]
     /// `nil` for a public client.
     let secret: Secret<ClientSecret>?

@@ -99,9 +99,10 @@ public enum AuthorizationServerFault: Sendable, Hashable {
     case foreignIDToken
     /// The ID token is signed with a key that isn't in the key set.
     case forgedIDToken
-    /// The key set has no keys, as a server may show it while it changes them.
+    /// The key set is empty, as a server may show it while it changes keys.
     case emptyKeySet
-    /// The ID token's header has HS256, and its signature is ES256's: a client that ignores the header takes it.
+    /// The ID token's header has HS256, but the signature is ES256's: a client that ignores the header accepts the
+    /// token.
     case symmetricIDToken
     /// Each request of a device gets `slow_down`.
     case slowDown

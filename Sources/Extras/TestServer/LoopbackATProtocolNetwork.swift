@@ -5,8 +5,8 @@ internal import Synchronization
 /// A small AT Protocol network inside the process, on loopback addresses: the account's own server, the server that
 /// authorizes for it, and the directory of did:plc, each at a separate origin. For tests and demonstrations.
 ///
-/// It has one account. The authorization server follows the profile and refuses requests that are not pushed, lack a
-/// proof, or lack the scope `atproto`. A test can change the responses of the other servers.
+/// The network has one account. The authorization server follows the profile and refuses requests that are not pushed,
+/// lack a proof, or lack the scope `atproto`. A test can change the responses of the other servers.
 public final class LoopbackATProtocolNetwork: Sendable {
     /// The responses of the servers other than the authorization server.
     public struct Contents: Sendable {

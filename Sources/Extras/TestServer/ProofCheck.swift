@@ -118,7 +118,7 @@ private struct ProofText {
     let address: String
     let identifier: String
     let issued: Int
-    /// 0 for an `exp` that is no number.
+    /// 0 if `exp` isn't a number.
     let expiry: Int?
     let tokenHash: String?
     let nonce: String?

@@ -1,6 +1,6 @@
 internal import LatchkeyLog
 
-/// The server's data. Secrets are looked up by their keyed hashes.
+/// The server's data. The server finds secrets by their keyed hashes.
 struct ServerState: Sendable {
     /// Set once the port is known.
     var origin = ""

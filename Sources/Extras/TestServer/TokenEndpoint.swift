@@ -211,7 +211,7 @@ extension AuthorizationService {
         if has(.accessTokenInScope) {
             members.append(Member("scope", .secret(access)))
         } else if isGitHub || !shown.isEmpty {
-            // RFC 6749 section 3.3 has no scope without a character.
+            // RFC 6749 section 3.3 requires at least one character in a scope.
             members.append(Member("scope", .text(shown.joined(separator: isGitHub ? "," : " "))))
         }
         if let account = configuration.atProtocolAccount, !has(.missingSubject) {

@@ -9,7 +9,7 @@ internal import LatchkeySystem
 extension ATProtocolClient {
     /// Begins an authorization that `resumeAuthorization` ends, in this process or in another one with the same store.
     ///
-    /// Returns the address for the person. The store keeps the key for the tokens, and then the attempt itself, for
+    /// Returns the address for the person. The store keeps the key for the tokens, then the attempt itself, for
     /// `configuration.timeout`. Throws `.authorizationInProgress` during another authorization, and
     /// `.invalidConfiguration(.scope)` for `openid`: an ID token isn't checked in two steps.
     ///
@@ -46,8 +46,8 @@ extension ATProtocolClient {
     /// Ends an authorization, which may have begun in another process: validates the response, exchanges it, stores the
     /// session, and makes its account the current one.
     ///
-    /// A response with another state has no effect: it throws `.stateMismatch`, and the right one may still arrive. A
-    /// response with the right state ends the authorization, even if the server refuses it. Throws
+    /// A response with another state throws `.stateMismatch` and has no other effect: the right response may still
+    /// arrive. A response with the right state ends the authorization, even if the server refuses it. Throws
     /// `.noAuthorizationPending`, `.authorizationExpired`.
     ///
     /// The state doesn't tell one browser from another: a web server must check that the response comes from the

@@ -115,7 +115,7 @@ public actor ATProtocolClient {
         }
     }
 
-    /// Whether a session can't be read, or doesn't say whose it is.
+    /// Whether a session can't be read, or doesn't contain its account and server.
     private static func isUnusable(_ error: SignInError) -> Bool {
         switch error.code {
         case .otherAuthority: true

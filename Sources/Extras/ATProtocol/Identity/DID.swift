@@ -75,7 +75,7 @@ package enum AccountIdentifier: Sendable, Hashable, Loggable {
 
 /// An account's name on AT Protocol: a domain name, such as `alice.example.org`.
 ///
-/// It is converted to lower case, because the comparison of handles ignores case.
+/// The handle is converted to lower case, because the comparison of handles ignores case.
 public struct ATProtocolHandle: Sendable, Hashable, Loggable {
     /// The handle in lower case, without an `@`.
     public let text: String

@@ -119,7 +119,7 @@ public struct NetworkIdentityResolver: IdentityResolver {
 
     /// Returns what the host says, or `nil` for a handle without a host or a host without accounts.
     ///
-    /// - Parameter hasDNS: whether the DNS responds: then a host that isn't found is none, and no network error.
+    /// - Parameter hasDNS: whether the DNS responds. If so, a missing host isn't a network error.
     private func servedDID(of handle: ATProtocolHandle, hasDNS: Bool) async throws(ATProtocolError) -> String? {
         let url = try url("https://\(handle.text)/.well-known/atproto-did")
         let response: GuardedResponse

@@ -89,7 +89,7 @@ extension OAuthAuthenticator {
     public enum Status: Sendable, Hashable {
         /// A session was stored.
         case signedIn(SessionSummary)
-        /// There is no new session.
+        /// No new session was stored.
         case failed(Failure)
     }
 }

@@ -74,7 +74,7 @@ extension OAuthAuthenticator {
         case done
         /// The server could not be reached; the session stays.
         case notNow
-        /// The session is gone.
+        /// The person has to sign in again.
         case refused(SignInError)
     }
 

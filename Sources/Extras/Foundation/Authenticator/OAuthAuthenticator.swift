@@ -3,7 +3,7 @@ internal import LatchkeyLog
 public import LatchkeySignIn
 
 /// Sends requests with a login's token, and manages the login: signs in if necessary, refreshes the login before it
-/// ends, and does both if a server refuses it.
+/// ends, and does both if a server refuses the token.
 ///
 ///     let authenticator = try OAuthAuthenticator(config: configuration)
 ///     let response = try await authenticator.response(for: GuardedRequest(.get, url))

@@ -15,7 +15,7 @@ extension OAuthAuthenticator {
         public typealias AuthorizationURLProvider =
             @Sendable (borrowing PendingAuthorization) async throws -> Secret<AuthorizationAddress>
 
-        /// Exchanges the code for tokens. It gets a validated callback, never a raw response.
+        /// Exchanges the code for tokens. The closure gets a validated callback, never a raw response.
         ///
         /// The arguments are the token endpoint and the client's authentication, for `endpoint.exchange(callback, …)`,
         /// which is the built-in way.

@@ -159,7 +159,7 @@ extension TransportError.Code {
     }
 }
 
-/// The sink through which a request's fields and body reach Foundation, and a response's body the caller.
+/// The sink by which Foundation gets a request's fields and body, and the caller gets a response's body.
 ///
 /// Foundation doesn't support guarded memory: from here on the bytes are ordinary data, also in Foundation's copies.
 struct FoundationMessageSink: SecretSink {

@@ -87,7 +87,7 @@ extension OAuthAuthenticator {
         over http: any HTTPTransport
     ) async throws(Failure) -> (Data, URLResponse) {
         guard let address = original.url else { throw Failure(.unsupportedRequest(.address)) }
-        // Infinity, for one, is how programs say that there is no limit.
+        // Infinity, for example, is how programs ask for an unlimited time.
         let seconds = original.timeoutInterval.isFinite ? original.timeoutInterval : Self.longestTimeout
         let limits = TransferLimits(
             maximumBodyByteCount: maximumByteCount, timeout: .seconds(min(max(0, seconds), Self.longestTimeout)))

@@ -54,7 +54,7 @@ final class URLSessionTransfer: Sendable {
     }
 
     let origin: LoggableText
-    /// The end, with its error if the response isn't usable. What comes in later is ignored.
+    /// The end, with its error if the response isn't usable. Anything that arrives later is ignored.
     let ending = Pending<TransportError?>()
     private let limits: TransferLimits
     private let target: DownloadedFile?

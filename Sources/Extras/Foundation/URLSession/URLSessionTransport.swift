@@ -6,9 +6,9 @@ internal import LatchkeyLog
 /// Sends requests with a URLSession of its own, for programs that need that transport; `CurlTransport` guards more.
 ///
 /// - It doesn't follow redirects, so token and body go nowhere else.
-/// - It has no cookies, caches or stored credentials. Plain HTTP only works to loopback addresses (otherwise
+/// - It doesn't have cookies, caches or stored credentials. Plain HTTP only works to loopback addresses (otherwise
 ///   `notConfidential`).
-/// - Tokens and bodies are in ordinary memory while Foundation has them, and are not overwritten.
+/// - Tokens and bodies are in ordinary memory while Foundation has them, and Foundation doesn't overwrite them.
 /// - Cancelling the task and reaching the timeout end the wait at once.
 /// - On Linux it only trusts the system's certificate authorities. It uses the environment's proxies, also for loopback
 ///   addresses.
@@ -67,7 +67,7 @@ public final class URLSessionTransport: HTTPTransport {
             transfer.ending.complete(TransportError(.cancelled, origin: origin))
         }
         alarm.cancel()
-        // Foundation has no more work after any end.
+        // This stops Foundation's work, whatever the end was.
         task.cancel()
         transfers.remove(task)
         if let failure { throw failure }
@@ -92,8 +92,8 @@ struct FileTransfer: HTTPTransport {
 
 /// Sends requests through a closure of your program, such as another URLSession or a test's stand-in.
 ///
-/// The closure gets the request with the token. It must not follow redirects. A response that is too large is refused
-/// after it has arrived.
+/// The closure gets the request with the token. The closure must not follow redirects. A response that is too large is
+/// refused after it has arrived.
 public struct ClosureTransport: HTTPTransport {
     /// Sends a request of Foundation's and returns the whole response, or throws.
     public typealias Send = @Sendable (URLRequest) async throws -> (Data, URLResponse)

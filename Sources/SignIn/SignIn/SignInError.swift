@@ -9,7 +9,7 @@ public struct SignInError: RedactedError, Hashable {
     public enum Code: Sendable, Hashable {
         /// The browser or the terminal brought no response.
         case userAgent(UserAgentError)
-        /// The server, or what it said.
+        /// The server refused, its response is invalid, or none arrived (`.networkError`).
         case oauth(OAuthError)
         /// The service didn't say who signed in.
         case resource(ResourceError)
@@ -19,7 +19,7 @@ public struct SignInError: RedactedError, Hashable {
         case notSignedIn
         /// There are several accounts and none is the current one.
         case noCurrentAccount
-        /// The session can no longer be refreshed; it was deleted.
+        /// The session has ended and can't be refreshed. It was deleted if the server refused to refresh it.
         case sessionEnded
         /// The same, because an earlier refresh was cut off between the server and the store.
         case refreshLost
@@ -31,7 +31,8 @@ public struct SignInError: RedactedError, Hashable {
         /// The tokens or the user information belong to a different account than the requested one, or than the ID
         /// token's.
         case accountMismatch
-        /// Another user's session at the same server has the name; that session is unchanged.
+        /// Another user's session at the same server has the name that the caller chose; that session is unchanged. A
+        /// name that the server chose gets a number instead, such as `alice-2`.
         case otherPerson
         /// The server's name for the user is one of the tokens that it issued, and the name would be stored in plain
         /// text.

@@ -13,17 +13,18 @@ public enum GitHubAuthError: RedactedError, Hashable {
     case stateMismatch
     /// The response names another server.
     case issuerMismatch
-    /// GitHub didn't return a token. Contains the status, which may be 200, and GitHub's `error` if known.
+    /// GitHub didn't return a token. Contains the status, and GitHub's `error` if known. The status may be 200, or 302
+    /// for an error that came to the redirect address.
     case exchangeFailed(statusCode: Int, serverError: ServerErrorCode? = nil)
     /// No complete response arrived.
     case networkError(TransportError)
-    /// The response can't be understood.
+    /// The response can't be understood, or another user's session has the login.
     case invalidResponse
-    /// The store refused.
+    /// The store refused. If that was after a refresh, the new tokens are lost.
     case store(StoreError)
     /// GitHub's API refused.
     case apiError(GitHubAPIError)
-    /// Nobody answered in time.
+    /// The deadline passed, or the device code expired.
     case timedOut
     /// The task was cancelled, or a newer sign-in took over.
     case cancelled
@@ -33,7 +34,7 @@ public enum GitHubAuthError: RedactedError, Hashable {
     case notSignedIn
     /// There are several accounts and none is the current one.
     case noCurrentAccount
-    /// The session has ended: the person must sign in again.
+    /// The session has ended, or is another client's: the person must sign in again.
     case sessionEnded
     /// The request goes to another origin than GitHub's own; nothing was sent.
     case otherOrigin

@@ -51,7 +51,10 @@ public actor GitHubAuthService {
     /// A new attempt cancels the one before it, which throws `.cancelled`. A token that can't be stored is revoked, if
     /// the OAuth App's secret is known.
     ///
-    /// - Parameters:
+    /// Throws `.userAgentUnavailable`, `.userCancelled`, `.accessDenied`, `.timedOut`, `.store`, or why GitHub gave no
+    /// token (`.exchangeFailed`, `.networkError`) or no login (`.apiError`).
+    ///
+        /// - Parameters:
     ///   - agent: the user agent to sign in with.
     ///   - deadline: the time limit for the user (default: ten minutes from now).
     @discardableResult
@@ -97,7 +100,8 @@ public actor GitHubAuthService {
 
     /// Makes a login the current one.
     ///
-    /// Throws `.notSignedIn` if the login has no token.
+    /// Throws `.notSignedIn` if the login has no token, `.sessionEnded` if its session is another client's, and
+    /// `.store`.
     public func use(login: String) async throws(GitHubAuthError) {
         try await mapError(GitHubAuthError.init, awaiting: await service.use(login))
     }

@@ -35,7 +35,7 @@ extension OAuthProvider {
     /// share a store, which keeps it. Its redirect URI is a loopback address with a fixed port.
     ///
     /// Throws as the function above, `.oauth` with `.invalidMetadata(.withoutRegistration)` or
-    /// `.requestRefused(.registration, …)`, and `.store`.
+    /// `.requestRefused(.registration, …)`, and `.store`, with `busy` if another process takes longer than 30 s.
     ///
     /// - Parameters:
     ///   - address: the resource's address.
@@ -92,7 +92,7 @@ extension OAuthProvider {
     ///   - grant: what the server gives tokens for.
     ///   - scopes: none by default.
     ///   - proof: the secret, or the private key, is stored under ``SignInService/clientSecretKey(of:)``. Public by
-    ///     default, which `.clientCredentials` doesn't go with.
+    ///     default, which servers refuse for `.clientCredentials` (RFC 6749 section 4.4).
     public static func machine(
         _ issuer: Issuer, name: ProviderName, clientID: String, grant: MachineGrant, scopes: ScopeList = [],
         proof: ClientProof = .none

@@ -34,12 +34,13 @@ public struct OAuthProvider: Sendable, Hashable {
 
     /// How the server says who signed in.
     public enum AccountSource: Sendable, Hashable {
-        /// By user information (OpenID Connect Core section 5.3): `preferred_username`, else `email`, else `sub`;
-        /// without such an endpoint by the ID token's `sub`. If the server says neither, the account has the provider's name.
+        /// By the ID token's `preferred_username` or `email`; otherwise by the same members, or `sub`, of the user
+        /// information (OpenID Connect Core section 5.3); otherwise by the ID token's `sub`. If the server says none of
+        /// them, the account has the provider's name.
         case userInfo
-        /// By a resource of its own.
+        /// By a JSON resource of its own, which is requested with the access token.
         case resource(HTTPURL, name: AccountMember, subject: AccountMember)
-        /// Not at all.
+        /// By the ID token alone. Without the scope `openid`, a sign-in without a name throws `.accountNameNeeded`.
         case nowhere
     }
 
@@ -94,7 +95,7 @@ public struct OAuthProvider: Sendable, Hashable {
     /// person's other sessions with them, as Google does.
     package var revokesReplacedTokens = true
     /// Origins that access tokens are for, beside those of the addresses above, such as `https://api.example.org`. An
-    /// address counts as its origin.
+    /// address counts as its origin; a text without a scheme matches no request.
     public var apiOrigins: Set<String> = [] {
         didSet { apiOrigins = Set(apiOrigins.map { (try? HTTPURL($0))?.origin ?? $0 }) }
     }
@@ -136,6 +137,9 @@ public struct OAuthProvider: Sendable, Hashable {
     /// `nil` where the server says who signed in.
     package var knownAccount: KnownAccount?
 
+    /// Creates a provider from its parts; ``issuer(_:name:clientID:scopes:redirect:parameters:proof:usesDPoP:)``
+    /// describes most of the parameters. `account` names the sessions, and `revocation` ends them at a sign-out.
+    ///
     /// Throws `.invalidConfiguration` for a client id that no server takes.
     public init(
         name: ProviderName, server: Server, clientID: String, scopes: ScopeList, redirect: RedirectURI? = nil,

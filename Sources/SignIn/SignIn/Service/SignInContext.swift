@@ -33,8 +33,8 @@ public struct SignInContext: Sendable {
     /// A program's own, with the leases of this user's processes.
     ///
     /// - Parameters:
-    ///   - environment: names proxies, browsers and directories.
-    ///   - http: libcurl with the environment's proxies unless told otherwise.
+    ///   - environment: names the proxies of the default transport.
+    ///   - http: the transport (default: libcurl with the environment's proxies).
     ///   - leases: the directory where processes that share a store agree on who refreshes. A store that several hosts
     ///     share, such as a vault in a database, uses its own leases instead.
     ///   - log: where lines go; nowhere unless told otherwise.

@@ -6,12 +6,12 @@ public import LatchkeySecrets
 package import LatchkeySystem
 
 extension SignInService {
-    /// Returns an account's access token, and refreshes it first if it is about to end.
+    /// Returns an account's access token, and refreshes it first if it ends within a minute (or a quarter of its life).
     ///
-    /// Throws `.notSignedIn`, `.sessionEnded` if the session has ended and can't be refreshed, `.refreshLost` if an
-    /// interrupted refresh is the reason for that, or the reason why the refresh failed. The session survives network
-    /// trouble; a token that is still valid for some seconds is returned anyway. If the store can't be reached, the
-    /// token that was read before is returned until it is about to end, without a refresh.
+    /// Throws `.notSignedIn`, `.noCurrentAccount`, `.otherAuthority`, `.keyLost`, `.sessionEnded` (`.refreshLost` after
+    /// an interrupted refresh), `.tokensNotStored`, or why the refresh failed. The session survives network trouble; a
+    /// token that is still valid for some seconds is returned anyway. If the store can't be reached, the token that was
+    /// read before is returned until it is about to end, without a refresh.
     ///
     /// - Parameters:
     ///   - account: the account (default: the current one).

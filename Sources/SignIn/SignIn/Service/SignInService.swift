@@ -82,7 +82,10 @@ public actor SignInService {
                 ? try await sessions.load(provider.name)?.summary : try await sessions.currentSummary())
     }
 
-    /// Makes an account the current one. Throws `.notSignedIn` for an account without a session.
+    /// Makes an account the current one.
+    ///
+    /// Throws `.notSignedIn` for an account without a session, `.otherAuthority` for one whose session another server
+    /// or client issued, and `.store`.
     public func use(_ account: String) async throws(SignInError) {
         _ = try await session(of: account)
         try await mapError(SignInError.store, awaiting: await sessions.setCurrentAccount(account))
@@ -276,11 +279,13 @@ package struct SignInMethods: Sendable {
 extension SignInService {
     /// Signs a user in, stores the session, and makes its account the current one.
     ///
-    /// Each attempt has a new code verifier and state. A new attempt cancels the one before it, which throws
-    /// `.superseded`. Each line that an attempt logs, in any part, has its `sign_in` field. If anything fails after a
-    /// successful response of the server, its tokens are revoked, as far as the server supports it.
+    /// A new attempt cancels the one before it, which throws `.superseded`. If anything fails after a successful
+    /// response of the server, its tokens are revoked where the server can. Each log line of an attempt has its
+    /// `sign_in` field.
     ///
-    /// Throws `.userAgent(.unavailable)` if the user can't be asked; the hint says what to do.
+    /// Throws `.userAgent` (`.unavailable`, whose hint says what to do; `.userCancelled`; `.timedOut`), `.oauth` (such
+    /// as `.accessDenied`, `.deviceCodeExpired`), `.store`, `.clientSecretMissing`, `.accountNameNeeded` or
+    /// `.otherPerson`.
     ///
     /// - Parameters:
     ///   - agent: the user agent to sign in with.

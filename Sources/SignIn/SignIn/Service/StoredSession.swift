@@ -124,7 +124,9 @@ package struct StoredSession: ~Copyable, Sendable {
 
 /// The parts of a session that can be shown.
 public struct SessionSummary: Sendable, Hashable {
-    /// The name of the session: the server's name for the account, or one that the caller chose.
+    /// The name of the session: one that the caller chose, or the server's name for the account. It ends in a number,
+    /// such as `alice-2`, if another user's session had the name. It is the provider's name if the server named no
+    /// account.
     public let account: String
     /// The server's own identifier, such as OpenID's `sub`, which stays when the name changes; `nil` when unknown.
     public let subject: String?

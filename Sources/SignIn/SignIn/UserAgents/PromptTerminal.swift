@@ -19,9 +19,10 @@ public protocol PromptTerminal: Sendable {
 
     /// Asks a question and returns the line that the user enters, without echo and without its line break.
     ///
-    /// A paste may be longer than the 4,096 bytes that a terminal accepts in canonical mode. Throws `.dismissed` at the
-    /// end of the input, `.timedOut` at the deadline, and `.cancelled` if the task is cancelled, and restores the
-    /// terminal. The sign-in ends as if dismissed after a hundred answers without the response.
+    /// A paste may be longer than the 4,096 bytes that a terminal accepts in canonical mode. Throws `.unavailable`,
+    /// `.tooLong` for an answer of more than `limit` bytes, `.dismissed` at the end of the input, `.timedOut` at the
+    /// deadline, and `.cancelled` if the task is cancelled, and restores the terminal. The sign-in ends as if dismissed
+    /// after a hundred answers without the response.
     func ask(
         _ question: LogMessage, limit: Int, deadline: Deadline
     ) async throws(PromptTerminalError) -> Secret<MessageBody>
@@ -43,7 +44,8 @@ public enum PromptTerminalError: Error, Sendable, Hashable {
 
 /// Shows a person the code to enter on another device, and for how long it is good (RFC 8628 section 3.3).
 public protocol DevicePrompt: Sendable {
-    /// Shows the code and address. Throws `.unavailable` if they can't be shown to the user.
+    /// Shows the code and address, and returns at once: the sign-in asks the server only afterwards. Throws
+    /// `.unavailable` if they can't be shown to the user.
     func show(_ device: borrowing DeviceAuthorization) async throws(UserAgentError)
 
     /// Shows the outcome, and stops anything that `show` began. Calling it again has no effect.

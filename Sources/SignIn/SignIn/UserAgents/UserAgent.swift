@@ -3,7 +3,8 @@ public import LatchkeyProcess
 
 /// A method to sign in (RFC 6749's user agent): how the user sees the authorization page, and how its response returns.
 public struct UserAgent: Sendable {
-    /// Opens a link in a browser, and returns at once or when the user has left the page.
+    /// Opens a link in a browser, and returns at once or when the user has left the page. The link is a loopback
+    /// address that works once and leads to the page, so it contains no `state`.
     ///
     /// An error ends the sign-in.
     public typealias Opener = @Sendable (_ link: String) async throws(UserAgentError) -> Void
@@ -83,10 +84,12 @@ public struct UserAgent: Sendable {
         UserAgent(.redirect { PasteUserAgent(terminal: terminal, log: $0) })
     }
 
-    /// A code that the person enters on another device (RFC 8628).
+    /// A code that the person enters on another device (RFC 8628). The sign-in throws `.oauth` with
+    /// `.invalidMetadata(.withoutDeviceGrant)` if the server doesn't support codes.
     public static func device(_ prompt: any DevicePrompt) -> UserAgent { UserAgent(.device(prompt)) }
 
-    /// The caller's own user interface. The redirect address must not be a loopback one with an open port.
+    /// The caller's own user interface. The redirect address needs a fixed port or a private-use scheme; the sign-in
+    /// throws `.userAgent` with `.unavailable(.unsupportedRedirect)` for a loopback address with an open port.
     public static func presenter(_ presenter: any AuthorizationPresenter) -> UserAgent {
         UserAgent(.presenter(presenter))
     }

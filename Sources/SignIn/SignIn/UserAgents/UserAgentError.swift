@@ -13,7 +13,8 @@ public struct UserAgentError: RedactedError, Hashable {
         case timedOut
         /// The deadline passed, and the started program never requested the page, as a browser would.
         case pageNeverOpened
-        /// The deadline passed, and all that came were responses with another state.
+        /// All that came were responses with another state. ``SignInService`` throws `.oauth` with `.stateMismatch`
+        /// instead.
         case onlyForeignResponses
         /// The task was cancelled.
         case cancelled

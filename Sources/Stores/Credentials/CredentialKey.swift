@@ -54,7 +54,10 @@ public struct CredentialKey: Sendable, Hashable, Loggable {
     /// The prefix of the services of a provider's sessions and secrets.
     package static let providerPrefix = "latchkey:"
 
-    /// Makes a key, or throws what is wrong with it.
+    /// Makes a key.
+    ///
+    /// Throws `InvalidValue` for a service or account that is empty, is longer than 1,024 bytes of UTF-8, or has a
+    /// control character (U+0000 to U+001F, U+007F to U+009F).
     public init(service: String, account: String, kind: CredentialKind = .password) throws(InvalidValue) {
         try Self.check(service, "the service")
         try Self.check(account, "the account")

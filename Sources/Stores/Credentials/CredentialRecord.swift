@@ -98,7 +98,7 @@ public enum WriteCondition: Sendable, Hashable {
     case none
     /// The store doesn't contain a credential under the key.
     case absent
-    /// The credential is still in this version (compare-and-set).
+    /// The credential is still in this version (compare-and-set). A deleted one isn't.
     case matches(CredentialVersion)
 
     /// Throws `conflict` unless it holds of what is there, `nil` for nothing.
@@ -118,7 +118,7 @@ public enum WriteCondition: Sendable, Hashable {
 /// The label, type and condition of a save.
 public struct SaveOptions: Sendable, Hashable {
     /// The label that keyring applications show; `nil` keeps the present label, or makes one from the key. A vault
-    /// takes at most 4,096 bytes, a keyring no NUL.
+    /// throws `tooLarge` for more than 4,096 bytes, a keyring `unsupported` for a NUL.
     public var label: String?
     /// `binary` unless told otherwise; a keyring may pass it on to programs that show the secret.
     public var contentType: SecretContentType

@@ -22,8 +22,9 @@ public protocol CredentialStore: Sendable {
 
     /// Saves a secret, replacing the one under the key, and returns the new version.
     ///
-    /// Throws `conflict` if the condition of `options` doesn't hold, and `tooLarge` if the secret has more than
-    /// `capabilities.maximumSecretByteCount` bytes. A secret without bytes isn't an error.
+    /// Throws `conflict` if the condition of `options` doesn't hold, `tooLarge` if the secret has more than
+    /// `capabilities.maximumSecretByteCount` bytes, and `locked`, `unavailable`, `cannotWrite` and similar codes if the
+    /// store can't save it. A secret without bytes isn't an error.
     @discardableResult
     func save<Purpose: SecretPurpose>(
         _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, deadline: Deadline
@@ -40,7 +41,7 @@ public protocol CredentialStore: Sendable {
 
     /// Deletes the credential under a key. Returns `false` if there was none, which isn't an error.
     ///
-    /// Throws `conflict` if the condition doesn't hold; then nothing is deleted.
+    /// Throws `conflict` if the condition doesn't hold, and otherwise as `save`; then nothing is deleted.
     @discardableResult
     func delete(
         _ key: CredentialKey, condition: WriteCondition, deadline: Deadline
@@ -58,7 +59,8 @@ public protocol CredentialStore: Sendable {
     func page(service: String?, after cursor: ListingCursor?, deadline: Deadline) async throws(StoreError)
         -> ListingPage
 
-    /// Returns the changes that anyone makes from now on, without polling where the platform has signals.
+    /// Returns the changes that any process makes from now on, without polling where the platform has signals. The
+    /// deadline is for the beginning: the stream then has none.
     ///
     /// The default throws `unsupported`.
     func changes(deadline: Deadline) async throws(StoreError) -> AsyncStream<CredentialChange>
@@ -174,7 +176,8 @@ extension CredentialStore {
 
     /// Iterates over the metadata of all credentials, or of one service, page by page, so memory use stays constant.
     ///
-    /// The iteration throws what a page throws; `all()` reads everything into an array.
+    /// The iteration throws what a page throws; `all()` reads everything into an array. The deadline is for the whole
+    /// iteration (default: 30 seconds from this call).
     public func list(service: String? = nil, deadline: Deadline = .standard) -> CredentialListing {
         CredentialListing(store: self, service: service, deadline: deadline)
     }

@@ -9,7 +9,7 @@ public struct Deadline: Sendable, Hashable, Loggable {
         self.instant = instant
     }
 
-    /// The given time from now. More than a hundred years count as a hundred.
+    /// The given time from now. A negative one has passed already; more than a hundred years count as a hundred.
     public static func after(_ duration: Duration) -> Deadline {
         let longest = Duration.seconds(3_155_760_000)
         return Deadline(.now + min(max(duration, .zero - longest), longest))

@@ -30,7 +30,7 @@ public final class InMemoryStore: CredentialStore {
 
     /// Makes an empty store. Throws `unavailable` when the kernel gives no random octets for its versions.
     ///
-    /// - Parameter maximumSecretByteCount: in bytes; a larger secret is refused with `tooLarge`.
+    /// - Parameter maximumSecretByteCount: in bytes (default: 16 MiB); a larger secret is refused with `tooLarge`.
     public convenience init(maximumSecretByteCount: Int = 16 << 20) throws(StoreError) {
         let now = UnixTime.now()
         try self.init(

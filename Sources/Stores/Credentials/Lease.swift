@@ -68,7 +68,8 @@ public struct LeaseDirectory: Sendable, Hashable {
     private let fileName: String
     private let scope: String
 
-    /// - Parameter path: a directory; it is made (0700) when it is missing.
+    /// - Parameter path: a directory. The first lease makes it (0700) if it is missing, and throws `unavailable` if it
+    ///   isn't this user's, or other users can write to it.
     public init(path: String) {
         self.init(path: path, fileName: "leases")
     }

@@ -101,7 +101,7 @@ public struct StoreSelectionError: RedactedError, Hashable {
     }
 
     /// The error of the chosen store, such as `locked`, with its `codeName`, cause and hint; `nil` if no store could be
-    /// chosen.
+    /// chosen. The `codeName` is then `selection.no-store`, `selection.unknown-store` or `selection.not-persistent`.
     public var storeError: StoreError? {
         if case .store(let error) = problem { error } else { nil }
     }

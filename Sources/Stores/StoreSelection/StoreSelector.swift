@@ -179,9 +179,9 @@ extension StoreSelector {
     /// Anyone who can read the key file can read the vault. The vault can't be opened without the key file, so its user
     /// should keep a copy elsewhere.
     ///
-    /// Throws `conflict` if the vault exists; `permissionDenied`, `cannotWrite` or `unavailable` if the vault or the file
-    /// can't be created; and `unsupported` if the environment names a passphrase file. A new key file stays only if a vault
-    /// may need it.
+    /// Throws `conflict` if the vault exists; `permissionDenied`, `cannotWrite` or `unavailable` if the vault or the
+    /// file can't be created; `timedOut` after 30 s; and `unsupported` if the environment names a passphrase file. A
+    /// new key file stays only if a vault may need it.
     ///
     /// - Parameters:
     ///   - environment: names the places.

@@ -173,9 +173,11 @@ extension CredentialStore {
     /// ends before that, at least one of the stores contains the credential. If the other store already contains the
     /// same secret, the original is only deleted.
     ///
-    /// Throws `conflict` if the other store contains a different secret for the key, and `unsupported` if the other store
-    /// is this one, also under another name or as a keyring that is served from it; then nothing is changed. To see that, a
-    /// credential of the service `test of a move` is in the other store for a moment, if it contains the same secret.
+    /// Throws `conflict` if the other store contains a different secret for the key or another process changes either
+    /// one, `corrupted` if the other store returns a different secret than was saved, and `unsupported` if the other
+    /// store is this one, also under another name or as a keyring that is served from it. The original then stays. To
+    /// see whether the stores are one, a credential of the service `test of a move` is in the other store for a moment,
+    /// if it contains the same secret.
     public func move(
         _ key: CredentialKey, to target: any CredentialStore, deadline: Deadline = .standard
     ) async throws(StoreError) -> Bool {

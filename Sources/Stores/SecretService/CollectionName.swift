@@ -23,7 +23,7 @@ extension SecretServiceConfiguration {
         /// The one with exactly this label. Operations throw `unavailable` when there is none, and `ambiguous` when
         /// there is another one with the same label.
         ///
-        /// - Parameter label: 1 to 1,024 bytes without a NUL.
+        /// - Parameter label: 1 to 1,024 bytes without a NUL; another one throws `InvalidValue`.
         public static func labelled(_ label: String) throws(InvalidValue) -> Collection {
             if label.isEmpty { throw invalid("the collection's name is empty") }
             if label.utf8.count > maximumByteCount {
@@ -49,7 +49,8 @@ extension SecretServiceConfiguration {
 
         /// Takes a name as people write it: `default`, `session`, a path, which starts with `/`, or else a label.
         ///
-        /// Throws for a text of another form. Whether there is such a collection shows when it is used.
+        /// Throws `InvalidValue` for a text of another form. Whether there is such a collection shows when it is
+        /// used.
         public static func named(_ text: String) throws(InvalidValue) -> Collection {
             switch text {
             case "default": return .standard

@@ -19,6 +19,10 @@ package struct SecretServiceState: Sendable, Hashable {
 ///
 /// The store opens one session with the service per process, at first use, and again after the service or the bus was
 /// restarted. Everything runs on one private thread; callers only suspend.
+///
+/// Operations throw `unavailable` without a session bus, a keyring or the collection, `locked`, `promptDismissed` if
+/// the person closes the dialog, `timedOut` if it stays open, `ambiguous`, `busy` if other programs keep changing the
+/// credential, `cannotWrite` if the keyring refuses, and `protocolViolation`. A secret has at most 8 MiB.
 public struct SecretServiceStore: Sendable {
     package let configuration: SecretServiceConfiguration
     let versionKey: VersionKey
@@ -59,7 +63,8 @@ public struct SecretServiceConfiguration: Sendable, Hashable {
     package var coordination: LeaseDirectory?
 
     /// Without `mayPrompt` a locked collection throws `locked`; without `mayCreateCollection` a save to a missing one
-    /// throws `unavailable`. Processes meet in `coordination`; `nil` says that this one is the only one.
+    /// throws `unavailable`. Processes meet in `coordination`, so that they create no item twice and their versions are
+    /// comparable; `nil` says that this one is the only one.
     public init(
         collection: Collection = .standard, mayPrompt: Bool = true, mayCreateCollection: Bool = false,
         coordination: LeaseDirectory?
@@ -119,11 +124,13 @@ extension SecretServiceStore: CredentialStore {
         directory.scoped(by: try await KeyringConnection.shared.busIdentifier(deadline))
     }
 
+    /// Locks the collection. Throws `unsupported` if the keyring leaves it open.
     public func lock(deadline: Deadline) async throws(StoreError) {
         try await collection.lock(deadline)
     }
 
-    /// Unlocks the collection; the desktop asks for its password. Throws `locked` when the store may not prompt.
+    /// Unlocks the collection; the desktop asks for its password. Throws `locked` when the store may not prompt, and
+    /// `promptDismissed` if the person closes the dialog.
     public func unlock(deadline: Deadline) async throws(StoreError) {
         try await collection.unlock(deadline)
     }

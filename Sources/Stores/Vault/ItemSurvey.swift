@@ -138,7 +138,7 @@ struct ItemSurvey {
 /// It walks over all names, which takes some microseconds per item. `export`, `rekey` and the vault that is imported
 /// are always compared.
 public enum ItemCheck: Sendable, Hashable {
-    /// When the vault is opened, and after each change by other processes, if the vault is a file with up to `limit`
+    /// When the vault is opened, and after each change by other processes, if the vault is a file with up to 10,000
     /// items. Only when the vault is opened, if it is in a database, with up to 1,000 items.
     case whenSmall
     /// As `whenSmall`, however many items there are.

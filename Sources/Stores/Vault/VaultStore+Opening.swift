@@ -21,8 +21,9 @@ extension VaultStore {
     ///   - deadline: the time limit (default: 30 seconds from now).
     ///   - now: the clock for the times of credentials.
     ///
-    /// Throws `conflict` if `path` exists, `permissionDenied` if other users can change the place, `cannotWrite`, or an
-    /// error of the key file.
+    /// Throws `conflict` if `path` exists, `permissionDenied` if other users can change the place, `cannotWrite`,
+    /// `unavailable` if the key file doesn't exist or the database can't be reached, `wrongKey` for an empty
+    /// passphrase, or another error of the key file. After `timedOut` or `cancelled` the vault may exist.
     public static func create(
         at path: String, unlockedBy source: borrowing VaultKeySource, name: KeySlotName? = nil,
         cost: PassphraseCost? = nil, memory: RollbackMemory? = nil, deadline: Deadline = .standard,
@@ -64,15 +65,16 @@ extension VaultStore {
     ///   - path: the vault's file, or the URI of its database.
     ///   - source: the key to open it with.
     ///   - memory: the record of the last seen state of the vault. `nil`, the default, writes nothing outside the vault
-    ///     and detects no older copy of it. If the record can't be used, the vault opens anyway.
+    ///     and detects no older copy of it. If the record can't be read or written, the vault opens anyway.
     ///   - itemCheck: the times when the items are compared with the manifest.
     ///   - deadline: the time limit (default: 30 seconds from now).
     ///   - now: the clock for the times of credentials.
     ///
-    /// Throws `unavailable` if the vault or key file doesn't exist, or the database can't be reached; `locked` if there
-    /// is no credential or no key in the kernel; `permissionDenied` if other users can change the file, its directory,
-    /// the key file or the record; `wrongKey`; `corrupted`; `rolledBack` for a copy older than the last seen state;
-    /// `unsupported` for a newer format; `timedOut` or `cancelled`. Nothing is changed, whatever the error is.
+    /// Throws `unavailable` if the vault or key file doesn't exist, the database can't be reached, or a passphrase
+    /// needs more memory than there is; `locked` if there is no credential or no key in the kernel; `permissionDenied`
+    /// if other users can change the file, its directory, the key file or the record; `wrongKey`; `corrupted`;
+    /// `rolledBack` for a copy older than the last seen state; `unsupported` for a newer format; `timedOut` or
+    /// `cancelled`. Nothing is changed, whatever the error is.
     public static func open(
         at path: String, unlockedBy source: borrowing VaultKeySource, memory: RollbackMemory? = nil,
         itemCheck: ItemCheck = .whenSmall, deadline: Deadline = .standard,
@@ -197,8 +199,9 @@ extension VaultStore {
     /// If `replacing` is set, that slot is removed in the same commit and its name becomes free: this is how a
     /// passphrase is changed. A passphrase without a cost gets one that fits this machine.
     ///
-    /// Throws `conflict` if a slot of that name or a slot of the same kind with that key exists, if the vault has the
-    /// maximum number of slots, or if the slot to replace doesn't exist; and the errors of the key file.
+    /// Throws `conflict` if a slot of that name or a slot of the same kind with that key exists, if the vault has 128
+    /// slots, or if the slot to replace doesn't exist; `wrongKey` for an empty passphrase; and the errors of the key
+    /// file.
     public func addSlot(
         _ source: borrowing VaultKeySource, name: KeySlotName, replacing old: KeySlotName? = nil,
         cost: PassphraseCost? = nil, deadline: Deadline = .standard

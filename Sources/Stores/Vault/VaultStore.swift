@@ -7,7 +7,8 @@ internal import Synchronization
 ///
 /// Neither shows a name, attribute, label, time or secret without the key; sizes are padded. A wrong key, a truncated
 /// file or a flipped bit gives a typed error and changes nothing. Any number of processes may use it at once. A save
-/// that returned is there after a power failure. The format is in Docs/Reference/vault-format.md.
+/// that returned is there after a power failure. A secret has at most 16 MiB. The format is in
+/// Docs/Reference/vault-format.md.
 ///
 /// Reads of a file run on the calling thread and take microseconds; what waits runs on threads of the store's own:
 /// writes, a read while others write or after they have changed the vault, and everything that asks a database.

@@ -16,7 +16,7 @@ public struct VaultKeySource: ~Copyable, Sendable {
     let passphrase: Secret<Passphrase>?
     let keptKey: Secret<VaultSlotKey>?
 
-    /// A passphrase. Its bytes are used verbatim, without normalisation. An empty one makes no slot.
+    /// A passphrase. Its bytes are used verbatim, without normalisation. An empty one makes no slot (`wrongKey`).
     public static func passphrase(_ passphrase: consuming Secret<Passphrase>) -> VaultKeySource {
         VaultKeySource(place: .passphrase, passphrase: passphrase, keptKey: nil)
     }

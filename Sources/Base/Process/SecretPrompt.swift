@@ -15,7 +15,7 @@ extension Secret where Purpose: SecretPurpose {
     ///
     /// - Parameters:
     ///   - question: the question, without a colon at its end.
-    ///   - limit: the most bytes that the answer may have; its line break isn't part of it.
+    ///   - limit: the most bytes that the answer may have (default: 1 MiB); its line break isn't part of it.
     public init(reading question: LogMessage, limit: Int = 1 << 20) throws(PromptError) {
         self = try SecretPrompt(isAllowed: true).ask(question, as: Purpose.self, limit: limit)
     }

@@ -81,7 +81,7 @@ package enum Base64URL {
 }
 
 extension Secret where Purpose: SecretPurpose {
-    /// Returns the base64url text of the bytes, itself a secret.
+    /// Returns the base64url text of the bytes, without padding (RFC 4648 section 5), itself a secret.
     public borrowing func base64URLEncoded() -> Secret<Purpose> { encoded(by: .url) }
 
     /// Returns the base64 text of the bytes, with padding (RFC 4648 section 4), itself a secret.
@@ -93,7 +93,7 @@ extension Secret where Purpose: SecretPurpose {
         }
     }
 
-    /// Returns the bytes behind base64url text, or `nil` when it is none.
+    /// Returns the bytes behind base64url text without padding, or `nil` for any other text.
     public borrowing func base64URLDecoded() -> Secret<Purpose>? {
         withExposedBytes { Self.decoded($0, by: .url) }
     }

@@ -3,7 +3,8 @@
 /// Only ``CurlTransport`` can refuse private addresses. If you use your own transport, even one that wraps
 /// ``CurlTransport``, a hostile server's metadata can make the client connect to this machine or its network.
 public protocol HTTPTransport: Sendable {
-    /// Returns the response whatever its status, or throws when there is none that is whole and within the limits.
+    /// Returns the response whatever its status, or throws when there is none that is whole and within the limits:
+    /// `timedOut` and `cancelled` at once, `bodyTooLarge` for more bytes than `limits` permits.
     func send(_ request: consuming GuardedRequest, limits: TransferLimits) async throws(TransportError)
         -> GuardedResponse
 }

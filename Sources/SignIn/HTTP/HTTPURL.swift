@@ -27,7 +27,10 @@ public struct HTTPURL: Sendable, Hashable, Loggable, CustomReflectable {
 
     package static let maximumByteCount = 8192
 
-    /// Parses a URL, or throws what is wrong with it. Nothing is repaired.
+    /// Parses a URL; nothing is repaired.
+    ///
+    /// Throws `InvalidValue` for another scheme, user information, a fragment, a character that must be
+    /// percent-encoded, a host or a port that isn't valid, and more than 8,192 bytes.
     public init(_ text: String) throws(InvalidValue) {
         let bytes = Array(text.utf8)
         guard bytes.count <= Self.maximumByteCount else {

@@ -26,7 +26,8 @@ public struct TransportError: RedactedError, Hashable {
         case bodyTooLarge
         /// The response isn't HTTP, has too many or too large fields, or has an encoding that wasn't requested.
         case malformedResponse
-        /// The request carries a field that the transport sets itself, such as `Host` or `Authorization`.
+        /// The request carries a field that the transport sets itself, such as `Host` or `Authorization`, or its
+        /// `authorization` or `proof` is empty or isn't printable ASCII.
         case malformedRequest
         /// Plain HTTP to anything but this machine; nothing was sent.
         case notConfidential

@@ -46,7 +46,8 @@ public struct AuthorizationServerMetadata: Sendable, Hashable {
         endpointReach == .anywhere ? http : http.reaching(endpointReach)
     }
 
-    /// Describes a server without discovery.
+    /// Describes a server without discovery. `clientAuthenticationMethods` is `nil` if they are unknown;
+    /// `separatesScopesByComma` is for servers that grant scopes as GitHub does.
     ///
     /// Throws `.invalidMetadata`: `.endpointNotConfidential` for an endpoint that is neither HTTPS nor loopback,
     /// `.reservedParameter` when the authorization endpoint's own query sets a parameter that is ours.

@@ -57,7 +57,8 @@ public struct AuthorizationResponse: ~Copyable, Sendable {
     /// The part before the question mark must be `redirect`; otherwise the call throws
     /// `.invalidResponse(.notThisRedirect)`. The part after a `#` isn't part of the response.
     ///
-    /// Throws `.invalidResponse` with the problem. An error that the server sent is a response like any other.
+    /// Throws `.invalidResponse` with the problem, such as `.tooLarge` for more than 32 KiB. An error that the server
+    /// sent is a response like any other.
     public init(pasted text: Span<UInt8>, redirect: RedirectURI) throws(OAuthError) {
         var start = 0
         var end = text.count

@@ -56,7 +56,7 @@ public struct PendingAuthorization: ~Copyable, Sendable {
 
     /// Returns the address to send the browser to (RFC 6749 section 4.1.1).
     ///
-    /// Throws `.invalidConfiguration(.requestTooLarge)` for an address that is too long to send.
+    /// Throws `.invalidConfiguration(.requestTooLarge)` for an address of more than 64 KiB.
     public borrowing func authorizationURL() throws(OAuthError) -> AuthorizationURL {
         var query = try emptyQuery()
         try appendParameters(to: &query)
@@ -280,7 +280,7 @@ public struct ValidatedCallback: ~Copyable, Sendable {
     /// Returns the form that exchanges the code, without the client's authentication, for a caller's own server that
     /// adds it: `grant_type`, `code`, `redirect_uri` and `code_verifier`. The form is a secret, and valid once.
     ///
-    /// Throws `.invalidConfiguration(.requestTooLarge)` if the form is too long to send.
+    /// Throws `.invalidConfiguration(.requestTooLarge)` if the form has more than 64 KiB.
     public consuming func form() throws(OAuthError) -> Secret<MessageBody> {
         try parameters().finish(as: MessageBody.self)
     }

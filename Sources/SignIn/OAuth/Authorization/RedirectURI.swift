@@ -59,7 +59,7 @@ public struct RedirectURI: Sendable, Hashable {
     ///
     /// Throws `.invalidConfiguration`: `.redirectScheme` for a private-use scheme without a dot unless
     /// `allowingAnyPrivateScheme` (such as `relay://oauth/callback`: another program could claim a short name);
-    /// `.redirect` for everything else that is wrong.
+    /// `.redirect` for everything else that is wrong, such as more than 2,048 bytes.
     public init(_ text: String, allowingAnyPrivateScheme: Bool = false) throws(OAuthError) {
         let bytes = Array(text.utf8)
         guard (1...Self.maximumByteCount).contains(bytes.count),

@@ -9,7 +9,8 @@ internal import Synchronization
 ///     …
 ///     tap.finish(into: audit)
 ///
-/// The descriptor is a pipe and not a terminal until `finish`; child processes inherit the pipe.
+/// The descriptor is a pipe and not a terminal until `finish`; child processes inherit the pipe. A tap that ends
+/// without `finish` restores the descriptor too, and its copy is lost.
 public struct DescriptorTap: ~Copyable, Sendable {
     private let descriptor: Int32
     private let name: String

@@ -59,7 +59,8 @@ public struct ContractCase: Sendable, Identifiable, Hashable, CustomStringConver
         case long
     }
 
-    /// Checks the statement, and throws ``ContractViolation`` if it is false.
+    /// Checks the statement, and throws ``ContractViolation`` if it is false. An error of the first `open` is thrown
+    /// unchanged.
     ///
     /// - Parameters:
     ///   - leases: a directory for this case, or for all cases on the same store.

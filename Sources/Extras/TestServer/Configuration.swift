@@ -100,7 +100,7 @@ public struct AuthorizationServerConfiguration: Sendable {
     public var offersDeviceGrant: Bool
     /// How long a code for another device is good; ten minutes unless told otherwise.
     public var deviceCodeLifetime: Duration
-    /// How many seconds a device has to wait between two questions (RFC 8628 section 3.5).
+    /// How many seconds a device has to wait between two questions (RFC 8628 section 3.5); 1 unless told otherwise.
     public var deviceIntervalSeconds: Int
     /// Whether anyone may register a client (RFC 7591).
     public var allowsRegistration: Bool

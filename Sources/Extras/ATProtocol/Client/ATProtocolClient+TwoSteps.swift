@@ -10,8 +10,9 @@ extension ATProtocolClient {
     /// Begins an authorization that `resumeAuthorization` ends, in this process or in another one with the same store.
     ///
     /// Returns the address for the person. The store keeps the key for the tokens, then the attempt itself, for
-    /// `configuration.timeout`. Throws `.authorizationInProgress` during another authorization, and
-    /// `.invalidConfiguration(.scope)` for `openid`: an ID token isn't checked in two steps.
+    /// `configuration.timeout`. Throws `.authorizationInProgress` during another authorization, and `.signIn` with
+    /// `.oauth(.invalidConfiguration)`: `.scope` for `openid`, because an ID token isn't checked in two steps, and
+    /// `.redirectPort` for a loopback address without a port. Otherwise throws as `authenticate`.
     ///
     /// - Parameter handle: a handle or a DID.
     public func beginAuthorization(handle: String) async throws(ATProtocolError) -> AuthorizationURL {
@@ -46,9 +47,11 @@ extension ATProtocolClient {
     /// Ends an authorization, which may have begun in another process: validates the response, exchanges it, stores the
     /// session, and makes its account the current one.
     ///
-    /// A response with another state throws `.stateMismatch` and has no other effect: the right response may still
-    /// arrive. A response with the right state ends the authorization, even if the server refuses it. Throws
-    /// `.noAuthorizationPending`, `.authorizationExpired`.
+    /// A response with another state throws `.signIn` with `.oauth(.stateMismatch)` and has no other effect: the right
+    /// response may still arrive. A response with the right state ends the authorization, even if the server refuses
+    /// it. If the server's metadata can't be requested, the authorization stays, and the same response can be passed
+    /// again. Throws `.noAuthorizationPending`, `.authorizationExpired`, `.keyLost`, `.subjectMismatch`,
+    /// `.scopeMissing`.
     ///
     /// The state doesn't tell one browser from another: a web server must check that the response comes from the
     /// browser that it sent to the server, such as by a cookie.
@@ -89,7 +92,8 @@ extension ATProtocolClient {
 
     /// Gives up an authorization that has begun. Returns whether there was one.
     ///
-    /// Throws `.signIn` when the store can't be read or written.
+    /// Throws `.signIn` when the store can't be read or written, and `.noAuthorizationPending` if it ends elsewhere at
+    /// the same time.
     @discardableResult
     public func cancelAuthorization() async throws(ATProtocolError) -> Bool {
         guard let record = try await pendingRecord() else { return false }

@@ -76,7 +76,8 @@ public actor ATProtocolClient {
     /// Sends a request with an account's token and a proof of its key, to the account's own server alone; see
     /// `SignInService.send`.
     ///
-    /// Throws `.otherServer` for any other address, `.keyLost`, or `.signIn`.
+    /// Throws `.otherServer` for any other address, `.keyLost`, `.signIn`, and after a refresh `.subjectMismatch` or
+    /// `.scopeMissing`.
     public func send(
         _ request: consuming GuardedRequest, account: String? = nil, limits: TransferLimits = TransferLimits()
     ) async throws(ATProtocolError) -> GuardedResponse {
@@ -219,7 +220,10 @@ extension ATProtocolClient {
     /// Signs an account in, stores its session, and makes it the current one.
     ///
     /// The session has the name of the handle, or of the DID if that was passed. Throws `.authorizationInProgress`
-    /// during another authorization, and `.presenterFailed` if the caller's own user interface failed.
+    /// during another authorization, also one that has begun in another process; `cancelAuthorization` ends that one.
+    /// Throws `.authorizationCancelled`, `.presenterFailed` if the caller's own user interface failed,
+    /// `.subjectMismatch`, `.scopeMissing`, and why the account or its server can't be used, such as `.handleNotFound`,
+    /// `.handleMismatch` or `.requirementMissing`.
     ///
     /// - Parameters:
     ///   - handle: a handle or a DID.

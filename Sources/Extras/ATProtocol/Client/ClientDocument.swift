@@ -21,8 +21,8 @@ public struct ClientDocument: Sendable, Hashable {
 
     /// Reads the document of a client.
     ///
-    /// Throws `.invalidClientMetadata`: no JSON object, another `client_id` than its address, a list that is missing,
-    /// tokens that are not bound to a key, a client that has to prove itself.
+    /// Throws `.invalidClientMetadata`: no JSON object of at most 64 KiB, another `client_id` than its address, a list
+    /// that is missing, tokens that are not bound to a key, a client that has to prove itself.
     public init(parsing body: borrowing Secret<MessageBody>, of clientID: String) throws(ATProtocolError) {
         let limits = JSONLimits(byteCount: Self.maximumByteCount, depth: 8, valueCount: 1024, memberCount: 128)
         guard let document = try? JSONDocument(body.duplicate(), limits: limits), document.root.kind == .object else {
@@ -126,7 +126,7 @@ public struct ATProtocolConfiguration: Sendable {
 
     /// By its id alone unless told otherwise.
     public var client: Client
-    /// One of the document's; a loopback address may leave its port open.
+    /// One of the document's; a loopback address may leave its port open, except in two steps.
     public var redirect: RedirectURI
     /// The scopes to request, which must include `atproto`.
     public var scopes: ScopeList
@@ -134,7 +134,7 @@ public struct ATProtocolConfiguration: Sendable {
     public var provider: ProviderName
     /// Which servers requests may go to.
     public var reach: NetworkReach
-    /// How long the response of an authorization that has begun may take.
+    /// How long the response of an authorization that has begun in two steps may take (default: ten minutes).
     public var timeout: Duration
 
     /// Everything but the redirect address has a default: that of a command line, which requests what Bluesky's own

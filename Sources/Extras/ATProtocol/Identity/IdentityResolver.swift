@@ -7,7 +7,8 @@ public protocol IdentityResolver: Sendable {
     /// Returns the DID that a handle leads to. Throws `.handleNotFound` when it leads to none.
     func did(of handle: ATProtocolHandle) async throws(ATProtocolError) -> DID
 
-    /// Returns a DID's document. Throws `.didNotFound`, `.invalidDocument`.
+    /// Returns a DID's document. Throws `.didNotFound`, `.invalidDocument`, and `.network` or `.refused` without a
+    /// response.
     func document(of did: DID) async throws(ATProtocolError) -> DIDDocument
 }
 
@@ -47,7 +48,8 @@ extension IdentityResolver {
 /// Finds accounts as AT Protocol says: handles by DNS and HTTPS, DIDs in the directory of did:plc and on the hosts of
 /// did:web.
 ///
-/// Redirects are not followed, responses are bounded (64 KiB for a document, 2 KiB for a DID), and nothing is cached.
+/// Redirects are not followed, responses are bounded (64 KiB for a document, 2 KiB for a DID, 30 s for each), and
+/// nothing is cached.
 public struct NetworkIdentityResolver: IdentityResolver {
     private let http: any HTTPTransport
     private let names: any TextRecordLookup

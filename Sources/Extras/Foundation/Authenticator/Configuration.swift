@@ -29,7 +29,7 @@ extension OAuthAuthenticator {
         public var mode: Mode
         /// The way to sign in.
         public var userAuthenticator: UserAgent
-        /// The time limit for the person, from the question on.
+        /// The time limit for the person, from the question on (default: ten minutes).
         public var timeout: Duration
         /// Is told how each sign-in ended, and awaited before any request goes on.
         public var statusHandler: (@Sendable (Status) async -> Void)?

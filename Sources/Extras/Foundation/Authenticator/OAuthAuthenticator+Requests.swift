@@ -12,6 +12,9 @@ extension OAuthAuthenticator {
     /// sends nothing. The response-status provider decides what a response means for the login. A request is sent at
     /// most twice. The response is returned whatever its status. Redirects aren't followed, so the token goes nowhere
     /// else.
+    ///
+    /// Throws `.otherOrigin`, `.loginRequired`, otherwise as ``authenticate()``; `.signIn` with `.oauth(.networkError)`
+    /// if no complete response arrives.
     public func response(
         for request: consuming GuardedRequest, limits: TransferLimits = TransferLimits()
     ) async throws(Failure) -> GuardedResponse {

@@ -9,11 +9,12 @@ extension OAuthAuthenticator {
     /// Sends a request of Foundation's with the login's token; otherwise as `response(for: GuardedRequest)`.
     ///
     /// Uses the configuration's response provider, otherwise a separate URLSession. The request's `timeoutInterval` is
-    /// the time limit. The response is in ordinary memory.
+    /// the time limit, at most a day. The response is in ordinary memory.
     ///
     /// - Parameters:
-    ///   - request: the request. A body stream or an `Authorization` field is refused.
-    ///   - maximumByteCount: the limit of the response's body; a larger body is an error.
+    ///   - request: the request. A body stream or an `Authorization` field throws `.unsupportedRequest`.
+    ///   - maximumByteCount: the limit of the response's body in bytes (default: 16 MiB). A larger body throws
+    ///     `.signIn` with a `.networkError` of `.bodyTooLarge`.
     public func response(
         for request: URLRequest, maximumByteCount: Int = 16 << 20
     ) async throws(Failure) -> (Data, URLResponse) {
@@ -24,6 +25,9 @@ extension OAuthAuthenticator {
 
     /// Sends a file as the request's body, piece by piece; otherwise as `response(for:)`. The file is read again if the
     /// request is sent once more.
+    ///
+    /// Throws `.fileFailed` for a file that can't be read, and `.unsupportedRequest` for a request with a body or a
+    /// method without one, and for a response provider that isn't a ``URLSessionTransport``.
     public func upload(
         for request: URLRequest, fromFile file: URL, maximumByteCount: Int = 16 << 20
     ) async throws(Failure) -> (Data, URLResponse) {
@@ -43,12 +47,15 @@ extension OAuthAuthenticator {
     /// Writes the body of a 2xx response to a file, piece by piece; otherwise as `response(for:)`.
     ///
     /// The file has mode 0600, and replaces a file of that name when it is complete. For another response the call
-    /// returns the body and writes no file.
+    /// returns the body, of at most 1 MiB, and writes no file.
+    ///
+    /// Throws `.fileFailed` for a file that can't be written, and `.unsupportedRequest(.file)` for a response provider
+    /// that isn't a ``URLSessionTransport``.
     ///
     /// - Parameters:
     ///   - request: the request.
     ///   - file: the file for the body.
-    ///   - maximumByteCount: the limit of the file; a larger response is an error.
+    ///   - maximumByteCount: the limit of the file in bytes; a larger response is an error.
     public func download(
         for request: URLRequest, to file: URL, maximumByteCount: Int
     ) async throws(Failure) -> (Data, URLResponse) {

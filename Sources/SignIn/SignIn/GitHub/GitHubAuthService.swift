@@ -54,7 +54,7 @@ public actor GitHubAuthService {
     /// Throws `.userAgentUnavailable`, `.userCancelled`, `.accessDenied`, `.timedOut`, `.store`, or why GitHub gave no
     /// token (`.exchangeFailed`, `.networkError`) or no login (`.apiError`).
     ///
-        /// - Parameters:
+    /// - Parameters:
     ///   - agent: the user agent to sign in with.
     ///   - deadline: the time limit for the user (default: ten minutes from now).
     @discardableResult

@@ -31,7 +31,7 @@ public struct GitHubCredentialStore: Sendable {
     /// Keeps a token that was made elsewhere, such as one from GitHub's settings, under a login.
     ///
     /// Throws what the store throws, `busy` when another process holds the login's lease for 30 s, and `unsupported`
-        /// for a token that no request can carry: an empty one, or one with a space or a line break.
+    /// for a token that no request can carry: an empty one, or one with a space or a line break.
     public func save(
         _ token: borrowing Secret<AccessToken>, for login: String, config: GitHubOAuthConfig,
         now: UnixTime = .now()

@@ -5,6 +5,13 @@ package enum ASCII {
         isLetter(byte) || isDigit(byte) || "/._-+=:".utf8.contains(byte)
     }
 
+    /// A text as one word of a shell, in quotes where it needs them. The quoting adds no backslashes, because messages
+    /// double them.
+    package static func shellWord(_ text: String) -> String {
+        let isPlain = !text.isEmpty && text.utf8.allSatisfy { isPlainInPaths($0) || "@%,".utf8.contains($0) }
+        return isPlain ? text : "'\(text.replacing("'", with: "'\"'\"'"))'"
+    }
+
     package static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
     package static func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte & 0xDF) && byte < 0x80 }

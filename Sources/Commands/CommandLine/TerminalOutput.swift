@@ -215,7 +215,8 @@ package struct TerminalOutput: Sendable {
         return parts.enumerated().map { index, part in
             let words = part.split(separator: " ")
             let isAboutIt =
-                index % 2 == 1 && words.count > 1 && words[0] == "latchkey" && !words.contains("--vault")
+                index % 2 == 1 && words.count > 1 && words[0] == "latchkey"
+                && words.allSatisfy { !["--vault", "--store", "--collection"].contains($0) }
                 && (words[1] == "list"
                     || words[1] == "vault" && words.count > 2 && !["schema", "new-key"].contains(words[2]))
             return isAboutIt ? part + vaultOption : String(part)

@@ -154,7 +154,7 @@ public struct SignInError: RedactedError, Hashable {
             .init(
                 .refused, "sign-in.other-origin",
                 "the request goes to a server that isn't one of the provider's API origins",
-                hint: "if that server may get the token, add its origin, such as https://api.example.org")
+                hint: "if that server may get the token, add its origin to the provider's API origins")
         case .otherResource:
             .init(
                 .usage, "sign-in.other-resource",

@@ -32,7 +32,7 @@ package enum PassphraseFile {
         try content(of: descriptor, "descriptor \(descriptor)", deadline) { number in
             StoreError(
                 .locked, "can't read a passphrase from descriptor \(descriptor)",
-                hint: "open the descriptor for reading, such as with 3< FILE", platform: .errno(number))
+                hint: "open the descriptor for reading, such as with \(descriptor)< FILE", platform: .errno(number))
         }
     }
 

@@ -73,7 +73,8 @@ extension StoreError {
             .rolledBack,
             "the rollback record doesn't open with the vault's key: the record was changed, or this is a different vault",
             hint: """
-                if you restored a backup, or rekeyed the vault more than 16 times elsewhere, run `latchkey vault accept-rollback`
+                if you restored a backup from before `latchkey vault rekey`, or rekeyed the vault more than 16 times since its last use \
+                here, run `latchkey vault accept-rollback`
                 """)
     }
 }

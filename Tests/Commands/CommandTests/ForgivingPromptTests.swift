@@ -239,7 +239,8 @@ internal import TestServices
             "latchkey vault passwd --passphrase-fd 3 --new-passphrase-fd 4 3< new 4< two")
         #expect(scripted.status == 0, "\(scripted.errorText)")
         #expect(try await answer("latchkey list --passphrase-fd 3 3< two").run.status == 0)
-        let (gone, _) = try await answer("latchkey vault remove-slot two < /dev/tty", ("Remove the slot \"two\"?", "y\r"))
+        let (gone, _) = try await answer(
+            "latchkey vault remove-slot two < /dev/tty", ("Remove the slot \"two\"?", "y\r"))
         #expect(gone.status == 0, "\(gone.errorText)")
         let (same, asked) = try await answer("latchkey vault remove-slot one --yes < /dev/tty")
         #expect(same.status == 0 && !asked.contains("Remove"), "\(same.errorText)")

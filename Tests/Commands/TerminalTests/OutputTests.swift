@@ -48,6 +48,7 @@ internal import TestServices
             let named = output.naming(vault: path)
             named.note("run `latchkey vault rekey`, or `latchkey vault verify --vault x`; `latchkey list` is another")
             named.report(CommandFailure(.usage, "usage.x", "wrong", hint: "unlock it with `latchkey vault unlock`"))
+            named.note("run `latchkey list --store secret-service`")
             output.note("run `latchkey vault rekey`")
         }
         #expect(
@@ -55,6 +56,7 @@ internal import TestServices
                 tool: run `latchkey vault rekey --vault /v`, or `latchkey vault verify --vault x`; `latchkey list --vault /v` is another
                 tool: error: wrong [usage.x]
                 tool: hint: unlock it with `latchkey vault unlock --vault /v`
+                tool: run `latchkey list --store secret-service`
                 tool: run `latchkey vault rekey`
 
                 """)

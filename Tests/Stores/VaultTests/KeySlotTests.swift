@@ -104,11 +104,11 @@ extension KeySlotTests {
         let file = await refusal { () async throws(StoreError) in
             try await store.addSlot(.keyFile(folder.keyFile), name: again)
         }
-        #expect(file?.code == .conflict && "\(file!)".contains("the key slot key file already has this key"))
+        #expect(file?.code == .conflict && "\(file!)".contains("the key slot \"key file\" already has this key"))
         let word = await refusal { () async throws(StoreError) in
             try await store.addSlot(passphrase("one"), name: again, cost: .cheap)
         }
-        #expect(word?.code == .conflict && "\(word!)".contains("the key slot passphrase already has this key"))
+        #expect(word?.code == .conflict && "\(word!)".contains("the key slot \"passphrase\" already has this key"))
         // The slot that goes may have had it.
         try await store.addSlot(.keyFile(folder.keyFile), name: again, replacing: .keyFile)
         try await store.addSlot(passphrase("one"), name: .passphrase, replacing: .passphrase, cost: .cheap)

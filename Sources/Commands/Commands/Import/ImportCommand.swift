@@ -117,7 +117,10 @@ enum ImportCommand {
         guard let source = Source(rawValue: name) else {
             throw CommandFailure(.usage, "usage.bad-value", "SOURCE isn't a program to import from", hint: sources)
         }
-        guard words.count < 2, words.isEmpty || arguments.value(from) == nil || Source(rawValue: words[0]) == nil else {
+        // FILE may be the name of a collection, which may be that of a program too.
+        let isSetTwice =
+            arguments.value(from) != nil && source != .collection && words.first.flatMap(Source.init) != nil
+        guard words.count < 2, !isSetTwice else {
             throw CommandFailure(
                 .usage, "usage.too-many-operands", "SOURCE is set twice, as an operand and by --from",
                 hint: "remove --from; write the path of a file with a slash, such as ./netrc")
@@ -223,7 +226,8 @@ enum ImportCommand {
                 return try PassphraseFile.read(descriptor: descriptor.number, deadline: context.deadline)
             }
             return try context.prompt.askForPassphrase(
-                "Passphrase of the file to import", otherwise: "add \(ImportCommand.passphraseDescriptor.name)")
+                "Passphrase of the file to import", locked: "the file to import is encrypted",
+                otherwise: "add \(ImportCommand.passphraseDescriptor.name) N")
         }
 
         /// Everything in a collection: what is the store's own goes before what another program calls the same.

@@ -216,10 +216,11 @@ extension SecretPrompt {
     ///
     /// - Parameters:
     ///   - attempt: from 1. If it isn't the first, the person first reads that the passphrase was wrong.
+    ///   - locked: the beginning of the error if no person can be asked.
     ///   - otherwise: the way to pass the passphrase without a question, for the hint.
     ///   - stopping: as in `ask`.
     package func askForPassphrase(
-        _ question: LogMessage, attempt: Int = 1,
+        _ question: LogMessage, attempt: Int = 1, locked: LogMessage = "the vault is locked",
         otherwise: LogMessage = "set LATCHKEY_PASSPHRASE_FILE to the path of a passphrase file",
         stopping: () -> PromptError.Problem? = { nil }
     ) throws(StoreError) -> Secret<Passphrase> {
@@ -227,7 +228,7 @@ extension SecretPrompt {
             try? show("Wrong passphrase. Try again (\(attempt) of \(VaultKeySearch.attemptCount)).")
         }
         return try mapError(
-            { (error: PromptError) in StoreError(prompt: error, otherwise: otherwise) },
+            { (error: PromptError) in StoreError(prompt: error, locked: locked, otherwise: otherwise) },
             of: ask(question, as: Passphrase.self, stopping: stopping))
     }
 }

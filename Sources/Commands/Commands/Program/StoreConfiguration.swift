@@ -66,8 +66,7 @@ struct StoreConfiguration: Sendable, Equatable {
         let isShared = folder.isWritableByOthers && folder.mode & S_ISVTX == 0
         let isReadOnly = unsafe statvfs(path, &disk) == 0 && disk.f_flag & UInt(ST_RDONLY) != 0
         guard others || !isReadOnly && (isShared || mode & 0o022 != 0) else { return }
-        let changed = LoggableText(
-            reviewed: "the path of the configuration", unredacted: isShared ? folderPath : path)
+        let changed = CredentialName.word(isShared ? folderPath : path)
         let what: LogMessage =
             isForeign(owner)
             ? "belongs to another user"
@@ -76,7 +75,7 @@ struct StoreConfiguration: Sendable, Equatable {
             path, what,
             hint: others
                 ? "check what it says, then copy it to a directory of yours and set LATCHKEY_CONFIG to that"
-                : "check what it says, then run: chmod go-w \(changed)")
+                : "check what it says, then run `chmod go-w \(changed)`")
     }
 
     /// - Parameters:

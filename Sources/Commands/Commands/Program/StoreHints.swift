@@ -64,7 +64,9 @@ extension CommandContext {
 
 extension StoreError {
     /// Turns an unanswered question into the error of the store that needed the answer.
-    init(prompt error: PromptError, otherwise: LogMessage) {
+    ///
+    /// - Parameter locked: what needs the answer, such as that the vault is locked.
+    init(prompt error: PromptError, locked: LogMessage, otherwise: LogMessage) {
         let code: Code =
             switch error.problem {
             case .forbidden, .noTerminal, .failed: .locked
@@ -75,7 +77,7 @@ extension StoreError {
             }
         let cause: LogMessage =
             switch error.problem {
-            case .forbidden, .noTerminal, .failed: "the vault is locked: \(error.cause)"
+            case .forbidden, .noTerminal, .failed: "\(locked): \(error.cause)"
             default: error.cause
             }
         self.init(code, cause, hint: error.hint(otherwise: otherwise))

@@ -44,9 +44,14 @@ struct StoreNaming {
     }
 
     private func contradiction(_ cause: LogMessage) -> CommandFailure {
-        CommandFailure(
-            source == .configuration ? .configuration : .usage, "selection.contradiction", cause,
-            hint: source == .argument ? "remove one of the options" : "set the store too, to secret-service or vault")
+        let hint: LogMessage =
+            switch source {
+            case .argument: "remove one of the options"
+            case .environment: "set LATCHKEY_STORE too, to secret-service or vault"
+            default: "set `store` in the configuration too, to secret-service or vault"
+            }
+        return CommandFailure(
+            source == .configuration ? .configuration : .usage, "selection.contradiction", cause, hint: hint)
     }
 }
 

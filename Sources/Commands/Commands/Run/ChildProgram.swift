@@ -95,7 +95,7 @@ package struct ChildProgram: ~Copyable {
         let absence = CommandFailure(
             .notFound, "credential.not-found", "the value of \(shown(variable)) isn't the name of a stored secret",
             hint: """
-                write NAME=SERVICE/ACCOUNT, or NAME=latchkey://SERVICE/ACCOUNT in a file; run `latchkey list` to see the stored \
+                write NAME=SERVICE/ACCOUNT, or NAME=latchkey://SERVICE/ACCOUNT in an --env-file; run `latchkey list` to see the stored \
                 secrets
                 """)
         let (key, store) = try await context.find(name, in: view, isReference: true, absence: absence)

@@ -68,7 +68,11 @@ struct MaskedStart: ~Copyable {
         }
         terminal?.closeDevice()
         monitor = try mapError(
-            { (error: SystemErrorNumber) in RunRequest.notStarted(arguments[0], error.number) }, of: started.get())
+            { (error: SystemErrorNumber) in
+                // The monitor's arguments and variables are the program's.
+                error.number == E2BIG
+                    ? RunRequest.notStarted(arguments[0], error.number) : ThisProgram.notStarted(error)
+            }, of: started.get())
     }
 
     mutating func closeReport() {

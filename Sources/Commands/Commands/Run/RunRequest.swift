@@ -148,13 +148,15 @@ package struct RunRequest: Sendable {
     }
 
     static func path(of name: String, in folders: String?) throws(CommandFailure) -> String {
-        guard let path = DetachedProgram.path(of: name, in: folders) else {
+        let path = DetachedProgram.path(of: name, in: folders)
+        if let path, unsafe access(path, X_OK) == 0 { return path }
+        guard let path, errno != ENOENT, errno != ENOTDIR else {
             throw CommandFailure(
                 .notFound, "run.not-found", "the program \(program(name)) doesn't exist",
                 hint: "use the program's path, or install the program", exitStatus: .programNotFound)
         }
-        guard unsafe access(path, X_OK) == 0 else { throw notStarted(name, errno) }
-        return path
+        throw notStarted(
+            name, errno, isOwnFile: (try? FileStatus.of(path)).map { $0.isOwn && $0.isRegularFile } ?? false)
     }
 
     private static func program(_ name: String) -> LogMessage {
@@ -162,14 +164,20 @@ package struct RunRequest: Sendable {
     }
 
     /// As env(1) and shells tell the two apart: 127 for a program that isn't there, 126 for one that can't be started.
-    static func notStarted(_ name: String, _ number: Int32) -> CommandFailure {
+    ///
+    /// - Parameter isOwnFile: whether the user may change the mode of the program's file, which isn't executable.
+    static func notStarted(_ name: String, _ number: Int32, isOwnFile: Bool = false) -> CommandFailure {
         let (why, hint): (LogMessage, LogMessage?) =
             switch number {
             // execve(2): the file itself was found.
             case ENOENT: ("its interpreter doesn't exist", "correct the path in the program's first line")
-            case E2BIG: ("its arguments and variables are too long together", "pass long secrets with --file")
-            case EACCES:
-                ("\(SystemErrorNumber(number))", "make the program executable, such as with `chmod u+x`")
+            case E2BIG:
+                (
+                    "its arguments and variables are too long together",
+                    "pass long secrets with the option --file of `latchkey run`"
+                )
+            case EACCES where isOwnFile:
+                ("\(SystemErrorNumber(number))", "run `chmod u+x \(CredentialName.word(name))`")
             default: ("\(SystemErrorNumber(number))", nil)
             }
         return CommandFailure(

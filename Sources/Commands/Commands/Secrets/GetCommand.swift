@@ -12,7 +12,7 @@ enum GetCommand {
 
             Without ACCOUNT, get writes the secret of the service's only account. If the service has several, get lists
             them and exits with 64. SERVICE may also be the host of a login that was imported, such as github.com for
-            git:https://github.com.
+            git:https://github.com or gh:github.com.
 
             Other programs may store items with more attributes beside service and account. If only such items match, get
             returns the most recently changed one.

@@ -97,7 +97,8 @@ enum ListCommand {
         if arguments.has(GlobalOptions.json) { try array.end() }
         if shownCount == 0, !arguments.has(GlobalOptions.json) {
             let places = LogMessage.joined(view.stores.map { "\($0.identity)" }, separator: " and ")
-            let result: StaticString = rows.entryCount == rows.hiddenCount ? "no secret is stored" : "no secret matches"
+            let isEmpty = rows.entryCount == (word == nil ? rows.hiddenCount : 0)
+            let result: StaticString = isEmpty ? "no secret is stored" : "no secret matches"
             context.output.note("\(result) in \(places)")
         }
         if rows.hiddenCount > 0, context.output.tellsPerson, !context.output.isJSON {

@@ -23,12 +23,8 @@ package struct CredentialName: Sendable, Hashable {
         account.flatMap { try? CredentialKey(service: service, account: $0) }
     }
 
-    /// A name or path as one word of a shell, in quotes where it needs them. It brings no backslashes, because the output
-    /// doubles them.
-    static func word(_ text: String) -> LoggableText {
-        let isPlain = !text.isEmpty && text.utf8.allSatisfy { ASCII.isPlainInPaths($0) || "@%,".utf8.contains($0) }
-        return shown(isPlain ? text : "'\(text.replacing("'", with: "'\"'\"'"))'")
-    }
+    /// A name or path as one word of a shell.
+    static func word(_ text: String) -> LoggableText { shown(ASCII.shellWord(text)) }
 
     fileprivate static func words(_ key: CredentialKey) -> LogMessage { "\(word(key.service)) \(word(key.account))" }
 }
@@ -130,8 +126,10 @@ extension CredentialName {
         return LogMessage.joined(names.prefix(10) + more, separator: ", ")
     }
 
-    /// Whether the service is the host, or the host and port, of an address such as `git:https://github.com/ada`.
+    /// Whether the service is the host, or the host and port, of an address such as `git:https://github.com/ada`, or the
+    /// host after `gh:` or `terraform:`.
     fileprivate func isHost(of address: String) -> Bool {
+        if ["gh:", "terraform:"].contains(where: { address == $0 + service }) { return true }
         let parts = address.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count > 2, parts[0].last == ":", parts[1].isEmpty else { return false }
         let authority = parts[2]

@@ -42,7 +42,8 @@ struct SecretEditor {
             throw CommandFailure(
                 .unavailable, "editor.failed", "the editor ended with status \(status), so nothing was stored",
                 hint: status == 127
-                    ? "set EDITOR to the command of an installed editor" : "run `latchkey edit` again, or set EDITOR")
+                    ? "set VISUAL or EDITOR to the command of an installed editor"
+                    : "run `latchkey edit` again, or set VISUAL or EDITOR to another editor")
         }
         // The editor may have replaced the file.
         let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
@@ -81,7 +82,7 @@ struct SecretEditor {
     private func unusable(_ number: Int32) -> CommandFailure {
         CommandFailure(
             .cannotWrite, "editor.file", "can't use the edited file: \(SystemErrorNumber(number))",
-            hint: "set EDITOR to an editor that saves the file in its place")
+            hint: "set VISUAL or EDITOR to an editor that saves the file in its place")
     }
 
     // MARK: - The program

@@ -54,8 +54,7 @@ extension CommandContext {
         let name = configuration.name
         let hint: LogMessage =
             configuration.grant == nil
-            ? "to sign in, run `latchkey sign-in \(name)\(Account.option(account))`"
-            : "to get a token, run `latchkey token \(name)`"
+            ? "to sign in, run `latchkey sign-in \(name)`" : "to get a token, run `latchkey token \(name)`"
         let ended = (try? await sessions(configuration).endedSessions()) ?? []
         if ended.contains(where: { account == nil || $0.account.hasSameOctets(as: account ?? "") }) {
             return CommandFailure(ended: configuration, account, SignInError.ended, "")

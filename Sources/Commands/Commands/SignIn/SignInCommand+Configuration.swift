@@ -15,11 +15,13 @@ extension SignInCommand {
         let resource = try ProviderAddCommand.resource(arguments)
         guard host == nil || resource == nil else {
             throw CommandFailure(
-                .usage, "provider.two-servers", "--resource and --host can't be combined", hint: "remove one of the options")
+                .usage, "provider.two-servers", "--resource and --host can't be combined",
+                hint: "remove one of the options")
         }
         guard host == nil || issuer == nil else {
             throw CommandFailure(
-                .usage, "provider.two-servers", "--issuer and --host can't be combined", hint: "remove one of the options")
+                .usage, "provider.two-servers", "--issuer and --host can't be combined",
+                hint: "remove one of the options")
         }
         if let known {
             guard host == nil || known.host == host else {

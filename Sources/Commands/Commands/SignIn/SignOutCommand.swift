@@ -67,10 +67,12 @@ enum SignOutCommand {
                     error, "the tokens were revoked, but the session couldn't be deleted: \(error.cause)",
                     hint: "run `latchkey sign-out` again once the store can be written")
             case .failed(let error): throw error
-            case .absent where account == nil:
-                throw CommandFailure(
-                    SignInError(.notSignedIn), "no account is signed in at \"\(configuration.name)\"", hint: nil)
-            case .absent: throw SignInError(.notSignedIn)
+            case .absent:
+                let error = SignInError(.notSignedIn)
+                let ended = (try? await context.sessions(configuration).endedSessions()) ?? []
+                guard account == nil, ended.isEmpty else { throw error }
+                // Nothing is left to do.
+                throw CommandFailure(error, "no account is signed in at \"\(configuration.name)\"", hint: nil)
             case .deleted: break
             }
             let name = report.account ?? ""

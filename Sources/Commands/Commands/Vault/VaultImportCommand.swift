@@ -155,18 +155,20 @@ enum VaultImportCommand {
                 VaultKeySearch(credentialsDirectory: context.environment["CREDENTIALS_DIRECTORY"]) {
                     (attempt) throws(StoreError) in
                     try prompt.askForPassphrase(
-                        "Passphrase of the file to import", attempt: attempt, otherwise: "add --import-passphrase-fd N")
+                        "Passphrase of the vault to import", attempt: attempt, locked: "the vault to import is locked",
+                        otherwise: "add --import-passphrase-fd N")
                 })
         }
         do throws(StoreError) {
             return try await settings.unlock(vault)
         } catch {
-            guard error.recoveries.contains(.chooseKeyFile) else { throw damaged(error, path) }
+            let wantsKeyFile = error.recoveries.contains(.chooseKeyFile)
+            guard wantsKeyFile || error.code == .wrongKey else { throw damaged(error, path) }
+            let hint: LogMessage =
+                arguments.has(keyFile)
+                ? "set --key-file to a key file of that vault" : "add --key-file with a key file of that vault"
             throw StoreError(
-                error.code, "can't open the file to import: \(error.cause)",
-                hint: arguments.has(keyFile)
-                    ? "set --key-file to the key file that the export was written with"
-                    : "add --key-file with the key file that the export was written with",
+                error.code, "can't open the vault to import: \(error.cause)", hint: wantsKeyFile ? hint : error.hint,
                 platform: error.platform)
         }
     }

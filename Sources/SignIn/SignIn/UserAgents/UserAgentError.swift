@@ -121,7 +121,7 @@ extension UserAgentError.Reason {
     var hint: LogMessage? {
         switch self {
         case .noWay:
-            "run the command at a terminal (`ssh -t`, `podman run -it`), or \(Recovery.device)"
+            "run the command at a terminal (`ssh -t`, `podman run -it`), set BROWSER, or \(Recovery.device)"
         case .noHandler: "\(Recovery.installHandler)"
         case .noDisplay, .noBrowser, .browserFailed: "\(Recovery.paste), or set BROWSER"
         case .malformedBrowser: "set BROWSER to a command such as firefox, or \(Recovery.paste)"

@@ -14,7 +14,9 @@ extension FileStatus {
         guard !isWritableByOthers else {
             throw FileProblem.refuse(
                 what, path, "can be changed by other users",
-                hint: "check who may have changed the file, then run `chmod 600 \(FileProblem.loggable(path))`")
+                hint:
+                    "check who may have changed the file, then run `chmod 600 \(FileProblem.loggable(ASCII.shellWord(path)))`"
+            )
         }
     }
 
@@ -24,7 +26,9 @@ extension FileStatus {
         guard isPrivate else {
             throw FileProblem.refuse(
                 what, path, "can be used by other users",
-                hint: "check who may have read the file, then run `chmod 600 \(FileProblem.loggable(path))`")
+                hint:
+                    "check who may have read the file, then run `chmod 600 \(FileProblem.loggable(ASCII.shellWord(path)))`"
+            )
         }
         guard linkCount == 1 else {
             throw FileProblem.refuse(what, path, "has a second name (a hard link)", hint: "remove the other name")

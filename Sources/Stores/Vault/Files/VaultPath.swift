@@ -207,7 +207,9 @@ struct VaultPath {
                 guard !status.isWritableByOthers || status.mode & S_ISVTX != 0 else {
                     throw FileProblem.refuse(
                         "directory", path, "can be changed by other users, who could replace the vault",
-                        hint: "run `chmod go-w \(FileProblem.loggable(path))`")
+                        hint: status.isOwn
+                            ? "run `chmod go-w \(FileProblem.loggable(ASCII.shellWord(path)))`"
+                            : "move the vault to a directory that only you can write")
                 }
             }
             if path == "/" { return }

@@ -239,6 +239,12 @@ int latchkey_is_in_memory(const char *path) {
     return status.f_type == 0x01021994 || (unsigned long)status.f_type == 0x858458f6UL;
 }
 
+int latchkey_is_mount(const char *path) {
+    struct statx status;
+    if (syscall(SYS_statx, AT_FDCWD, path, 0x100 /* AT_SYMLINK_NOFOLLOW */, STATX_INO, &status) != 0) return 0;
+    return (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
 int latchkey_birth_of(const char *path, struct latchkey_birth *birth) {
     struct statx status;
     if (syscall(SYS_statx, AT_FDCWD, path, 0x100 /* AT_SYMLINK_NOFOLLOW */, STATX_INO | STATX_BTIME, &status) != 0)

@@ -68,6 +68,14 @@ extension StoreError {
             hint: "check the disk, then make the change again", platform: error.platform)
     }
 
+    /// A container has the vault's file without the directory around it.
+    static var mountedAlone: StoreError {
+        StoreError(
+            .cannotWrite,
+            "the vault's file is mounted without its directory, so an interrupted change would damage the vault",
+            hint: "mount the directory that contains the vault")
+    }
+
     static var changedMemory: StoreError {
         StoreError(
             .rolledBack,

@@ -51,7 +51,10 @@ final class WorkThread: Sendable {
             if started { return }
             try mapError(
                 { (error: SystemErrorNumber) in
-                    StoreError(.unavailable, "the system gave no thread", platform: .errno(error.number))
+                    StoreError(
+                        .unavailable, "the system gave no thread",
+                        hint: "raise the number of processes (ulimit -u); in a sandbox, allow clone3(2)",
+                        platform: .errno(error.number))
                 }, of: SystemThread.detach { [queue] in queue.work() })
             started = true
         }

@@ -85,4 +85,69 @@ struct ContainerTests {
         let read = try await run("mount --bind '\(given)' '\(given)' && mount -o remount,bind,ro '\(given)'\n" + list)
         #expect(read.status == 0 && read.outputText.contains("store  vault"), "\(read.errorText)")
     }
+
+    /// The journal of such a vault would be in the container's own file system, and end with the container.
+    @Test func `a vault that is mounted as a single file is read, and never written to`() async throws {
+        let vault = directory / "data" + "/vault"
+        let key = directory / "key"
+        let made = try await runWithVault(
+            """
+            export LATCHKEY_VAULT='\(vault)' LATCHKEY_KEY_FILE='\(key)'
+            latchkey vault init --key-file "$LATCHKEY_KEY_FILE" && printf s3cret | latchkey set example alice
+            """)
+        #expect(made.status == 0, "\(made.errorText)")
+        let before = try Data(contentsOf: URL(fileURLWithPath: vault))
+        let run = try await run(
+            """
+            export LATCHKEY_VAULT='\(vault)' LATCHKEY_KEY_FILE='\(key)'
+            mount --bind '\(vault)' '\(vault)' && latchkey get example alice && printf other | latchkey set example bob
+            """)
+        if isForbidden(run) { return }
+        #expect(run.outputText == "s3cret" && run.status == 73, "\(run.errorText)")
+        #expect(run.errorText.contains("mounted without its directory"))
+        #expect(run.errorText.hasSuffix("hint: mount the directory that contains the vault\n"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: vault)) == before)
+    }
+
+    @Test func `without /proc a program isn't started with a file that it can't open`() async throws {
+        let made = try await runWithVault(
+            """
+            export LATCHKEY_VAULT='\(directory / "data")/vault' LATCHKEY_KEY_FILE='\(directory / "key")'
+            latchkey vault init --key-file "$LATCHKEY_KEY_FILE" && printf s3cret | latchkey set example alice
+            """)
+        #expect(made.status == 0, "\(made.errorText)")
+        for options in ["--file A=example/alice", "--mask --env A=example/alice"] {
+            let run = try await run(
+                """
+                export LATCHKEY_VAULT='\(directory / "data")/vault' LATCHKEY_KEY_FILE='\(directory / "key")'
+                mount -t tmpfs none /proc && latchkey run \(options) -- echo started
+                """)
+            if isForbidden(run) { return }
+            #expect(run.status == 69 && run.output.isEmpty, "\(options): \(run.status) \(run.errorText)")
+            #expect(
+                run.errorText.hasSuffix("hint: mount the proc file system: /proc has to be there\n"), "\(run.errorText)"
+            )
+        }
+    }
+
+    /// Kubernetes and OpenShift run containers as such users; dbus-daemon refuses their connections.
+    @Test func `a user without a name gets the reason why no keyring can be served`() async throws {
+        let made = try await runWithVault(
+            """
+            export LATCHKEY_VAULT='\(directory / "data")/vault' LATCHKEY_KEY_FILE='\(directory / "key")'
+            latchkey vault init --key-file "$LATCHKEY_KEY_FILE"
+            """)
+        #expect(made.status == 0, "\(made.errorText)")
+        let run = try await Program("unshare").run(
+            [
+                "--user", "--map-user=54321", "/bin/sh", "-c",
+                try setup() + """
+                    export LATCHKEY_VAULT='\(directory / "data")/vault' LATCHKEY_KEY_FILE='\(directory / "key")'
+                    latchkey keyring run -- true
+                    """,
+            ], environment: own)
+        if isForbidden(run) { return }
+        #expect(run.status == 69, "\(run.status) \(run.errorText)")
+        #expect(run.errorText.contains("dbus-daemon needs a name for the user 54321"), "\(run.errorText)")
+    }
 }

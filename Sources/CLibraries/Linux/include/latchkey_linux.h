@@ -94,6 +94,9 @@ int latchkey_tcp_owner(int family, const uint32_t local[4], uint16_t local_port,
 // Whether a path is in a file system in memory (statfs(2)): a tmpfs or a ramfs.
 int latchkey_is_in_memory(const char *path);
 
+// Whether a file is the root of a mount (statx(2), STATX_ATTR_MOUNT_ROOT), such as a single file that a container gets.
+int latchkey_is_mount(const char *path);
+
 // 0, or -1 where there is no file, or none whose birth is known.
 int latchkey_birth_of(const char *path, struct latchkey_birth *birth);
 

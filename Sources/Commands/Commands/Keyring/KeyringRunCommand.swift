@@ -55,6 +55,8 @@ enum KeyringRunCommand {
         try atEnd(of: program) { kill(getpid(), SIGTERM) }
         // No program waits for the keyring yet, and none starts if the vault stays locked.
         let vault = try await context.settings.askingNoKeyring.openVault()
+        // Libraries wait without end for threads that the system refuses.
+        alarm(60)
         let bus = try PrivateBus.make(context.environment, deadline: context.deadline)
         let scope =
             names.isEmpty
@@ -69,18 +71,21 @@ enum KeyringRunCommand {
         if let descriptor = arguments.descriptor(GlobalOptions.passphraseDescriptor) { leave(descriptor) }
         leaveTerminal(keepingErrors: arguments.value(GlobalOptions.logLevel) != nil)
         tell(bus.address, report)
+        alarm(0)
         let status = try await context.end(of: service)
         _ = consume bus
         return status
     }
 
     /// - Parameter program: a process (pidfd_open(2)).
-    private static func atEnd(of program: Int32, _ body: @escaping @Sendable () -> Void) throws(SystemErrorNumber) {
-        try SystemThread.detach {
-            var ended = pollfd(fd: program, events: Int16(POLLIN), revents: 0)
-            while unsafe poll(&ended, 1, -1) < 0 && errno == EINTR {}
-            body()
-        }
+    private static func atEnd(of program: Int32, _ body: @escaping @Sendable () -> Void) throws(CommandFailure) {
+        try mapError(
+            ThisProgram.notStarted,
+            of: SystemThread.detach {
+                var ended = pollfd(fd: program, events: Int16(POLLIN), revents: 0)
+                while unsafe poll(&ended, 1, -1) < 0 && errno == EINTR {}
+                body()
+            })
     }
 
     // MARK: - In the process that becomes the person's program
@@ -116,7 +121,9 @@ enum KeyringRunCommand {
         guard process >= 0, unsafe pipe(&ends) == 0 else {
             throw CommandFailure(
                 .unavailable, "program.not-started", "can't start the keyring: \(SystemErrorNumber(errno))",
-                hint: "raise the limit on open files: ulimit -n 4096")
+                hint: errno == ENOSYS || errno == EPERM
+                    ? "use Linux 5.3 or later; in a sandbox, allow pidfd_open(2)"
+                    : "raise the limit on open files: ulimit -n 4096")
         }
         // pidfd_open(2) sets it.
         _ = fcntl(process, F_SETFD, 0)

@@ -26,6 +26,11 @@ struct PrivateBus: ~Copyable {
                 .unavailable, "keyring.no-dbus-daemon", "dbus-daemon isn't on PATH",
                 hint: "install it: apt-get install dbus-daemon")
         }
+        guard unsafe getpwuid(geteuid()) != nil else {
+            throw CommandFailure(
+                .unavailable, "keyring.no-bus", "dbus-daemon needs a name for the user \(Int64(geteuid()))",
+                hint: "add a line for that user to /etc/passwd")
+        }
         let folder = try TemporaryFolder(in: runtimeDirectory(environment) ?? "/tmp", prefix: "latchkey-bus-")
         let configuration = folder.path + configurationName
         let text = text(listeningAt: escaped(folder.path + "/bus"))

@@ -70,9 +70,17 @@ package struct ChildProgram: ~Copyable {
             throw CommandFailure(
                 .unavailable, "run.file",
                 "can't make a file in memory for \(Self.shown(name)): \(error)",
-                hint: "raise the limit on open files (`ulimit -n 4096`), or pass fewer files")
+                hint: error.number == ENOSYS || error.number == EPERM
+                    ? "in a sandbox, allow memfd_create(2)"
+                    : "raise the limit on open files (`ulimit -n 4096`), or pass fewer files")
         }
-        try put(ChildFileSink.path(of: sink.descriptor, in: getpid()), into: name)
+        let path = ChildFileSink.path(of: sink.descriptor, in: getpid())
+        guard unsafe access(path, F_OK) == 0 else {
+            throw CommandFailure(
+                .unavailable, "run.file", "the file for \(Self.shown(name)) has no path", hint: ThisProgram.mountingProc
+            )
+        }
+        try put(path, into: name)
         files[name] = sink.descriptor
         try hide(secret, name)
     }

@@ -221,19 +221,20 @@ extension VaultKeySource {
         var isDerived = false
         let key = Secret<SlotSecret>(byteCount: 32) { out in
             switch passphrase {
-            case .some(let passphrase):
+            // The kernel would end a process that needs more than its container may have.
+            case .some(let passphrase) where cost.memoryByteCount <= MemoryAllowance.byteCount():
                 isDerived = passphrase.withExposedBytes {
                     Argon2id.derive(
                         passphrase: $0, salt: salt.span, passes: cost.passes, memoryByteCount: cost.memoryByteCount,
                         into: &out)
                 }
-            case .none: break
+            default: break
             }
         }
         guard isDerived else {
             throw StoreError(
                 .unavailable, "not enough memory to try the passphrase, which needs \(cost.memoryByteCount) bytes",
-                hint: "free some memory, or use a key file")
+                hint: "free some memory, raise the container's limit, or use a key file")
         }
         return key
     }

@@ -1,3 +1,4 @@
+internal import CLatchkeyLinux
 internal import CLatchkeySQLite
 internal import Glibc
 internal import LatchkeyCredentials
@@ -68,6 +69,8 @@ final class SQLiteRowTable: RowTable {
             if let present {
                 session = present
             } else {
+                // The journal would be in another file system, or gone with the container, after a crash.
+                guard unsafe latchkey_is_mount(path) == 0 else { throw .mountedAlone }
                 session = try cancellation.retry { () throws(StoreError) in
                     try SQLiteSession(SQLiteConnection(path: path, role: .writer))
                 }

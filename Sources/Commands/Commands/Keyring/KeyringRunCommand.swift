@@ -119,9 +119,10 @@ enum KeyringRunCommand {
         var ends: [Int32] = [-1, -1]
         let process = latchkey_pidfd_open(getpid())
         guard process >= 0, unsafe pipe(&ends) == 0 else {
+            let number = errno
             throw CommandFailure(
-                .unavailable, "program.not-started", "can't start the keyring: \(SystemErrorNumber(errno))",
-                hint: errno == ENOSYS || errno == EPERM
+                .unavailable, "program.not-started", "can't start the keyring: \(SystemErrorNumber(number))",
+                hint: number == ENOSYS || number == EPERM
                     ? "use Linux 5.3 or later; in a sandbox, allow pidfd_open(2)"
                     : "raise the limit on open files: ulimit -n 4096")
         }

@@ -11,7 +11,7 @@ package struct TemporaryFolder: ~Copyable {
             let shown = LoggableText(reviewed: "a directory of the environment", unredacted: parent)
             throw CommandFailure(
                 .cannotWrite, "folder.not-made", "can't make a directory in \"\(shown)\": \(SystemErrorNumber(number))",
-                hint: "make sure that you can write there, or set XDG_RUNTIME_DIR to another private directory")
+                hint: "allow writing there, free some space, or set XDG_RUNTIME_DIR to a private directory")
         }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

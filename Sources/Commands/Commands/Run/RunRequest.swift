@@ -150,13 +150,14 @@ package struct RunRequest: Sendable {
     static func path(of name: String, in folders: String?) throws(CommandFailure) -> String {
         let path = DetachedProgram.path(of: name, in: folders)
         if let path, unsafe access(path, X_OK) == 0 { return path }
-        guard let path, errno != ENOENT, errno != ENOTDIR else {
+        let number = errno
+        guard let path, number != ENOENT, number != ENOTDIR else {
             throw CommandFailure(
                 .notFound, "run.not-found", "the program \(program(name)) doesn't exist",
                 hint: "use the program's path, or install the program", exitStatus: .programNotFound)
         }
         throw notStarted(
-            name, errno, isOwnFile: (try? FileStatus.of(path)).map { $0.isOwn && $0.isRegularFile } ?? false)
+            name, number, isOwnFile: (try? FileStatus.of(path)).map { $0.isOwn && $0.isRegularFile } ?? false)
     }
 
     private static func program(_ name: String) -> LogMessage {

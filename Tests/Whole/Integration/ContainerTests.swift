@@ -107,6 +107,12 @@ struct ContainerTests {
         #expect(run.errorText.contains("mounted without its directory"))
         #expect(run.errorText.hasSuffix("hint: mount the directory that contains the vault\n"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: vault)) == before)
+        let doctor = try await self.run(
+            """
+            export LATCHKEY_VAULT='\(vault)' LATCHKEY_KEY_FILE='\(key)'
+            mount --bind '\(vault)' '\(vault)' && latchkey doctor
+            """)
+        #expect(doctor.outputText.contains("mounted without its directory"), "\(doctor.outputText)")
     }
 
     @Test func `without /proc a program isn't started with a file that it can't open`() async throws {

@@ -1,3 +1,4 @@
+internal import CLatchkeyLinux
 internal import LatchkeyVault
 
 /// How the vault is.
@@ -39,6 +40,12 @@ struct VaultCheck {
                 ? try await VaultStore.databaseState(at: settings.vaultPath, deadline: settings.deadline).findings : []
             let vault = try await settings.unlock(locked)
             var rest = [try await integrity(of: vault)]
+            if !isDatabase, unsafe latchkey_is_mount(settings.vaultPath) != 0 {
+                rest.append(
+                    .note(
+                        "vault", "mounted without its directory, so Latchkey doesn't change it",
+                        remedy: "mount the directory that contains the vault"))
+            }
             if case .unavailable(let error) = vault.rollback {
                 rest.append(
                     .note(

@@ -34,7 +34,7 @@ let package = Package(
         .executable(name: "latchkey-demo", targets: ["LatchkeyDemo"]),
     ],
     traits: [
-        .trait(name: "Fuzzing", description: "A fuzzer of the parsers; see Tests/Fuzz."),
+        .trait(name: "Fuzzing", description: "A fuzzer of the parsers; see Tests/Whole/Fuzz."),
         .trait(name: "SwiftLog", description: "The product LatchkeySwiftLog, for swift-log both ways."),
     ],
     dependencies: [
@@ -284,7 +284,7 @@ let package = Package(
             name: "OAuthTests",
             dependencies: ["LatchkeyJSON", "LatchkeyOAuth", "LatchkeyCrypto", "LatchkeyTestServer", "TestServices"],
             path: "Tests/SignIn/OAuthTests", exclude: ["signature_vectors.py"]),
-        // Built with libFuzzer by hand; the tests run the vault's checks on what is in Tests/Fuzz/Corpus.
+        // Built with libFuzzer by hand; the tests run the vault's checks on what is in Tests/Whole/Fuzz/Corpus.
         .target(name: "FuzzDriver", path: "Tests/Whole/Fuzz/Driver"),
         .target(
             name: "VaultChecks",

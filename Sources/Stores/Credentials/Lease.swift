@@ -215,8 +215,8 @@ private struct OwnLeases: Sendable, Hashable {
 
 extension LeaseDirectory {
     /// The user's own, whatever the environment says: a cron job, `su`, ssh and a desktop's terminal must meet in one
-    /// place. `/var/tmp/latchkey-UID`, which outlives a restart as marks and keys beside the leases must; where another
-    /// user has taken that name, the next with `-1` to `-9` behind it; then the same in `/tmp`.
+    /// place. `/var/tmp/latchkey-UID`, which outlives a restart, as the key of the keyring's versions beside the leases must;
+    /// where another user has taken that name, the next with `-1` to `-9` behind it; then the same in `/tmp`.
     ///
     /// A service with a `/tmp` of its own (`PrivateTmp=`, systemd.exec(5)) has another one: a vault's leases are beside
     /// the vault for that reason.

@@ -338,8 +338,10 @@ import TestServices
     @Test func `--undo by another copy of the program removes the link`() async throws {
         let path = ["PATH": Program.searchPath]
         try directory.makeFolder("opt")
-        try FileManager.default.copyItem(atPath: BuiltProducts.latchkey().path, toPath: directory / "opt/latchkey")
-        let made = try await shell("PATH=\(Program.searchPath) opt/latchkey setup docker --yes")
+        // Copied by another process: a program that this one has open for writing can't be started while any other test's
+        // new process still shares that descriptor.
+        let copied = "/bin/cp \(BuiltProducts.latchkey().path) opt/latchkey"
+        let made = try await shell("\(copied) && PATH=\(Program.searchPath) opt/latchkey setup docker --yes")
         #expect(made.status == 0, "\(made.errorText)")
         #expect(try entries("home/.local/bin") == ["docker-credential-latchkey"])
         #expect(try await setup("docker", "--undo", "--yes", with: path).status == 0)

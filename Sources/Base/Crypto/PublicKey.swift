@@ -54,7 +54,7 @@ package enum PublicKey: Sendable, Hashable {
         }
     }
 
-    /// The curves of EdDSA. The raw value is RFC 8037's name.
+    /// The curves of EdDSA. The raw value is RFC 8037's name; libcrypto ignores its case.
     package enum EdwardsCurve: String, Sendable, Hashable, CaseIterable {
         case ed25519 = "Ed25519"
         case ed448 = "Ed448"
@@ -63,13 +63,6 @@ package enum PublicKey: Sendable, Hashable {
             switch self {
             case .ed25519: 32
             case .ed448: 57
-            }
-        }
-
-        fileprivate var name: StaticString {
-            switch self {
-            case .ed25519: "ED25519"
-            case .ed448: "ED448"
             }
         }
     }
@@ -156,7 +149,7 @@ package enum PublicKey: Sendable, Hashable {
         var bytes = bytes
         return unsafe bytes.withUnsafeMutableBytes { bytes in
             var parameters = unsafe [KeyParameter.octets("pub", bytes), crypto.OSSL_PARAM_construct_end()]
-            guard let key = unsafe PublicKeyHandle(curve.name, &parameters) else { return false }
+            guard let key = unsafe PublicKeyHandle(curve.rawValue, &parameters) else { return false }
             return key.accepts(signature, of: message, form)
         }
     }
@@ -192,8 +185,8 @@ package enum PublicKey: Sendable, Hashable {
     private static let selection = Int32(OSSL_KEYMGMT_SELECT_PUBLIC_KEY | OSSL_KEYMGMT_SELECT_ALL_PARAMETERS)
 
     /// Makes a key from parameters, or returns `nil` when libcrypto takes them for none.
-    @unsafe init?(_ type: StaticString, _ parameters: UnsafeMutablePointer<OSSL_PARAM>) {
-        guard let context = unsafe crypto.EVP_PKEY_CTX_new_from_name(nil, type.description, nil) else { return nil }
+    @unsafe init?(_ type: String, _ parameters: UnsafeMutablePointer<OSSL_PARAM>) {
+        guard let context = unsafe crypto.EVP_PKEY_CTX_new_from_name(nil, type, nil) else { return nil }
         defer { unsafe crypto.EVP_PKEY_CTX_free(context) }
         var key: OpaquePointer?
         guard unsafe crypto.EVP_PKEY_fromdata_init(context) == 1,
@@ -244,22 +237,19 @@ package enum PublicKey: Sendable, Hashable {
 enum KeyParameter {
     @unsafe static func number(_ name: StaticString, _ bytes: UnsafeMutableRawBufferPointer) -> OSSL_PARAM {
         unsafe crypto.OSSL_PARAM_construct_BN(
-            name.utf8Start.withMemoryRebound(to: CChar.self, capacity: name.utf8CodeUnitCount) { unsafe $0 },
-            bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+            cString(name), bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
     }
 
     @unsafe static func octets(_ name: StaticString, _ bytes: UnsafeMutableRawBufferPointer) -> OSSL_PARAM {
-        unsafe crypto.OSSL_PARAM_construct_octet_string(
-            name.utf8Start.withMemoryRebound(to: CChar.self, capacity: name.utf8CodeUnitCount) { unsafe $0 },
-            bytes.baseAddress, bytes.count)
+        unsafe crypto.OSSL_PARAM_construct_octet_string(cString(name), bytes.baseAddress, bytes.count)
     }
 
     @unsafe static func text(_ name: StaticString, _ text: StaticString) -> OSSL_PARAM {
         unsafe crypto.OSSL_PARAM_construct_utf8_string(
-            name.utf8Start.withMemoryRebound(to: CChar.self, capacity: name.utf8CodeUnitCount) { unsafe $0 },
-            UnsafeMutablePointer(
-                mutating: text.utf8Start.withMemoryRebound(to: CChar.self, capacity: text.utf8CodeUnitCount) {
-                    unsafe $0
-                }), text.utf8CodeUnitCount)
+            cString(name), UnsafeMutablePointer(mutating: cString(text)), text.utf8CodeUnitCount)
+    }
+
+    @unsafe private static func cString(_ text: StaticString) -> UnsafePointer<CChar> {
+        unsafe text.utf8Start.withMemoryRebound(to: CChar.self, capacity: text.utf8CodeUnitCount) { unsafe $0 }
     }
 }

@@ -28,9 +28,7 @@ package struct SecretServiceKeyExchange: ~Copyable, Sendable {
     package init?(exponent: consuming Secret<PrivateKey>) throws(LibraryFailure) {
         try LibraryFailure.check(latchkey_crypto_load())
         guard let group = Group() else { return nil }
-        let power = exponent.withExposedBytes { exponent in
-            group.power(of: [2], exponent, as: PrivateKey.self)
-        }
+        let power = exponent.withExposedBytes { group.power(of: [2], $0) }
         guard let power else { return nil }
         // Public by its nature: it is about to be sent.
         publicValue = power.withExposedBytes { bytes in bytes.indices.map { bytes[$0] } }.drop { $0 == 0 } + []
@@ -43,9 +41,7 @@ package struct SecretServiceKeyExchange: ~Copyable, Sendable {
         let value = Array(otherValue.drop { $0 == 0 })
         guard value.count <= Self.valueByteCount, let group = Group(), group.isProper(value) else { return nil }
         // All 128 bytes of it, zeros at the front as well: who leaves them out has another key once in 256 times.
-        let shared = exponent.withExposedBytes { exponent in
-            group.power(of: value, exponent, as: PrivateKey.self)
-        }
+        let shared = exponent.withExposedBytes { group.power(of: value, $0) }
         guard let shared else { return nil }
         return Self.derivedKey(from: shared)
     }
@@ -117,9 +113,7 @@ package struct SecretServiceKeyExchange: ~Copyable, Sendable {
     }
 
     /// A power, in a time that doesn't tell the exponent: 128 bytes.
-    func power<Purpose: SecretPurpose>(
-        of base: [UInt8], _ exponent: Span<UInt8>, as purpose: Purpose.Type
-    ) -> Secret<Purpose>? {
+    func power(of base: [UInt8], _ exponent: Span<UInt8>) -> Secret<PrivateKey>? {
         // They are wiped when they are freed.
         guard let number = unsafe crypto.BN_secure_new() else { return nil }
         defer { unsafe crypto.BN_clear_free(number) }

@@ -127,19 +127,13 @@ package enum ProcessFacts {
 
     /// The first 15 letters of its program's name (proc(5)).
     package static func name(of processID: UInt32) -> String? {
-        let descriptor = unsafe open("/proc/\(processID)/comm", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        guard let bytes = try? DescriptorBytes.all(of: descriptor, limit: 64) else { return nil }
+        guard let bytes = try? PrivateFile.read("/proc/\(processID)/comm", limit: 64) else { return nil }
         return String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
     }
 
     /// The last part of its control group, such as `app-firefox.scope` (cgroups(7)).
     package static func unit(of processID: UInt32) -> String? {
-        let descriptor = unsafe open("/proc/\(processID)/cgroup", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        guard let bytes = try? DescriptorBytes.all(of: descriptor, limit: 65536) else { return nil }
+        guard let bytes = try? PrivateFile.read("/proc/\(processID)/cgroup", limit: 65536) else { return nil }
         let line = bytes.split(separator: 0x0A).first { $0.starts(with: "0::/".utf8) }
         guard let last = line?.split(separator: 0x2F).last, last.first != 0x30 else { return nil }
         return String(decoding: last, as: UTF8.self)

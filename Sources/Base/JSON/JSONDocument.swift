@@ -1,4 +1,5 @@
 package import LatchkeySecrets
+internal import LatchkeySystem
 
 /// Bounds on what a `JSONDocument` takes.
 package struct JSONLimits: Sendable, Hashable {
@@ -192,11 +193,7 @@ package struct JSONDocument: ~Copyable, Sendable {
     /// The digits as written; a number has at most `JSONScanner.maximumNumberByteCount` of them.
     private borrowing func number(_ value: JSONValue) -> String {
         let range = nodes[value.index].bytes
-        return body.withExposedBytes { bytes in
-            var text = ""
-            for index in range { text.unicodeScalars.append(Unicode.Scalar(bytes[index])) }
-            return text
-        }
+        return body.withExposedBytes { $0.extracting(range).publicText() ?? "" }
     }
 }
 
@@ -209,8 +206,7 @@ extension JSONDocument {
         var cuts: [Range<Int>] = []
         var hasKept = false
         for (index, member) in members.enumerated() {
-            var isCut = false
-            for name in names where isText(member.name, name) { isCut = true }
+            let isCut = names.contains { isText(member.name, $0) }
             if !isCut {
                 hasKept = true
             } else if hasKept {

@@ -24,6 +24,7 @@ struct JSONScanner {
     /// Reads exactly one value with white space around it.
     mutating func scan(_ bytes: Span<UInt8>) throws(JSONError) {
         guard bytes.count <= limits.byteCount else { throw JSONError(.tooLarge) }
+        guard (try? UTF8Span(validating: bytes)) != nil else { throw JSONError(.invalidUTF8) }
         skipSpace(bytes)
         try scanValue(bytes, depth: 0)
         skipSpace(bytes)

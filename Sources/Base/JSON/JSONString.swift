@@ -4,8 +4,8 @@ internal import LatchkeySystem
 enum JSONString {
     /// Checks a string that starts at `start` and returns where its closing quotation mark is.
     ///
-    /// Refused are control characters, invalid UTF-8 (overlong forms and surrogates included), unknown escapes and
-    /// surrogates without their other half.
+    /// Refused are control characters, unknown escapes and surrogates without their other half. The scanner has
+    /// validated the UTF-8.
     static func validate(_ bytes: Span<UInt8>, from start: Int) throws(JSONError) -> Int {
         var index = start
         while index < bytes.count {
@@ -14,8 +14,7 @@ enum JSONString {
             case UInt8(ascii: "\""): return index
             case UInt8(ascii: "\\"): index = try validateEscape(bytes, index)
             case 0x00..<0x20: throw JSONError(.controlCharacter)
-            case 0x20..<0x80: index += 1
-            default: index = try validateSequence(bytes, index)
+            default: index += 1
             }
         }
         throw JSONError(.unexpectedEnd)
@@ -38,27 +37,6 @@ enum JSONString {
         case 0xDC00...0xDFFF: throw JSONError(.invalidEscape)
         default: return index + 6
         }
-    }
-
-    /// Returns the index behind the UTF-8 sequence that starts at `index` (table 3-7 of the Unicode Standard).
-    private static func validateSequence(_ bytes: Span<UInt8>, _ index: Int) throws(JSONError) -> Int {
-        let second: ClosedRange<UInt8>
-        let count: Int
-        switch bytes[index] {
-        case 0xC2...0xDF: (second, count) = (0x80...0xBF, 2)
-        case 0xE0: (second, count) = (0xA0...0xBF, 3)
-        case 0xED: (second, count) = (0x80...0x9F, 3)
-        case 0xE1...0xEF: (second, count) = (0x80...0xBF, 3)
-        case 0xF0: (second, count) = (0x90...0xBF, 4)
-        case 0xF1...0xF3: (second, count) = (0x80...0xBF, 4)
-        case 0xF4: (second, count) = (0x80...0x8F, 4)
-        default: throw JSONError(.invalidUTF8)
-        }
-        guard index + count <= bytes.count, second.contains(bytes[index + 1]) else { throw JSONError(.invalidUTF8) }
-        for offset in 2..<max(count, 2) where bytes[index + offset] & 0xC0 != 0x80 {
-            throw JSONError(.invalidUTF8)
-        }
-        return index + count
     }
 
     /// The byte that a backslash and `byte` mean, or `nil`.

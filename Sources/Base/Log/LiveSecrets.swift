@@ -101,7 +101,7 @@ public final class LiveSecrets: Sendable {
         if ranges.isEmpty { return false }
         if isHeld(by: message.text.utf8.span, in: ranges) { return true }
         // A secret may have what was escaped since.
-        guard ASCII.contains(message.text.utf8.span, 0x5C) else { return false }
+        guard message.text.utf8.span.index(of: 0x5C) != nil else { return false }
         let text = Array(message.text.utf8)
         return ranges.contains { isHeld(by: InertText.unescape(text[$0]).span) }
     }

@@ -33,14 +33,10 @@ public struct TextLogSink: LogSink {
 final class LineChannel: Sendable {
     private static let timeoutMilliseconds: Int32 = 100
 
-    private struct State {
-        /// A line was cut off: the next one begins on its own.
-        var isMidLine = false
-    }
-
     private let format: LogLineFormat
     private let lost: LostRecords
-    private let state = Mutex(State())
+    /// Whether a line was cut off: the next one begins on its own.
+    private let isMidLine = Mutex(false)
 
     init(format: LogLineFormat, report: (@Sendable (LogTrouble) -> Void)?) {
         self.format = format
@@ -52,16 +48,16 @@ final class LineChannel: Sendable {
 
     /// Returns what to report after all locks are released, because the listener may log it to the same sink.
     func write(_ record: LogEntry, to descriptor: Int32) -> LogTrouble? {
-        state.withLock { state in
+        isMidLine.withLock { isMidLine in
             let count = lost.count
             var text = format.line(record)
             if let note = lost.note(before: record) { text = format.line(note) + text }
-            if state.isMidLine { text = "\n" + text }
+            if isMidLine { text = "\n" + text }
             let timeout = count > 0 ? 0 : Self.timeoutMilliseconds
-            if let number = Self.write(text, to: descriptor, timeout: timeout, isMidLine: &state.isMidLine) {
+            if let number = Self.write(text, to: descriptor, timeout: timeout, isMidLine: &isMidLine) {
                 return lost.add(number: number)
             }
-            state.isMidLine = false
+            isMidLine = false
             lost.forget(count)
             return nil
         }
@@ -114,8 +110,7 @@ final class LineChannel: Sendable {
 
     /// The kind of file, such as `S_IFREG`, or 0.
     private static func kind(of descriptor: Int32) -> mode_t {
-        var status = stat()
-        return unsafe fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
+        (try? FileStatus.of(descriptor: descriptor)).map { $0.mode & S_IFMT } ?? 0
     }
 }
 

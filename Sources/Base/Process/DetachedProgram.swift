@@ -1,17 +1,10 @@
 internal import Glibc
 package import LatchkeySystem
-internal import Synchronization
 
 /// A started program that runs independently, such as a browser.
 ///
 /// Its standard descriptors are `/dev/null`; `ChildProcess.Settings.detached` has its other settings.
 package final class DetachedProgram: Sendable {
-    private struct State: Sendable {
-        var ending: Ending?
-        var waiting: [CheckedContinuation<Ending?, Never>] = []
-        var isAbandoned = false
-    }
-
     /// How a program ended.
     package enum Ending: Sendable, Hashable {
         case exited(Int32)
@@ -19,7 +12,7 @@ package final class DetachedProgram: Sendable {
     }
 
     private let process: ChildProcess
-    private let state = Mutex(State())
+    private let end = Pending<Ending>()
 
     /// Starts a program.
     ///
@@ -43,43 +36,17 @@ package final class DetachedProgram: Sendable {
     package var processID: Int32 { process.processID }
 
     /// How the program ended, if it has.
-    package var present: Ending? { state.withLock { $0.ending } }
+    package var present: Ending? { end.present }
 
     /// Returns how the program ended once it has, or `nil` when the task was cancelled before.
-    package func ending() async -> Ending? {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let known: Ending?? = state.withLock { state in
-                    if state.ending == nil && !state.isAbandoned {
-                        state.waiting.append(continuation)
-                        return nil
-                    }
-                    return .some(state.ending)
-                }
-                if let known { continuation.resume(returning: known) }
-            }
-        } onCancel: {
-            let waiting = state.withLock { state in
-                state.isAbandoned = true
-                defer { state.waiting = [] }
-                return state.waiting
-            }
-            for continuation in waiting { continuation.resume(returning: nil) }
-        }
-    }
+    package func ending() async -> Ending? { await end.valueUnlessCancelled() }
 
     // MARK: - Waiting for its end
 
     private func wait() {
         let status = process.wait()
         let signal = status & 0x7F
-        let ending = signal == 0 ? Ending.exited(status >> 8 & 0xFF) : .signalled(signal)
-        let waiting = state.withLock { state in
-            state.ending = ending
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume(returning: ending) }
+        end.complete(signal == 0 ? .exited(status >> 8 & 0xFF) : .signalled(signal))
     }
 
     // MARK: - Starting
@@ -90,8 +57,7 @@ package final class DetachedProgram: Sendable {
         guard !name.contains("/") else { return name }
         guard !name.isEmpty else { return nil }
         return (path ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":").map { "\($0)/\(name)" }.first { file in
-            var status = stat()
-            return unsafe stat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(file, X_OK) == 0
+            unsafe (try? FileStatus.of(file))?.isRegularFile == true && access(file, X_OK) == 0
         }
     }
 }

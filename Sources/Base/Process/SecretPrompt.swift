@@ -71,8 +71,8 @@ package struct SecretPrompt: Sendable {
         guard isAllowed else { throw PromptError(problem: .forbidden, question: question) }
         let device = try TerminalDevice(path: path, question: question)
         let staysQuiet = keepsEchoOff && (!isShown || TerminalRescue.isArmed)
-        let mode = try device.enterSecretMode(question: question)
-        defer { if staysQuiet { mode.keepEchoOff() } else { mode.leave() } }
+        try device.enterSecretMode(question: question)
+        defer { if staysQuiet { TerminalRescue.keepEchoOff() } else { TerminalRescue.disarm() } }
         device.write(wrapping: "\(question.text): ")
         defer { device.write("\n") }
         var line = SecretLine(limit: limit)

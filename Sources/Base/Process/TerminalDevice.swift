@@ -64,21 +64,15 @@ package struct TerminalDevice: ~Copyable {
         }
     }
 
-    /// Turns off echo, line editing and the signals of keys, until `leave` or `keepEchoOff`.
+    /// Turns off echo, line editing and the signals of keys, until `TerminalRescue.disarm` or `keepEchoOff`, or until a
+    /// signal ends the process.
     ///
     /// Discards earlier typing, because the screen showed it or it answers another question.
-    func enterSecretMode(question: LogMessage) throws(PromptError) -> SecretMode {
+    func enterSecretMode(question: LogMessage) throws(PromptError) {
         var present = termios()
         guard unsafe tcgetattr(descriptor, &present) == 0 else {
             throw PromptError(problem: .failed(number: errno), question: question)
         }
-        return try SecretMode(descriptor: descriptor, present: present, question: question)
-    }
-}
-
-/// A terminal without echo. Ends with `leave` or `keepEchoOff`, or with a signal that ends the process.
-struct SecretMode: ~Copyable {
-    fileprivate init(descriptor: Int32, present: termios, question: LogMessage) throws(PromptError) {
         var secret = present
         secret.c_lflag &= ~tcflag_t(ECHO | ECHOE | ECHOK | ECHONL | ICANON | ISIG | IEXTEN)
         secret.c_iflag &= ~tcflag_t(IXON | ICRNL | INLCR | IGNCR | ISTRIP)
@@ -92,11 +86,6 @@ struct SecretMode: ~Copyable {
             throw PromptError(problem: .failed(number: number), question: question)
         }
     }
-
-    borrowing func leave() { TerminalRescue.disarm() }
-
-    /// Restores all settings but the echo, so that the terminal doesn't show what the person types before the next question.
-    borrowing func keepEchoOff() { TerminalRescue.keepEchoOff() }
 }
 
 /// Breaks text at spaces, for a width that a terminal has.

@@ -53,6 +53,7 @@ enum TerminalRescue {
         return unsafe tcsetattr(descriptor, TCSAFLUSH, &mode) == 0
     }
 
+    /// Restores all settings but the echo, so that the terminal doesn't show what the person types before the next question.
     static func keepEchoOff() {
         var quiet = unsafe saved
         quiet.c_lflag &= ~tcflag_t(ECHO | ECHONL)

@@ -54,11 +54,6 @@ package enum ASCII {
         return true
     }
 
-    package static func contains(_ bytes: Span<UInt8>, _ byte: UInt8) -> Bool {
-        for index in bytes.indices where bytes[index] == byte { return true }
-        return false
-    }
-
     /// Whether the bytes are exactly this text, which isn't secret.
     package static func equal(_ bytes: Span<UInt8>, _ text: String) -> Bool {
         guard bytes.count == text.utf8.count else { return false }

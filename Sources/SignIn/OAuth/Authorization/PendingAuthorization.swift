@@ -233,7 +233,7 @@ extension PendingAuthorization {
         _ bytes: Span<UInt8>, mustNamePushedRequest: Bool
     ) throws(OAuthError) -> Bool {
         guard let mark = bytes.indices.first(where: { bytes[$0] == UInt8(ascii: "?") }),
-            isEndpoint(bytes.extracting(first: mark)), !ASCII.contains(bytes, UInt8(ascii: "#"))
+            isEndpoint(bytes.extracting(first: mark)), bytes.index(of: UInt8(ascii: "#")) == nil
         else { return false }
         // Each name once, or it throws.
         let query = try RedirectQuery(bytes.extracting(mark + 1..<bytes.count))

@@ -144,7 +144,7 @@ package struct AuthorizationFieldSink: SecretSink, ~Copyable {
     /// Appends visible ASCII. Throws for an empty secret, a space, a control character or a byte outside ASCII: it
     /// could end the field and begin another (CWE-93).
     package mutating func receive(_ bytes: Span<UInt8>) throws(OAuthError) {
-        guard ASCII.isVisible(bytes, limit: output.limit), !ASCII.contains(bytes, 0x20) else {
+        guard ASCII.isVisible(bytes, limit: output.limit), bytes.index(of: 0x20) == nil else {
             throw OAuthError(.invalidResponse(.malformedToken))
         }
         try mapError(

@@ -45,7 +45,7 @@ public enum MachineGrant: Sendable, Hashable {
             var end = bytes.count
             while end > 0, bytes[end - 1] == 0x0A || bytes[end - 1] == 0x0D { end -= 1 }
             let token = bytes.extracting(first: end)
-            guard ASCII.isVisible(token, limit: maximumByteCount), !ASCII.contains(token, 0x20) else { throw problem }
+            guard ASCII.isVisible(token, limit: maximumByteCount), token.index(of: 0x20) == nil else { throw problem }
             return Secret<IDToken>(copying: token)
         }
     }

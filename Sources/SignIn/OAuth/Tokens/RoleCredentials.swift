@@ -121,8 +121,8 @@ package struct SecurityTokenService: Sendable {
                 start + opening.count < end
             else { return nil }
             let text = bytes.extracting((start + opening.count)..<end)
-            guard ASCII.isVisible(text, limit: maximumTextByteCount), !ASCII.contains(text, UInt8(ascii: "<")),
-                !ASCII.contains(text, UInt8(ascii: "&"))
+            guard ASCII.isVisible(text, limit: maximumTextByteCount), text.index(of: UInt8(ascii: "<")) == nil,
+                text.index(of: UInt8(ascii: "&")) == nil
             else { return nil }
             return Secret<RoleCredentials>(copying: text)
         }

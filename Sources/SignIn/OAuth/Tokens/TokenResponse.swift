@@ -215,7 +215,7 @@ extension Secret where Purpose: SecretPurpose {
 extension Secret where Purpose == AccessToken {
     /// Whether a request can carry it. RFC 6749 allows a space in a token, but a Bearer field can't carry one (RFC 6750
     /// section 2.1).
-    package var isToken: Bool { isVisible && !withExposedBytes { ASCII.contains($0, 0x20) } }
+    package var isToken: Bool { isVisible && withExposedBytes { $0.index(of: 0x20) == nil } }
 }
 
 extension TokenResponse {

@@ -22,7 +22,7 @@ package struct Item: Sendable, Hashable {
     package let attributes: ItemAttributes
     package let label: String
     /// As its program gave it, such as `text/plain`: 255 bytes at most.
-    package let contentType: String
+    package var contentType: String
     package let created: UnixTime
     package let modified: UnixTime
     /// The version, which differs after each change; `nil` if the store can't tell it without the secret.

@@ -230,18 +230,14 @@ extension LeaseDirectory {
             let path = "\(folder)/latchkey-\(user)"
             paths += [path] + (1...9).map { "\(path)-\($0)" }
         }
-        let own = paths.first { status($0)?.st_uid == user }
-        return LeaseDirectory(path: own ?? paths.first { status($0) == nil } ?? "/var/tmp/latchkey-\(user)")
+        let own = paths.first { (try? FileStatus.ofLink(at: $0))?.owner == user }
+        let path = own ?? paths.first { (try? FileStatus.ofLink(at: $0)) == nil }
+        return LeaseDirectory(path: path ?? "/var/tmp/latchkey-\(user)")
     }
 
     /// No other user can rename what is in it.
     private static func isSafe(_ folder: String) -> Bool {
-        guard let status = status(folder), status.st_mode & S_IFMT == S_IFDIR else { return false }
-        return status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0
-    }
-
-    private static func status(_ path: String) -> stat? {
-        var status = stat()
-        return unsafe lstat(path, &status) == 0 ? status : nil
+        guard let status = try? FileStatus.ofLink(at: folder), status.isDirectory else { return false }
+        return !status.isWritableByOthers || status.mode & S_ISVTX != 0
     }
 }

@@ -55,7 +55,8 @@ extension KeyringCollection {
                 let decoded = try await secret(
                     startSecret(at: found.path, session, interruption), of: found, as: purpose, session, interruption)
             else { return nil }
-            let item = found.item.with(contentType: decoded.contentType)
+            var item = found.item
+            item.contentType = decoded.contentType
             let version = versionKey.version(of: item, decoded.secret)
             return ItemRecord(item, version: version, secret: decoded.takeSecret())
         }
@@ -101,7 +102,9 @@ extension KeyringCollection {
                 try await item(with: attributes, session, interruption)
             }
         guard let written else { throw .store(.keyringKeepsChanging) }
-        return (written.item.with(contentType: draft.contentType), old == nil)
+        var saved = written.item
+        saved.contentType = draft.contentType
+        return (saved, old == nil)
     }
 
     fileprivate func delete(
@@ -146,12 +149,4 @@ extension KeyringItem {
 
 extension ItemAttributes {
     fileprivate var pairs: [(String, String)] { all.map { ($0.name, $0.value) } }
-}
-
-extension Item {
-    fileprivate func with(contentType: String) -> Item {
-        Item(
-            id: id, collection: collection, attributes: attributes, label: label, contentType: contentType,
-            created: created, modified: modified, version: version, key: key, isNamed: isNamed)
-    }
 }

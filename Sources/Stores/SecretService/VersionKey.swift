@@ -66,16 +66,10 @@ enum VersionKeyFile {
 
     /// Returns the octets of a file that only this user can have written and can read.
     private static func read(_ path: String) -> [UInt8]? {
-        let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            status.st_uid == geteuid(), status.st_mode & 0o077 == 0, status.st_size == byteCount
+        guard let file = try? PrivateFile.readOwned(path, limit: byteCount, followsLinks: false),
+            file.owner == geteuid(), file.mode & 0o077 == 0, file.bytes.count == byteCount
         else { return nil }
-        var bytes = [UInt8](repeating: 0, count: byteCount)
-        guard unsafe Glibc.read(descriptor, &bytes, byteCount) == byteCount else { return nil }
-        return bytes
+        return file.bytes
     }
 
     /// Creates the complete file or none. If another process was faster, that isn't a failure.

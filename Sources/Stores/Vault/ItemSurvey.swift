@@ -27,7 +27,7 @@ struct ItemSurvey {
         var window: [OpenedRow] = []
         var duplicates: [Int64] = []
         var linkCount: UInt64 = 0
-        try Self.forEach(view, cancellation, progress) { (heading) throws(StoreError) in
+        try view.forEachItem(cancellation, progress) { (heading) throws(StoreError) in
             position += 1
             found.add(Manifest.digest(lookup: heading.lookup, metadata: heading.metadata, keys))
             guard let opened = keys.open(heading) else {
@@ -67,7 +67,7 @@ struct ItemSurvey {
         if UInt64(position) == manifest.itemCount + 1 {
             let surplus = found.subtracting(manifest.items)
             var extra: Problem?
-            try Self.forEach(view, cancellation) { (heading) throws(StoreError) in
+            try view.forEachItem(cancellation) { (heading) throws(StoreError) in
                 var digest = SetHash()
                 digest.add(Manifest.digest(lookup: heading.lookup, metadata: heading.metadata, keys))
                 guard digest == surplus, extra == nil, let name = keys.open(heading)?.row.shownName else { return }
@@ -85,21 +85,6 @@ struct ItemSurvey {
         difference =
             UInt64(position) == manifest.itemCount
             ? .replayedItems : .itemCount(expected: manifest.itemCount, found: position)
-    }
-
-    static func forEach(
-        _ view: any RowView, _ cancellation: Cancellation, _ progress: (Double) -> Void = { _ in },
-        _ body: (ItemHeading) throws(StoreError) -> Void
-    ) throws(StoreError) {
-        var last: Int64?
-        while true {
-            try cancellation.check()
-            let items = try view.items(after: last, limit: 100)
-            if items.isEmpty { return }
-            for item in items { try body(item) }
-            last = items.last?.place
-            progress(ItemPlaces.fraction(upTo: last ?? 0))
-        }
     }
 
     /// In how many lists of the index an item is found.
@@ -129,6 +114,24 @@ struct ItemSurvey {
                 return true
             }
         } ?? false
+    }
+}
+
+extension RowView {
+    /// Calls `body` with each item, in the order of their places.
+    func forEachItem(
+        _ cancellation: Cancellation? = nil, _ progress: (Double) -> Void = { _ in },
+        _ body: (ItemHeading) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var last: Int64?
+        while true {
+            try cancellation?.check()
+            let items = try items(after: last, limit: 250)
+            if items.isEmpty { return }
+            for item in items { try body(item) }
+            last = items.last?.place
+            progress(ItemPlaces.fraction(upTo: last ?? 0))
+        }
     }
 }
 

@@ -55,7 +55,9 @@ private struct VaultRekey {
             change.begin(under: try .random(old.vault))
             try rekeyRecords(in: transaction, from: old, to: change.keys)
             change.manifest.recordsDigest = Manifest.digest(try transaction.records(), change.keys)
-            let items = try places(in: transaction)
+            // Eight bytes for each, because new items are inserted among them.
+            var items: [Int64] = []
+            try transaction.forEachItem(cancellation) { items.append($0.place) }
             for (index, place) in items.enumerated() {
                 if index % 64 == 0 {
                     try cancellation.check()
@@ -90,16 +92,6 @@ private struct VaultRekey {
                 let resealed = try slot.resealed(from: old, to: new).encode()
                 try transaction.put(record: resealed.name, resealed.content)
             }
-        }
-    }
-
-    /// The places of all items: eight bytes for each, because new items are inserted among them.
-    private func places(in view: any RowTransaction) throws(StoreError) -> [Int64] {
-        var places: [Int64] = []
-        while true {
-            let items = try view.items(after: places.last, limit: 250)
-            if items.isEmpty { return places }
-            places += items.map(\.place)
         }
     }
 

@@ -131,7 +131,7 @@ struct VaultRepair {
         } else {
             try transaction.removeAllLinks()
         }
-        try ItemSurvey.forEach(transaction, cancellation) { (heading) throws(StoreError) in
+        try transaction.forEachItem(cancellation) { (heading) throws(StoreError) in
             change.manifest.add(lookup: heading.lookup, metadata: heading.metadata, keys)
             if indexIsSound { return }
             change.index.add(try VaultStore.row(heading, keys).row, at: heading.lookup)

@@ -189,9 +189,7 @@ extension VaultStore {
     private static func describe(
         _ records: [NamedRecord], _ keys: VaultKeys
     ) throws(StoreError) -> [KeySlotDescription] {
-        var described: [KeySlotDescription] = []
-        for slot in try KeySlot.all(in: records) { described.append(try slot.describe(keys)) }
-        return described
+        try KeySlot.all(in: records).map { (slot) throws(StoreError) in try slot.describe(keys) }
     }
 
     /// Adds another way to open the vault.

@@ -183,25 +183,18 @@ struct VaultWalk {
         _ cancellation: Cancellation, _ body: ([OpenedRow]) throws(StoreError) -> Void
     ) throws(StoreError) {
         var found = SetHash()
-        var last: Int64?
         var batch: [OpenedRow] = []
         var byteCount = 0
-        while true {
+        try view.forEachItem(cancellation) { (item) throws(StoreError) in
+            let opened = try VaultStore.row(item, state.keys)
+            found.add(Manifest.digest(lookup: item.lookup, metadata: item.metadata, state.keys))
+            batch.append(opened)
+            byteCount += opened.row.secretByteCount
+            guard batch.count == Self.batchCount || byteCount >= Self.batchByteCount else { return }
+            try body(batch)
+            batch.removeAll(keepingCapacity: true)
+            byteCount = 0
             try cancellation.check()
-            let items = try view.items(after: last, limit: 100)
-            if items.isEmpty { break }
-            for item in items {
-                let opened = try VaultStore.row(item, state.keys)
-                found.add(Manifest.digest(lookup: item.lookup, metadata: item.metadata, state.keys))
-                batch.append(opened)
-                byteCount += opened.row.secretByteCount
-                guard batch.count == Self.batchCount || byteCount >= Self.batchByteCount else { continue }
-                try body(batch)
-                batch.removeAll(keepingCapacity: true)
-                byteCount = 0
-                try cancellation.check()
-            }
-            last = items.last?.place
         }
         if !batch.isEmpty { try body(batch) }
         guard found == state.manifest.items else { throw .itemsDiffer }

@@ -192,25 +192,19 @@ final class VaultWatch: Sendable {
         var gone = isComparable ? before.items ?? [:] : [:]
         var items: [ItemHandle: ItemSighting] = [:]
         var changes: [ItemChange] = []
-        var last: Int64?
-        while true {
-            let headings = try view.items(after: last, limit: 250)
-            if headings.isEmpty { break }
-            for heading in headings {
-                let handle = ItemHandle(of: heading.lookup)
-                let old = gone.removeValue(forKey: handle)
-                if let old, old.nonce == Octets16(heading.metadata) {
-                    items[handle] = old
-                    continue
-                }
-                let collection = try VaultStore.collection(of: heading, keys)
-                items[handle] = ItemSighting(sealed: heading.metadata, collection: collection)
-                guard isComparable, changes.count <= maximumChangeCount,
-                    let item = try VaultStore.row(heading, keys).item
-                else { continue }
-                changes.append(old == nil ? .created(item) : .changed(item))
+        try view.forEachItem { (heading) throws(StoreError) in
+            let handle = ItemHandle(of: heading.lookup)
+            let old = gone.removeValue(forKey: handle)
+            if let old, old.nonce == Octets16(heading.metadata) {
+                items[handle] = old
+                return
             }
-            last = headings.last?.place
+            let collection = try VaultStore.collection(of: heading, keys)
+            items[handle] = ItemSighting(sealed: heading.metadata, collection: collection)
+            guard isComparable, changes.count <= maximumChangeCount,
+                let item = try VaultStore.row(heading, keys).item
+            else { return }
+            changes.append(old == nil ? .created(item) : .changed(item))
         }
         for (handle, sighting) in gone {
             if let collection = sighting.collection { changes.append(.deleted(.vault(handle), collection: collection)) }

@@ -25,7 +25,9 @@ struct TemporaryFile: ~Copyable {
             guard descriptor >= 0 else { throw FileProblem.system("vault", path, number: errno) }
             // Restores the bits that the umask removed.
             var failure: Int32 = fchmod(descriptor, 0o600) == 0 ? 0 : errno
-            if failure == EPERM && use == .backup && Self.isWritableByOwnerAlone(descriptor) { failure = 0 }
+            // A stick with FAT refuses to change the one mode of all its files: what others may do there is read.
+            let status = try? FileStatus.of(descriptor: descriptor)
+            if failure == EPERM, use == .backup, status?.isWritableByOthers == false { failure = 0 }
             if failure == 0 { failure = FileLock.take(descriptor) }
             // Another process may have removed the file as an abandoned one before this process took the lock.
             if failure == 0 && Self.isNamed(path, descriptor) {
@@ -43,12 +45,6 @@ struct TemporaryFile: ~Copyable {
 
     deinit {
         close(descriptor)
-    }
-
-    /// A stick with FAT has one mode for all its files, and refuses to change it: what others may do there is read.
-    private static func isWritableByOwnerAlone(_ descriptor: Int32) -> Bool {
-        guard let status = try? FileStatus.of(descriptor: descriptor) else { return false }
-        return !status.isWritableByOthers
     }
 
     /// Renames the file to its final name if that is free; returns 0 or an errno.

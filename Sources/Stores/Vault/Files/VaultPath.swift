@@ -25,12 +25,11 @@ struct VaultPath {
     /// Checks an existing vault's file and everything above it.
     static func existing(_ path: String, for use: VaultUse = .daily) throws(StoreError) -> VaultPath {
         let name = try name(in: path)
-        var resolved: VaultPath
-        switch canonical(name.directory) {
-        case .success(let directory): resolved = VaultPath(file: join(directory, name.file), directory: directory)
-        case .failure(let error):
-            throw FileProblem.system("vault", path, number: error.number, hint: openHint(error.number))
+        guard let directory = FileSystem.resolving(name.directory) else {
+            let number = errno
+            throw FileProblem.system("vault", path, number: number, hint: openHint(number))
         }
+        var resolved = VaultPath(file: join(directory, name.file), directory: directory)
         let status = try resolved.status()
         // Advice on the mode is only for possible vaults, not for /etc/passwd. The content isn't read: see above.
         if status.isRegularFile, status.isOwn, !status.isPrivate, !resolved.hasJournal {
@@ -88,21 +87,19 @@ struct VaultPath {
     static func new(_ path: String, for use: VaultUse = .daily) throws(StoreError) -> VaultPath {
         let name = try name(in: path)
         try FileProblem.makeDirectory(name.directory)
-        switch canonical(name.directory) {
-        case .failure(let error):
-            throw FileProblem.system("directory", name.directory, number: error.number)
-        case .success(let directory):
-            let resolved = VaultPath(file: join(directory, name.file), directory: directory)
-            try resolved.checkDirectories(use)
-            try resolved.checkName(name.file)
-            return resolved
+        guard let directory = FileSystem.resolving(name.directory) else {
+            throw FileProblem.system("directory", name.directory, number: errno)
         }
+        let resolved = VaultPath(file: join(directory, name.file), directory: directory)
+        try resolved.checkDirectories(use)
+        try resolved.checkName(name.file)
+        return resolved
     }
 
     /// Checks the existing part of a new vault's path, without a change.
     static func checkNew(_ path: String, for use: VaultUse) throws(StoreError) {
         let name = try name(in: path)
-        if case .success(let directory) = canonical(name.directory) {
+        if let directory = FileSystem.resolving(name.directory) {
             let resolved = VaultPath(file: join(directory, name.file), directory: directory)
             try resolved.checkDirectories(use)
             try resolved.checkName(name.file)
@@ -112,8 +109,7 @@ struct VaultPath {
         var parts = name.directory.split(separator: "/")
         let start = name.directory.hasPrefix("/") ? "/" : "./"
         while true {
-            switch canonical(start + parts.joined(separator: "/")) {
-            case .success(let directory):
+            if let directory = FileSystem.resolving(start + parts.joined(separator: "/")) {
                 try VaultPath(file: path, directory: directory).checkDirectories(.backup)
                 if use == .backup {
                     // A missing parent may be a disk that isn't mounted, so it isn't created.
@@ -122,10 +118,10 @@ struct VaultPath {
                         hint: "create the directory first, or make sure that its disk is mounted")
                 }
                 return try checkWritable(directory)
-            case .failure(let error):
-                guard error.number == ENOENT, parts.popLast() != nil else {
-                    throw FileProblem.system("directory", name.directory, number: error.number)
-                }
+            }
+            let number = errno
+            guard number == ENOENT, parts.popLast() != nil else {
+                throw FileProblem.system("directory", name.directory, number: number)
             }
         }
     }
@@ -172,12 +168,6 @@ struct VaultPath {
 
     private static func join(_ directory: String, _ name: String) -> String {
         directory == "/" ? "/" + name : directory + "/" + name
-    }
-
-    private static func canonical(_ path: String) -> Result<String, SystemErrorNumber> {
-        guard let resolved = unsafe realpath(path, nil) else { return .failure(SystemErrorNumber(errno)) }
-        defer { unsafe free(resolved) }
-        return .success(unsafe String(cString: resolved))
     }
 
     // MARK: - Directories

@@ -17,7 +17,9 @@ struct CollectionsRecord: Sendable, Equatable {
     private static let maximumAliasCount = 64
     /// One that a service has in memory.
     private static let reserved = "session"
+}
 
+extension CollectionsRecord {
     /// Those of a new vault. The aliases are the names that programs look for.
     init(created: UnixTime) {
         all = [
@@ -26,10 +28,6 @@ struct CollectionsRecord: Sendable, Equatable {
                 created: created,
                 modified: created)
         ]
-    }
-
-    private init(all: [ItemCollection]) {
-        self.all = all
     }
 
     func contains(_ name: String) -> Bool { all.contains { $0.name == name } }

@@ -1,5 +1,5 @@
 internal import LatchkeyCredentials
-internal import LatchkeySecrets
+internal import LatchkeyLog
 
 /// The identity of an item: the first sixteen bytes of its lookup value, which are enough to find it.
 typealias ItemHandle = Octets16
@@ -7,25 +7,12 @@ typealias ItemHandle = Octets16
 extension ItemHandle {
     init(of lookup: [UInt8]) { self.init(lookup) }
 
-    /// Of the object path's element that `itemID` makes; `nil` for any other.
+    /// Of the object path's element that `itemID` makes, in small letters; `nil` for any other: an item has one path.
     init?(_ id: ItemID) {
-        guard id.element.utf8.count == 2 * Self.byteCount else { return nil }
-        var bytes: [UInt8] = []
-        var digits = id.element.utf8.makeIterator()
-        while let first = digits.next(), let second = digits.next() {
-            guard let high = Self.value(of: first), let low = Self.value(of: second) else { return nil }
-            bytes.append(high << 4 | low)
-        }
+        let digits = id.element.utf8.compactMap { (0x41...0x46).contains($0) ? nil : ASCII.hexValue($0) }
+        guard digits.count == 2 * Self.byteCount, id.element.utf8.count == digits.count else { return nil }
+        let bytes: [UInt8] = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
         self.init(bytes)
-    }
-
-    /// Small letters alone: an item has one path.
-    private static func value(of digit: UInt8) -> UInt8? {
-        switch digit {
-        case 0x30...0x39: digit - 0x30
-        case 0x61...0x66: digit - 0x61 + 10
-        default: nil
-        }
     }
 }
 

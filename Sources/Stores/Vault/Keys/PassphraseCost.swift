@@ -135,13 +135,8 @@ enum MemoryAllowance {
     /// A limit as such a file has it; `nil` for `max`.
     static func limit(_ text: String) -> Int? { Int(text.prefix { !$0.isWhitespace }) }
 
-    /// The first 4 KiB of a file.
+    /// A file's text; `nil` for a file that is larger than any of these is.
     private static func text(_ path: String) -> String? {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress!, $0.count) }
-        return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+        (try? PrivateFile.read(path, limit: 64 << 10)).map { String(decoding: $0, as: UTF8.self) }
     }
 }

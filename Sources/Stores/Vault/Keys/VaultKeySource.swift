@@ -52,17 +52,11 @@ public struct VaultKeySource: ~Copyable, Sendable {
 
     /// The key that `VaultStore.keepUnlocked(for:)` left in the kernel, if its time isn't over. It makes no slot.
     package static var kernelKeyring: VaultKeySource { VaultKeySource(.kernelKeyring) }
+}
 
+extension VaultKeySource {
     private init(_ place: Place) {
         self.init(place: place, passphrase: nil, keptKey: nil)
-    }
-
-    private init(
-        place: Place, passphrase: consuming Secret<Passphrase>?, keptKey: consuming Secret<VaultSlotKey>?
-    ) {
-        self.place = place
-        self.passphrase = passphrase
-        self.keptKey = keptKey
     }
 
     package var kind: KeySlotKind {

@@ -80,7 +80,7 @@ extension StoreError {
         // A line of libpq's own ends with the advice not to check the server's certificate; one names the server's source.
         let lines = message.split(separator: "\n")
             .filter { !$0.hasPrefix("Either provide the file") && !$0.hasPrefix("LOCATION:") }
-            .map(\.trimmedText).joined(separator: "; ")
+            .map { $0.drop { $0 == " " || $0 == "\t" } }.joined(separator: "; ")
         let reason = LoggableText(
             reviewed: "libpq on a connection that failed: servers, names; never a password",
             unredacted: String(lines.prefix(1000)))
@@ -119,11 +119,5 @@ extension StoreError {
                 """
         }
         return "make sure that the database runs and accepts this user, and check the vault's URI"
-    }
-}
-
-extension Substring {
-    fileprivate var trimmedText: Substring {
-        drop { $0 == " " || $0 == "\t" }
     }
 }

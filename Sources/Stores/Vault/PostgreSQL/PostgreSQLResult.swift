@@ -80,21 +80,18 @@ struct PostgreSQLQuery: Sendable {
     let name: String
     let sql: String
     let types: [PostgreSQLType]
+}
 
+extension PostgreSQLQuery {
     init(_ name: String, _ sql: String, _ types: PostgreSQLType...) {
-        self.init(name, sql, types)
-    }
-
-    private init(_ name: String, _ sql: String, _ types: [PostgreSQLType]) {
-        self.name = name
-        self.sql = sql
-        self.types = types
+        self.init(name: name, sql: sql, types: types)
     }
 
     /// A statement that changes a row. It fails in the server (22012) if a trigger or a rule of the tables' owner skips the
     /// change, so that the transaction is undone.
     static func change(_ name: String, _ sql: String, _ types: PostgreSQLType...) -> PostgreSQLQuery {
-        PostgreSQLQuery(name, "WITH changed AS (\(sql) RETURNING 1) SELECT 1 / count(*) FROM changed", types)
+        PostgreSQLQuery(
+            name: name, sql: "WITH changed AS (\(sql) RETURNING 1) SELECT 1 / count(*) FROM changed", types: types)
     }
 }
 

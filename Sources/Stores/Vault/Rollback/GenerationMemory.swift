@@ -173,13 +173,9 @@ struct GenerationMark: Sendable, Equatable {
 
     private static let byteCount = 41
     static let sealedByteCount = byteCount + Manifest.LastSave.byteCount + Sealing.overheadByteCount
+}
 
-    private init(generation: UInt64, digest: [UInt8], save: Manifest.LastSave?) {
-        self.generation = generation
-        self.digest = digest
-        self.save = save
-    }
-
+extension GenerationMark {
     init(_ manifest: Manifest, _ keys: VaultKeys, origin: UInt32) {
         generation = manifest.generation
         digest = Self.digest(manifest, keys)

@@ -24,10 +24,7 @@ extension SQLiteSession {
         try holdView()
         let statement = try indexing.readBeginning.on(connection)
         defer { statement.reset() }
-        let places = ItemPlaces(of: beginning)
-        try statement.bind(1, Int(places.first))
-        try statement.bind(2, Int(places.last))
-        try statement.bind(3, beginning)
+        try statement.bind(item: beginning)
         guard try statement.step() else { return nil }
         let found = ItemHeading(
             place: statement.integer(0), lookup: try statement.blob(1), metadata: try statement.blob(2))

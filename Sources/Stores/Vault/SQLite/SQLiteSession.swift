@@ -309,8 +309,8 @@ private struct WriteStatements {
 }
 
 extension SQLiteStatement {
-    /// Binds the parameters of `isItem`.
-    fileprivate func bind(item lookup: [UInt8]) throws(StoreError) {
+    /// Binds the parameters of `isItem`: a lookup value, or its beginning.
+    func bind(item lookup: [UInt8]) throws(StoreError) {
         let places = ItemPlaces(of: lookup)
         try bind(1, Int(places.first))
         try bind(2, Int(places.last))

@@ -160,6 +160,11 @@ package struct JSONDocument: ~Copyable, Sendable {
         }
     }
 
+    /// Returns an array's strings, which aren't secret; see `publicText`.
+    package borrowing func publicTexts(_ list: JSONValue, limit: Int) throws(JSONError) -> [String] {
+        try elements(of: list).map { (element) throws(JSONError) in try publicText(element, limit: limit) }
+    }
+
     /// Whether a string is exactly this text; false for any other value.
     package borrowing func isText(_ value: JSONValue, _ text: StaticString) -> Bool {
         guard value.kind == .string else { return false }

@@ -49,6 +49,15 @@ extension Span<UInt8> {
         }
     }
 
+    /// The ranges of all occurrences of a text.
+    package func places(of text: String) -> [Range<Int>] {
+        let wanted = Array(text.utf8)
+        guard !wanted.isEmpty, count >= wanted.count else { return [] }
+        return (0...(count - wanted.count)).filter { start in
+            wanted.indices.allSatisfy { self[start + $0] == wanted[$0] }
+        }.map { $0..<($0 + wanted.count) }
+    }
+
     /// The text of bytes that aren't secret, such as a host or a user; `nil` for invalid UTF-8.
     package func publicText() -> String? {
         String(validating: indices.map { self[$0] }, as: UTF8.self)

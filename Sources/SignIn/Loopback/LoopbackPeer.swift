@@ -34,13 +34,9 @@ package struct LoopbackPeer: Sendable, Hashable {
         let mapped = isIPv4 ? "0000000000000000FFFF0000" + address : address
         return Self.read("/proc/net/tcp6").flatMap { owner(inTable: $0, address: mapped) }
     }
+}
 
-    init(address: String, port: UInt16, serverPort: UInt16) {
-        self.address = address
-        self.port = port
-        self.serverPort = serverPort
-    }
-
+extension LoopbackPeer {
     /// Returns `nil` for an address of another family.
     @unsafe init?(_ socketAddress: UnsafePointer<sockaddr>?, serverPort: UInt16) {
         guard let socketAddress = unsafe socketAddress else { return nil }

@@ -240,14 +240,9 @@ struct MetadataReader: ~Copyable {
     borrowing func list(_ name: StaticString) throws(OAuthError) -> [String]? {
         guard let member = document.member(name) else { return nil }
         guard member.kind == .array else { throw OAuthError(.invalidMetadata(.notJSON)) }
-        var texts: [String] = []
-        for element in document.elements(of: member) {
-            guard let text = try? document.publicText(element, limit: 256) else {
-                throw OAuthError(.invalidMetadata(.notJSON))
-            }
-            texts.append(text)
-        }
-        return texts
+        return try mapError(
+            { (_: JSONError) in OAuthError(.invalidMetadata(.notJSON)) },
+            of: document.publicTexts(member, limit: 256))
     }
 
     borrowing func flag(_ name: StaticString) throws(OAuthError) -> Bool {

@@ -70,8 +70,8 @@ package struct RegistrationEndpoint: Sendable {
     package func register(_ client: ClientRegistration) async throws(OAuthError) -> ClientIdentity {
         let request =
             switch dialect {
-            case .standard: GuardedRequest(.post, url, fields: ResourceJSON.fields, body: try Self.body(client))
-            case .mastodon: GuardedRequest(.post, url, fields: FormField.fields, body: try Self.form(client))
+            case .standard: GuardedRequest(.post, url, fields: EndpointFields.jsonBody, body: try Self.body(client))
+            case .mastodon: GuardedRequest(.post, url, fields: EndpointFields.form, body: try Self.form(client))
             }
         let received = try await http.response(to: request, limits: EndpointClient.limits, log: log)
         let response = EndpointResponse(received)
@@ -143,14 +143,4 @@ package struct RegistrationEndpoint: Sendable {
             return try json.finish(as: MessageBody.self)
         }
     }
-}
-
-private enum FormField {
-    static let fields = [
-        HeaderField("Accept", "application/json"), HeaderField("Content-Type", "application/x-www-form-urlencoded"),
-    ].compactMap(\.self)
-}
-
-private enum ResourceJSON {
-    static let fields = ["Accept", "Content-Type"].compactMap { HeaderField($0, "application/json") }
 }

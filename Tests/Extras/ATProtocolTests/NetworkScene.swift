@@ -70,7 +70,7 @@ final class NetworkScene: Sendable {
     func browser(_ decision: PageFollower.Decision = .consent) -> BrowserUserAgent {
         let follower = PageFollower(http: CurlTransport(), decision: decision)
         return BrowserUserAgent(
-            opener: { link throws(UserAgentError) in try await follower.follow(link) }, log: context.log)
+            .opener { link throws(UserAgentError) in try await follower.follow(link) }, log: context.log)
     }
 
     @discardableResult

@@ -121,7 +121,7 @@ final class Person: Sendable {
 
     var browser: BrowserUserAgent {
         let follower = PageFollower(http: http)
-        return BrowserUserAgent(opener: { [self] link throws(UserAgentError) in
+        return BrowserUserAgent(.opener { [self] link throws(UserAgentError) in
             count.withLock { $0 += 1 }
             await withCheckedContinuation { continuation in
                 let waits = gate.withLock { gate in

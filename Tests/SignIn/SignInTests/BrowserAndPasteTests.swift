@@ -19,7 +19,7 @@ struct BrowserAndPasteTests {
     private func signIn(
         _ terminal: ScriptedTerminal, deadline: Deadline = .unhurried, opener: @escaping BrowserUserAgent.Opener
     ) async throws {
-        let agent = BrowserAndPasteUserAgent(opener: opener, terminal: terminal)
+        let agent = BrowserAndPasteUserAgent(.opener(opener), terminal: terminal)
         try await server.signIn(agent, deadline: deadline)
     }
 
@@ -102,7 +102,7 @@ struct BrowserAndPasteTests {
 
     @Test func `without any browser to start, a forwarded port still brings the response`() async throws {
         let terminal = ScriptedTerminal([Self.nothing])
-        let agent = BrowserAndPasteUserAgent(browsers: nil, terminal: terminal)
+        let agent = BrowserAndPasteUserAgent(nil, terminal: terminal)
         let attempt = try await agent.begin(.loopback(path: "/callback"))
         let pending = try server.begin(attempt.redirect)
         async let elsewhere: Void = {

@@ -20,7 +20,7 @@ struct BrowserUserAgentTests {
 
     private func agent(_ browser: String, log: RedactedLogger = .disabled) throws -> BrowserUserAgent {
         let environment = ["BROWSER": browser, "PATH": "/usr/bin:/bin", "FOLDER": folder.path]
-        return BrowserUserAgent(browsers: try BrowserChoice(environment: environment), log: log)
+        return BrowserUserAgent(.programs(try BrowserChoice(environment: environment)), log: log)
     }
 
     private func signIn(
@@ -78,7 +78,7 @@ struct BrowserUserAgentTests {
         let environment = [
             "PATH": folder.path + ":/usr/bin:/bin", "FOLDER": folder.path, "WAYLAND_DISPLAY": "wayland-0",
         ]
-        try await signIn(BrowserUserAgent(browsers: BrowserChoice(environment: environment)))
+        try await signIn(BrowserUserAgent(.programs(BrowserChoice(environment: environment))))
         #expect(folder.text("count") == "1\n")
     }
 
@@ -93,7 +93,7 @@ struct BrowserUserAgentTests {
         // Only the stand-in may be found under a browser's name.
         _ = try await folder.script("curl", "exec /usr/bin/curl \"$@\"")
         let environment = ["PATH": folder.path, "FOLDER": folder.path, "DISPLAY": ":0"]
-        try await signIn(BrowserUserAgent(browsers: BrowserChoice(environment: environment, ephemeral: true)))
+        try await signIn(BrowserUserAgent(.programs(BrowserChoice(environment: environment, ephemeral: true))))
         #expect(folder.text("option") == option + "\n")
         #expect(folder.text("count") == "2\n")
     }

@@ -132,7 +132,7 @@ private final class MastodonScene: Sendable {
 
     var browser: BrowserUserAgent {
         let follower = PageFollower(http: hosts)
-        return BrowserUserAgent(opener: { link throws(UserAgentError) in try await follower.follow(link) })
+        return BrowserUserAgent(.opener { link throws(UserAgentError) in try await follower.follow(link) })
     }
 }
 

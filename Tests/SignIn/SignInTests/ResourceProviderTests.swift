@@ -44,7 +44,7 @@ import Testing
     private var browser: BrowserUserAgent {
         let follower = PageFollower(http: CurlTransport())
         return BrowserUserAgent(
-            opener: { link throws(UserAgentError) in try await follower.follow(link) }, log: context.log)
+            .opener { link throws(UserAgentError) in try await follower.follow(link) }, log: context.log)
     }
 
     private func answer(_ service: SignInService, at path: String) async throws -> String {

@@ -29,7 +29,7 @@ struct SchemeUserAgentTests {
     ) async throws {
         // Follows the link to where the authorization page sends the browser.
         let agent = SchemeUserAgent(
-            opener: { link throws(UserAgentError) in
+            .opener { link throws(UserAgentError) in
                 do {
                     var address = link
                     while address.hasPrefix("http") {
@@ -186,7 +186,7 @@ struct SchemeUserAgentTests {
         }
         #expect(error == .timedOut || error == .pageNeverOpened)
         #expect(mailboxes.isEmpty)
-        let agent = SchemeUserAgent(opener: { _ in }, folder: folder)
+        let agent = SchemeUserAgent(.opener { _ in }, folder: folder)
         await #expect(throws: UserAgentError.unavailable(.noPrivateScheme)) {
             _ = try await agent.begin(.loopback(path: "/callback"))
         }

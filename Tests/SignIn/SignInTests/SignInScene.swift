@@ -54,7 +54,7 @@ final class SignInScene: Sendable {
     func browser(_ decision: PageFollower.Decision = .consent) -> BrowserUserAgent {
         let follower = PageFollower(http: CurlTransport(), decision: decision)
         return BrowserUserAgent(
-            opener: { link throws(UserAgentError) in try await follower.follow(link) }, log: context.log)
+            .opener { link throws(UserAgentError) in try await follower.follow(link) }, log: context.log)
     }
 
     /// A second service on the same store, as in another process.

@@ -47,7 +47,7 @@ struct SignInServiceTests {
         for _ in 0..<2 {
             let before = sink.records.count
             let browser = BrowserUserAgent(
-                opener: { link throws(UserAgentError) in try await follower.follow(link) },
+                .opener { link throws(UserAgentError) in try await follower.follow(link) },
                 log: context.log.category("latchkey.user-agent"))
             try await service.signIn(presenting: browser, deadline: .unhurried)
             let records = sink.records.dropFirst(before)

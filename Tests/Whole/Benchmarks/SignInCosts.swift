@@ -91,7 +91,7 @@ enum SignInCosts {
                 http: http, leases: LeaseDirectory(path: directory.path + "/leases"), now: { clock.time }))
         let follower = PageFollower(http: http)
         try await service.signIn(
-            presenting: BrowserUserAgent(opener: { link throws(UserAgentError) in try await follower.follow(link) }),
+            presenting: BrowserUserAgent(.opener { link throws(UserAgentError) in try await follower.follow(link) }),
             deadline: .after(.seconds(60)))
         func refresh(tasks count: Int) async throws {
             clock.advance(seconds: 4000)

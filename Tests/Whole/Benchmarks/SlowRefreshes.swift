@@ -57,7 +57,7 @@ struct SlowRefreshes {
         }
         let signingIn = service(first)
         let follower = PageFollower(http: http)
-        let browser = BrowserUserAgent(opener: { link throws(UserAgentError) in try await follower.follow(link) })
+        let browser = BrowserUserAgent(.opener { link throws(UserAgentError) in try await follower.follow(link) })
         for session in 0..<sessionCount {
             try await signingIn.signIn(
                 presenting: browser, account: "session\(session)", deadline: .after(.seconds(60)))

@@ -228,15 +228,6 @@ extension Span<UInt8> {
     /// How many bytes of a byte order mark it begins with.
     var markCount: Int { starts(with: "\u{FEFF}") ? 3 : 0 }
 
-    /// The ranges of all occurrences of a text.
-    func places(of text: String) -> [Range<Int>] {
-        let wanted = Array(text.utf8)
-        guard !wanted.isEmpty, count >= wanted.count else { return [] }
-        return (0...(count - wanted.count)).filter { start in
-            wanted.indices.allSatisfy { self[start + $0] == wanted[$0] }
-        }.map { $0..<($0 + wanted.count) }
-    }
-
     private func trimmed(_ range: Range<Int>) -> Range<Int> {
         let start = range.lowerBound == 0 ? markCount : range.lowerBound
         return trimmed(start..<range.upperBound, where: Self.isSpace)

@@ -78,6 +78,14 @@ public struct AuthorizationResponse: ~Copyable, Sendable {
         try self.init(query: text.extracting(mark + 1..<end))
     }
 
+    /// Whether its state is this one. The comparison takes constant time.
+    borrowing func has(_ ours: borrowing Secret<AuthorizationState>) -> Bool {
+        switch state {
+        case .some(let theirs): ours.matches(theirs)
+        case .none: false
+        }
+    }
+
     /// Browsers write an empty path as a slash.
     private static func isAddress(_ bytes: Span<UInt8>, of redirect: RedirectURI) -> Bool {
         ASCII.equal(bytes, redirect.text)
@@ -109,12 +117,7 @@ package final class AuthorizationResponseGate: Sendable {
 
     /// Compares the state in constant time. An error response is admitted like any other: it ends the attempt.
     package func admit(_ response: borrowing AuthorizationResponse) -> Admission {
-        let isOurs =
-            switch response.state {
-            case .some(let theirs): state.matches(theirs)
-            case .none: false
-            }
-        guard isOurs else { return .foreign }
+        guard response.has(state) else { return .foreign }
         return isOpen.withLock { isOpen in
             defer { isOpen = false }
             return isOpen ? .admitted : .repeated

@@ -125,12 +125,7 @@ public struct PendingAuthorization: ~Copyable, Sendable {
     }
 
     /// Whether the response's state is this attempt's. The comparison takes constant time.
-    public borrowing func recognizes(_ response: borrowing AuthorizationResponse) -> Bool {
-        switch response.state {
-        case .some(let theirs): state.matches(theirs)
-        case .none: false
-        }
-    }
+    public borrowing func recognizes(_ response: borrowing AuthorizationResponse) -> Bool { response.has(state) }
 
     /// Validates a response, or throws why not. Either way this attempt is over and its state can't be used again.
     ///
@@ -176,11 +171,7 @@ extension PendingAuthorization {
         _ response: borrowing AuthorizationResponse, in document: borrowing JSONDocument
     ) throws(JSONError) -> Bool {
         guard let member = document.member("state") else { throw JSONError(.wrongType) }
-        let state = try document.secret(member, as: AuthorizationState.self)
-        switch response.state {
-        case .some(let theirs): return state.matches(theirs)
-        case .none: return false
-        }
+        return try response.has(document.secret(member, as: AuthorizationState.self))
     }
 
     /// Reads what `write` wrote. Throws `.wrongType` for anything else.

@@ -1,5 +1,5 @@
 internal import LatchkeyCredentials
-internal import LatchkeyHTTP
+package import LatchkeyHTTP
 internal import LatchkeyJSON
 internal import LatchkeyLog
 
@@ -173,8 +173,10 @@ struct EndpointClient: Sendable {
 }
 
 /// The fields of our requests.
-enum EndpointFields {
-    static let json = make([("Accept", "application/json")])
+package enum EndpointFields {
+    package static let json = make([("Accept", "application/json")])
+    /// Of a request with a body of JSON.
+    package static let jsonBody = make([("Accept", "application/json"), ("Content-Type", "application/json")])
     static let formAlone = make([("Content-Type", "application/x-www-form-urlencoded")])
     static let form = make([("Accept", "application/json"), ("Content-Type", "application/x-www-form-urlencoded")])
 

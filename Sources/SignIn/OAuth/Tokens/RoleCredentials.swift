@@ -116,29 +116,14 @@ package struct SecurityTokenService: Sendable {
         _ name: String, in body: borrowing Secret<MessageBody>
     ) -> Secret<RoleCredentials>? {
         body.withExposedBytes { bytes in
-            let (opening, closing) = (Array("<\(name)>".utf8), Array("</\(name)>".utf8))
-            guard let start = place(of: opening, in: bytes), let end = place(of: closing, in: bytes),
-                start + opening.count < end
+            let (openings, closings) = (bytes.places(of: "<\(name)>"), bytes.places(of: "</\(name)>"))
+            guard openings.count == 1, closings.count == 1, openings[0].upperBound < closings[0].lowerBound
             else { return nil }
-            let text = bytes.extracting((start + opening.count)..<end)
+            let text = bytes.extracting(openings[0].upperBound..<closings[0].lowerBound)
             guard ASCII.isVisible(text, limit: maximumTextByteCount), text.index(of: UInt8(ascii: "<")) == nil,
                 text.index(of: UInt8(ascii: "&")) == nil
             else { return nil }
             return Secret<RoleCredentials>(copying: text)
         }
-    }
-
-    /// The place of the only occurrence.
-    private static func place(of pattern: [UInt8], in bytes: Span<UInt8>) -> Int? {
-        var found: Int?
-        var start = 0
-        while start + pattern.count <= bytes.count {
-            if pattern.indices.allSatisfy({ bytes[start + $0] == pattern[$0] }) {
-                if found != nil { return nil }
-                found = start
-            }
-            start += 1
-        }
-        return found
     }
 }

@@ -197,9 +197,7 @@ struct TokenResponseReader {
         guard let member = document.member("scope") else { return nil }
         if member.kind == .array {
             // As Twitch writes it.
-            let limit = ScopeList.maximumByteCount
-            return try? ScopeList(
-                document.elements(of: member).map { try document.publicText($0, limit: limit) })
+            return try? ScopeList(document.publicTexts(member, limit: ScopeList.maximumByteCount))
         }
         let text = try? document.publicText(member, limit: ScopeList.maximumByteCount)
         return text.flatMap { try? ScopeList(text: $0, separatedByComma: server.separatesScopesByComma) }

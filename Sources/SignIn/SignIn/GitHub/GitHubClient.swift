@@ -36,17 +36,8 @@ public final class GitHubAPIClient: GitHubClient {
     }
 
     public func validateToken() async throws(GitHubAPIError) -> GHAuthInfo {
-        let response = try await get("/user")
-        let scopes = response.field("X-OAuth-Scopes").flatMap { try? ScopeList(text: $0, separatedByComma: true) }
-        guard let document = try? JSONDocument(response.body.duplicate()), let member = document.member("login"),
-            let login = try? document.publicText(member, limit: 255), !login.isEmpty
-        else { throw ResourceError(.invalidResponse) }
-        let id = document.member("id").flatMap { try? document.integer($0) }
-        return GHAuthInfo(login: login, id: id, scopes: scopes ?? [])
-    }
-
-    private func get(_ path: String) async throws(GitHubAPIError) -> GuardedResponse {
-        guard let url = try? endpoints.resource(path), let accept = HeaderField("Accept", "application/vnd.github+json")
+        guard let url = try? endpoints.resource("/user"),
+            let accept = HeaderField("Accept", "application/vnd.github+json")
         else { throw ResourceError(.invalidResponse) }
         var request = GuardedRequest(.get, url, fields: [accept])
         try mapError({ (_: OAuthError) in ResourceError(.unauthorized) }, of: request.authorize(bearer: token))
@@ -59,7 +50,12 @@ public final class GitHubAPIClient: GitHubClient {
         let status = response.status
         log.debug("GET \(url): status \(status)")
         if let error = ResourceError(response) { throw error }
-        return response
+        let scopes = response.field("X-OAuth-Scopes").flatMap { try? ScopeList(text: $0, separatedByComma: true) }
+        guard let document = try? JSONDocument(response.body.duplicate()), let member = document.member("login"),
+            let login = try? document.publicText(member, limit: 255), !login.isEmpty
+        else { throw ResourceError(.invalidResponse) }
+        let id = document.member("id").flatMap { try? document.integer($0) }
+        return GHAuthInfo(login: login, id: id, scopes: scopes ?? [])
     }
 }
 

@@ -99,8 +99,7 @@ extension StoredClients.Client {
             let clientID = document.member("client_id"), let redirect = document.member("redirect"),
             let list = document.member("scopes")
         else { throw JSONError(.wrongType) }
-        var scopes: [String] = []
-        for element in document.elements(of: list) { scopes.append(try document.publicText(element, limit: 4096)) }
+        let scopes = try document.publicTexts(list, limit: 4096)
         guard let scopeList = try? ScopeList(scopes) else { throw JSONError(.wrongType) }
         self.init(
             clientID: try document.publicText(clientID, limit: 2048),

@@ -15,11 +15,6 @@ package struct AccountIdentity: Sendable, Hashable {
     var naming = SessionSummary.Naming.byServer
     /// Whether the session may take the place of one whose owner is unknown too.
     var mayReplace = true
-
-    package init(name: String, subject: String?) {
-        self.name = name
-        self.subject = subject
-    }
 }
 
 /// Asks a server who an access token belongs to.
@@ -94,7 +89,7 @@ struct AccountLookup: Sendable {
     private func fetch(
         _ url: HTTPURL, _ token: borrowing Secret<AccessToken>, _ http: any HTTPTransport
     ) async throws(SignInError) -> JSONDocument {
-        let request = GuardedRequest(.get, url, fields: [ResourceFields.json[0]])
+        let request = GuardedRequest(.get, url, fields: EndpointFields.json)
         let response: GuardedResponse
         do throws(OAuthError) {
             response = try await ResourceClient(http: http, dpop: dpop, log: log)

@@ -100,14 +100,9 @@ package struct SessionStore: Sendable {
     package static let roleKindPrefix = "aws-role-"
 
     private func roleKeys(of account: String, deadline: Deadline) async throws(StoreError) -> [CredentialKey] {
-        var keys: [CredentialKey] = []
-        var listing = store.list(service: service, deadline: deadline).makeAsyncIterator()
-        while let entry = try await listing.next() {
-            if entry.key.kind.name.hasPrefix(Self.roleKindPrefix), entry.key.account.hasSameOctets(as: account) {
-                keys.append(entry.key)
-            }
+        try await store.list(service: service, deadline: deadline).all().map(\.key).filter {
+            $0.kind.name.hasPrefix(Self.roleKindPrefix) && $0.account.hasSameOctets(as: account)
         }
-        return keys
     }
 
     private func keyThumbprint(of account: String, deadline: Deadline) async throws(StoreError) -> String? {
@@ -118,12 +113,8 @@ package struct SessionStore: Sendable {
 
     /// Returns the names of all accounts with a session, in order.
     package func accounts(deadline: Deadline = .standard) async throws(StoreError) -> [String] {
-        var accounts: [String] = []
-        var listing = store.list(service: service, deadline: deadline).makeAsyncIterator()
-        while let entry = try await listing.next() {
-            if entry.key.kind == .session { accounts.append(entry.key.account) }
-        }
-        return accounts.sorted()
+        try await store.list(service: service, deadline: deadline).all().filter { $0.key.kind == .session }
+            .map(\.key.account).sorted()
     }
 
     /// Returns the accounts that requests may use, if they name none: the current account, or else all.
@@ -282,13 +273,7 @@ extension SessionStore {
 
     /// Returns the sessions that were ended, in the order of their accounts.
     package func endedSessions(deadline: Deadline = .standard) async throws(StoreError) -> [EndedSession] {
-        var ended: [EndedSession] = []
-        var listing = store.list(service: service, deadline: deadline).makeAsyncIterator()
-        while let entry = try await listing.next() {
-            if entry.key.kind == .ended {
-                ended.append(EndedSession(account: entry.key.account, noticed: entry.modified))
-            }
-        }
-        return ended.sorted { $0.account < $1.account }
+        try await store.list(service: service, deadline: deadline).all().filter { $0.key.kind == .ended }
+            .map { EndedSession(account: $0.key.account, noticed: $0.modified) }.sorted { $0.account < $1.account }
     }
 }

@@ -200,15 +200,13 @@ public actor SignInService {
                 kind: .clientSecret))
     }
 
-    private func clientSecretKey() throws(StoreError) -> CredentialKey {
-        try sessions.key(provider.clientID, kind: .clientSecret)
-    }
-
     func clientSecret() async throws(SignInError) -> Secret<ClientSecret>? {
         if provider.proof == .none { return nil }
         if let given = steps.clientSecret { return given.secret.duplicate() }
         let record: CredentialRecord<ClientSecret>? = try await mapError(
-            SignInError.store, awaiting: await sessions.store.read(try clientSecretKey(), as: ClientSecret.self))
+            SignInError.store,
+            awaiting: await sessions.store.read(
+                try sessions.key(provider.clientID, kind: .clientSecret), as: ClientSecret.self))
         if let record { return record.takeSecret() }
         if case .secret = provider.proof { throw SignInError(.clientSecretMissing) }
         return nil
@@ -372,16 +370,16 @@ extension SignInMethods {
         for choice: SignInChoice, _ redirect: RedirectURI, _ log: RedactedLogger
     ) throws(UserAgentError) -> any RedirectUserAgent {
         switch choice.way {
-        case .browser: return BrowserUserAgent(browsers: try browsers, log: log)
+        case .browser: return BrowserUserAgent(.programs(try browsers), log: log)
         case .browserAndPaste:
-            return BrowserAndPasteUserAgent(browsers: try browsers, terminal: try asked, log: log)
+            return BrowserAndPasteUserAgent(.programs(try browsers), terminal: try asked, log: log)
         case .paste where redirect.kind == .loopback && choice.reason != .asked:
             // A port may be forwarded here from where the browser is.
-            return BrowserAndPasteUserAgent(browsers: nil, terminal: try asked, log: log)
+            return BrowserAndPasteUserAgent(nil, terminal: try asked, log: log)
         case .paste: return PasteUserAgent(terminal: try asked, log: log)
         case .scheme:
             guard let redirects else { throw .unavailable(.noHandler) }
-            return SchemeUserAgent(browsers: try browsers, folder: redirects, log: log)
+            return SchemeUserAgent(.programs(try browsers), folder: redirects, log: log)
         case .device: throw .unavailable(.unsupportedRedirect)
         }
     }

@@ -133,7 +133,7 @@ struct TokenRevoker: Sendable {
         let url = try mapError(
             { (_: InvalidValue) in OAuthError(.invalidConfiguration(.clientID)) },
             of: HTTPURL("\(api.origin)\(path)/applications/\(provider.clientID)/token"))
-        var request = GuardedRequest(.delete, url, fields: ResourceFields.json)
+        var request = GuardedRequest(.delete, url, fields: EndpointFields.jsonBody)
         try mappingError(OAuthError.unwritable) {
             () throws(JSONError) in
             var body = JSONWriter()
@@ -150,15 +150,5 @@ struct TokenRevoker: Sendable {
         log.debug("revocation at GitHub: status \(status)")
         guard status == 204 || status == 422 else { throw OAuthError(.revocationFailed(statusCode: status)) }
         return .revoked
-    }
-}
-
-/// Fields of requests to resources.
-enum ResourceFields {
-    static let json = ["Accept", "Content-Type"].map { name in
-        guard let field = HeaderField(name, "application/json") else {
-            preconditionFailure("a field in the source is malformed")
-        }
-        return field
     }
 }

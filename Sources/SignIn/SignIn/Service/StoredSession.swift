@@ -332,10 +332,7 @@ extension StoredSession {
 
         borrowing func scopes(_ name: StaticString) throws(JSONError) -> ScopeList {
             guard let member = document.member(name) else { return [] }
-            var scopes: [String] = []
-            for element in document.elements(of: member) {
-                scopes.append(try document.publicText(element, limit: ScopeList.maximumByteCount))
-            }
+            let scopes = try document.publicTexts(member, limit: ScopeList.maximumByteCount)
             guard let list = try? ScopeList(scopes) else { throw JSONError(.wrongType) }
             return list
         }

@@ -12,18 +12,9 @@ package struct BrowserAndPasteUserAgent: RedirectUserAgent {
     private let terminal: any PromptTerminal
     private let log: RedactedLogger
 
-    /// - Parameter browsers: what to start; `nil` starts nothing.
-    package init(browsers: BrowserChoice?, terminal: any PromptTerminal, log: RedactedLogger = .disabled) {
-        way = browsers.map { .programs($0) }
-        self.terminal = terminal
-        self.log = log
-    }
-
-    /// Opens the page in another way; see `BrowserUserAgent`.
-    package init(
-        opener: @escaping BrowserUserAgent.Opener, terminal: any PromptTerminal, log: RedactedLogger = .disabled
-    ) {
-        way = .opener(opener)
+    /// - Parameter way: how the page is opened; `nil` starts nothing.
+    package init(_ way: BrowserUserAgent.Way?, terminal: any PromptTerminal, log: RedactedLogger = .disabled) {
+        self.way = way
         self.terminal = terminal
         self.log = log
     }

@@ -1,5 +1,5 @@
-internal import Glibc
 internal import LatchkeyProcess
+internal import LatchkeySystem
 
 /// Which browsers to try, in order.
 package struct BrowserChoice: Sendable, Hashable {
@@ -154,11 +154,8 @@ enum PrivateWindow: Sendable, Hashable {
 
     private static func known(_ program: String, environment: [String: String]) -> PrivateWindow? {
         if let window = of(program: lastName(of: program)) { return window }
-        guard let path = DetachedProgram.path(of: program, in: environment["PATH"]),
-            let target = unsafe realpath(path, nil)
-        else { return nil }
-        defer { unsafe free(target) }
-        return of(program: lastName(of: unsafe String(cString: target)))
+        let path = DetachedProgram.path(of: program, in: environment["PATH"])
+        return path.flatMap(FileSystem.resolving).flatMap { of(program: lastName(of: $0)) }
     }
 
     private static func lastName(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? "" }

@@ -11,8 +11,12 @@ internal import LatchkeyProcess
 package struct BrowserUserAgent: RedirectUserAgent {
     package typealias Opener = UserAgent.Opener
 
-    enum Way: Sendable {
+    /// How the page is opened.
+    package enum Way: Sendable {
+        /// The person's browser is started.
         case programs(BrowserChoice)
+        /// Another way: an adopter's own, or a `PageFollower` in place of browser and person. It gets the link to the
+        /// listener, and is cancelled if the sign-in fails before it returns.
         case opener(Opener)
 
         /// - Parameter handler: learns of the browser's request.
@@ -32,17 +36,8 @@ package struct BrowserUserAgent: RedirectUserAgent {
     /// How long a browser that brought the response may take to request the last page before the listener closes.
     package var lastPageTimeout = Duration.seconds(2)
 
-    /// Starts the person's browser.
-    package init(browsers: BrowserChoice, log: RedactedLogger = .disabled) {
-        way = .programs(browsers)
-        self.log = log
-    }
-
-    /// Opens the page in another way: an adopter's own, or a `PageFollower` in place of browser and person.
-    ///
-    /// - Parameter opener: gets the link to the listener; cancelled if the sign-in fails before the opener returns.
-    package init(opener: @escaping Opener, log: RedactedLogger = .disabled) {
-        way = .opener(opener)
+    package init(_ way: Way, log: RedactedLogger = .disabled) {
+        self.way = way
         self.log = log
     }
 

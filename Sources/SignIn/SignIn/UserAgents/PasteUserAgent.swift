@@ -16,18 +16,9 @@ package struct PasteUserAgent: RedirectUserAgent {
     /// A loopback address without a port gets a random one. No process listens there, so the browser shows the address
     /// of the page that it can't load.
     package func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
-        let redirect = redirect.needsPort ? redirect.withPort(try Self.port()) : redirect
+        // One of the dynamic ports (RFC 6335 section 6).
+        let redirect = redirect.needsPort ? redirect.withPort(.random(in: 49_152...65_535)) : redirect
         return PasteAttempt(redirect: redirect, terminal: terminal, log: log)
-    }
-
-    /// One of the dynamic ports (RFC 6335 section 6).
-    private static func port() throws(UserAgentError) -> UInt16 {
-        return try mappingError({ (error: SystemErrorNumber) in
-            UserAgentError.unavailable(.noRandomOctets(number: error.number))
-        }) { () throws(SystemErrorNumber) in
-            let octets = try RandomOctets.array(2)
-            return 49_152 + (UInt16(octets[0]) << 8 | UInt16(octets[1])) % 16_384
-        }
     }
 }
 

@@ -92,14 +92,10 @@ public protocol AuthorizationPresenter: Sendable {
 }
 
 /// Uses a presenter as a user agent.
-package struct PresentingUserAgent: RedirectUserAgent {
-    private let presenter: any AuthorizationPresenter
+struct PresentingUserAgent: RedirectUserAgent {
+    let presenter: any AuthorizationPresenter
 
-    package init(presenter: any AuthorizationPresenter) {
-        self.presenter = presenter
-    }
-
-    package func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
+    func begin(_ redirect: RedirectURI) async throws(UserAgentError) -> any UserAgentAttempt {
         guard !redirect.needsPort else { throw .unavailable(.unsupportedRedirect) }
         return Attempt(redirect: redirect, presenter: presenter)
     }

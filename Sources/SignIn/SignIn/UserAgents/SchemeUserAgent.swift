@@ -11,17 +11,8 @@ package struct SchemeUserAgent: RedirectUserAgent {
     private let folder: RedirectFolder
     private let log: RedactedLogger
 
-    package init(browsers: BrowserChoice, folder: RedirectFolder, log: RedactedLogger = .disabled) {
-        self.browsers = BrowserUserAgent(browsers: browsers, log: log)
-        self.folder = folder
-        self.log = log
-    }
-
-    /// Opens the page in another way; see `BrowserUserAgent`.
-    package init(
-        opener: @escaping BrowserUserAgent.Opener, folder: RedirectFolder, log: RedactedLogger = .disabled
-    ) {
-        browsers = BrowserUserAgent(opener: opener, log: log)
+    package init(_ way: BrowserUserAgent.Way, folder: RedirectFolder, log: RedactedLogger = .disabled) {
+        browsers = BrowserUserAgent(way, log: log)
         self.folder = folder
         self.log = log
     }

@@ -76,7 +76,7 @@ public struct UserAgent: Sendable {
 
     /// The same with a browser that the caller starts.
     public static func browser(opening opener: @escaping Opener) -> UserAgent {
-        UserAgent(.redirect { BrowserUserAgent(opener: opener, log: $0) })
+        UserAgent(.redirect { BrowserUserAgent(.opener(opener), log: $0) })
     }
 
     /// The terminal shows the address, and takes the one that the browser ends at.

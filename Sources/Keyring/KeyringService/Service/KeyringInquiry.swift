@@ -78,13 +78,9 @@ package struct KeyringDescription: Sendable, Hashable {
     package let clients: [KeyringClient]
 
     static let type: StaticString = "(sba(suss))"
+}
 
-    init(place: String, isLocked: Bool, clients: [KeyringClient]) {
-        self.place = place
-        self.isLocked = isLocked
-        self.clients = clients
-    }
-
+extension KeyringDescription {
     /// Returns `nil` for an invalid description.
     init?(_ value: BusValue) {
         guard value.is(Self.type) else { return nil }

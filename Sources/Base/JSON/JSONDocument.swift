@@ -160,6 +160,9 @@ package struct JSONDocument: ~Copyable, Sendable {
         }
     }
 
+    /// Returns a string that isn't secret, of at most 8,192 bytes; `nil` for anything else.
+    package borrowing func text(_ value: JSONValue?) -> String? { value.flatMap { try? publicText($0, limit: 8192) } }
+
     /// Returns an array's strings, which aren't secret; see `publicText`.
     package borrowing func publicTexts(_ list: JSONValue, limit: Int) throws(JSONError) -> [String] {
         try elements(of: list).map { (element) throws(JSONError) in try publicText(element, limit: limit) }

@@ -74,24 +74,33 @@ extension Secret where Purpose: SecretPurpose {
     /// direction controls. Octets that aren't UTF-8 become `\x{9b}`. Returns `nil` where nothing is to be escaped.
     package func escapedForTerminal() -> Secret<Purpose>? {
         withExposedBytes { bytes in
-            var text = SecretBuilder()
-            var isEscaped = false
-            var index = 0
-            while index < bytes.count {
-                let (scalar, length) = Self.scalar(in: bytes, at: index)
-                switch scalar {
-                case .none: try? text.append(publicText: "\\x{" + String(bytes[index], radix: 16) + "}")
-                case .some(let scalar) where Self.isObeyed(scalar):
-                    try? text.append(publicText: "\\u{" + String(scalar, radix: 16) + "}")
-                case .some:
-                    try? text.append(bytes.extracting(index..<(index + length)))
-                    index += length
-                    continue
+            unsafe bytes.withUnsafeBufferPointer { bytes -> Secret<Purpose>? in
+                var text = SecretBuilder()
+                var (isEscaped, start) = (false, 0)
+                var octets = unsafe bytes.makeIterator()
+                var parser = Unicode.UTF8.ForwardParser()
+                while true {
+                    switch unsafe parser.parseScalar(from: &octets) {
+                    case .emptyInput: return isEscaped ? text.finish(as: Purpose.self) : nil
+                    case .error(let length):
+                        for index in start..<(start + length) {
+                            let octet = unsafe bytes[index]
+                            try? text.append(publicText: "\\x{" + String(octet, radix: 16) + "}")
+                        }
+                        isEscaped = true
+                        start += length
+                    case .valid(let encoded):
+                        let scalar = Unicode.UTF8.decode(encoded).value
+                        if Self.isObeyed(scalar) {
+                            try? text.append(publicText: "\\u{" + String(scalar, radix: 16) + "}")
+                            isEscaped = true
+                        } else {
+                            for octet in encoded { try? text.append(octet) }
+                        }
+                        start += encoded.count
+                    }
                 }
-                isEscaped = true
-                index += length
             }
-            return isEscaped ? text.finish(as: Purpose.self) : nil
         }
     }
 
@@ -101,28 +110,5 @@ extension Secret where Purpose: SecretPurpose {
         case ..<0x20, 0x7F...0x9F, 0x061C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
         default: false
         }
-    }
-
-    /// The character that begins at an octet and how many octets it has, in the only way that UTF-8 has for it; `nil`, and
-    /// one octet, where there is none (RFC 3629).
-    private static func scalar(in bytes: Span<UInt8>, at start: Int) -> (scalar: UInt32?, length: Int) {
-        let first = bytes[start]
-        let (length, least): (Int, UInt32) =
-            switch first {
-            case ..<0x80: (1, 0)
-            case 0xC2...0xDF: (2, 0x80)
-            case 0xE0...0xEF: (3, 0x800)
-            case 0xF0...0xF4: (4, 0x10000)
-            default: (0, 0)
-            }
-        guard length > 0, start + length <= bytes.count else { return (nil, 1) }
-        var scalar = UInt32(length == 1 ? first : first & (0x7F >> UInt8(length)))
-        for offset in 1..<max(1, length) {
-            let next = bytes[start + offset]
-            guard next & 0xC0 == 0x80 else { return (nil, 1) }
-            scalar = scalar << 6 | UInt32(next & 0x3F)
-        }
-        let isCharacter = scalar >= least && scalar <= 0x10FFFF && !(0xD800...0xDFFF).contains(scalar)
-        return isCharacter ? (scalar, length) : (nil, 1)
     }
 }

@@ -160,19 +160,16 @@ struct CargoRequest: ~Copyable {
             .badData, "cargo.malformed", "standard input isn't a request from cargo",
             hint: "let cargo start the helper: run `latchkey setup cargo`")
         guard let document = try? JSONDocument(line) else { throw malformed }
-        func text(_ member: JSONValue?) -> String? {
-            member.flatMap { try? document.publicText($0, limit: 8192) }
-        }
         guard let version = document.member("v"), (try? document.integer(version)) == 1,
-            let kind = text(document.member("kind")), let registry = document.member("registry"),
-            let index = text(document.member("index-url", of: registry))
+            let kind = document.text(document.member("kind")), let registry = document.member("registry"),
+            let index = document.text(document.member("index-url", of: registry))
         else { throw malformed }
         self.kind = kind
         indexURL = index
         name = LoggableText(
             reviewed: "a registry's name from cargo's configuration",
-            unredacted: text(document.member("name", of: registry)) ?? index)
-        loginURL = text(document.member("login-url")).map {
+            unredacted: document.text(document.member("name", of: registry)) ?? index)
+        loginURL = document.text(document.member("login-url")).map {
             LoggableText(reviewed: "a page that the registry names", unredacted: $0)
         }
         token = document.member("token").flatMap { try? document.secret($0, as: Password.self) }

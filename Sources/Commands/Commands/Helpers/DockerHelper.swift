@@ -102,11 +102,9 @@ enum DockerHelper {
                 .badData, "helper.malformed", "standard input isn't a request from docker",
                 hint: "pass a JSON object with ServerURL, Username and Secret")
         }
-        func text(_ name: StaticString) -> String? {
-            document.member(name).flatMap { try? document.publicText($0, limit: 8192) }
-        }
-        guard let server = text("ServerURL"), let registry = RegistryName(server) else { throw noServer }
-        guard let user = text("Username"), !user.isEmpty else { throw noUser }
+        guard let server = document.text(document.member("ServerURL")), let registry = RegistryName(server)
+        else { throw noServer }
+        guard let user = document.text(document.member("Username")), !user.isEmpty else { throw noUser }
         guard let member = document.member("Secret"), let secret = try? document.secret(member, as: Password.self),
             !secret.isEmpty
         else {

@@ -21,25 +21,21 @@ enum KubectlHelper {
         }
         var answer = SecretBuilder()
         try answer.append(
-            publicText: "{\"apiVersion\":\"\(version(context).rawValue)\",\"kind\":\"ExecCredential\",\"status\":")
+            publicText: "{\"apiVersion\":\"\(version(context))\",\"kind\":\"ExecCredential\",\"status\":")
         try answer.append(status.finish(as: MessageBody.self))
         try answer.append(publicText: "}\n")
         try context.output.write(secret: answer.finish(as: MessageBody.self))
         return .success
     }
 
-    private enum Version: String {
-        case first = "client.authentication.k8s.io/v1"
-        case beta = "client.authentication.k8s.io/v1beta1"
-    }
-
     /// The version of the answer has to be that of the question; a call by hand gets the newest.
-    private static func version(_ context: CommandContext) -> Version {
+    private static func version(_ context: CommandContext) -> String {
+        let newest = "client.authentication.k8s.io/v1"
         guard let text = context.environment["KUBERNETES_EXEC_INFO"],
             let document = try? JSONDocument(Secret(copying: Array(text.utf8).span)),
             let version = document.member("apiVersion"),
             let name = try? document.publicText(version, limit: 256)
-        else { return .first }
-        return Version(rawValue: name) ?? .first
+        else { return newest }
+        return name == "client.authentication.k8s.io/v1beta1" ? name : newest
     }
 }

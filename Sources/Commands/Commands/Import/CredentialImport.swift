@@ -7,6 +7,8 @@ package struct CredentialImport: Sendable {
     package private(set) var skippedCount = 0
     /// Which these are, as far as their formats name them, and why; no more than a person reads.
     package private(set) var skippedNames: [LogMessage] = []
+    /// How many of the entries aren't among these.
+    private(set) var unnamedCount = 0
     /// The files from which the secrets can be removed.
     package var files: [PlainSecretFile] = []
 
@@ -56,7 +58,13 @@ package struct CredentialImport: Sendable {
 
     package mutating func skip(_ name: LogMessage? = nil) {
         skippedCount += 1
-        if let name, skippedNames.count < 10 { skippedNames.append(name) }
+        if let name, skippedNames.count < 10 { skippedNames.append(name) } else { unnamedCount += 1 }
+    }
+
+    /// Leaves out several entries, which one line names.
+    mutating func skip(_ count: Int, as line: LogMessage) {
+        skippedCount += count
+        skippedNames.append(line)
     }
 }
 

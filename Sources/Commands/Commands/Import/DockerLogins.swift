@@ -103,7 +103,7 @@ package enum DockerLogins {
             try await result.add(
                 service: service, account: tokenAccount, label: "Registry: \(trimmed)", secret: identity, name: name)
         }
-        let given = document.member("username", of: login).flatMap { try? document.publicText($0, limit: 8192) }
+        let given = document.text(document.member("username", of: login))
         var user = given ?? ""
         var password = try secret("password")
         if let auth = try secret("auth", as: MessageBody.self) {

@@ -132,16 +132,6 @@ enum ImportCommand {
         "usage: latchkey import SOURCE [FILE], with SOURCE one of \(LogMessage.joined(Source.allCases.map { "\($0.name)" }))"
     }
 
-    /// The credentials from the source, and the ones left out.
-    struct Read {
-        let store: any CredentialStore
-        let skippedCount: Int
-        var skippedNames: [LogMessage] = []
-        /// The number of credentials that were left out and don't have a name in the source.
-        var unnamedCount = 0
-        var files: [PlainSecretFile] = []
-    }
-
     enum Source: String, CaseIterable {
         case git
         case gcm
@@ -170,18 +160,20 @@ enum ImportCommand {
             }
         }
 
-        func read(_ file: String?, _ arguments: ParsedArguments, _ context: CommandContext) async throws -> Read {
+        func read(
+            _ file: String?, _ arguments: ParsedArguments, _ context: CommandContext
+        ) async throws -> CredentialImport {
             let path = AbsolutePath.of(file ?? usualPath(context.environment))
             do {
                 switch self {
-                case .git: return Read(try await GitCredentials.read(path))
-                case .netrc: return Read(try await NetrcLogins.read(path))
-                case .pypirc: return Read(try await PyPILogins.read(path))
+                case .git: return try await GitCredentials.read(path)
+                case .netrc: return try await NetrcLogins.read(path)
+                case .pypirc: return try await PyPILogins.read(path)
                 case .gcm, .docker, .cargo: return try await withKeyring(path, isNamed: file != nil, context)
-                case .gh: return Read(try await GitHubHosts.read(path))
-                case .pythonKeyring: return Read(try await PythonKeyringFile.read(path))
+                case .gh: return try await GitHubHosts.read(path)
+                case .pythonKeyring: return try await PythonKeyringFile.read(path)
                 case .libsecretFile:
-                    return Read(try await LibsecretFile.read(path) { try passphrase(arguments, context) })
+                    return try await LibsecretFile.read(path) { try passphrase(arguments, context) }
                 case .collection: return try await collection(file, context)
                 }
             } catch let error as ImportError {
@@ -231,9 +223,10 @@ enum ImportCommand {
         }
 
         /// Everything in a collection: what is the store's own goes before what another program calls the same.
-        private func collection(_ name: String?, _ context: CommandContext) async throws -> Read {
+        private func collection(_ name: String?, _ context: CommandContext) async throws -> CredentialImport {
             let collection = try keyringCollection(name, context)
-            let store = try InMemoryStore()
+            var read = try CredentialImport()
+            let store = read.store
             let skipped = try await collection.copyForeign(to: store, compares: true, deadline: context.deadline)
             var differing = Set(skipped.differing)
             let own = Transfer(from: collection, to: store, mode: .copy, replaces: true)
@@ -252,13 +245,14 @@ enum ImportCommand {
                     if let other, !other.secret.matches(kept.secret) { differing.insert(duplicate.key) }
                 }
             }
-            let keys = differing.sorted { $0.isListed(before: $1) }
-            let shapeless = LogMessage.counted(skipped.unknownCount, "item", "items")
-            return Read(
-                store: store, skippedCount: skipped.unknownCount + keys.count,
-                skippedNames: keys.prefix(10).map { "\($0), of which another secret was imported" }
-                    + (skipped.unknownCount > 0 ? ["\(shapeless) of other programs; --items takes these too"] : []),
-                unnamedCount: max(0, keys.count - 10))
+            for key in differing.sorted(by: { $0.isListed(before: $1) }) {
+                read.skip("\(key), of which another secret was imported")
+            }
+            if skipped.unknownCount > 0 {
+                let shapeless = LogMessage.counted(skipped.unknownCount, "item", "items")
+                read.skip(skipped.unknownCount, as: "\(shapeless) of other programs; --items takes these too")
+            }
+            return read
         }
 
         func keyringCollection(_ name: String?, _ context: CommandContext) throws -> SecretServiceStore {
@@ -275,21 +269,13 @@ enum ImportCommand {
     }
 }
 
-extension ImportCommand.Read {
-    init(_ read: CredentialImport) {
-        self.init(
-            store: read.store, skippedCount: read.skippedCount, skippedNames: read.skippedNames,
-            unnamedCount: read.skippedCount - read.skippedNames.count, files: read.files)
-    }
-}
-
 extension ImportCommand.Source {
     /// The credentials in a program's plain-text file, and those of its own helper in the keyring.
     ///
     /// - Parameter isNamed: whether the path is on the command line. If so, only the file is read, and the file must
     ///   exist.
-    func withKeyring(_ path: String, isNamed: Bool, _ context: CommandContext) async throws -> ImportCommand.Read {
-        if isNamed { return ImportCommand.Read(try await file(path, context.environment)) }
+    func withKeyring(_ path: String, isNamed: Bool, _ context: CommandContext) async throws -> CredentialImport {
+        if isNamed { return try await file(path, context.environment) }
         let found: CredentialImport? = try await nilIf(
             { (error: any Error) in (error as? ImportError)?.isAbsence ?? false },
             awaiting: await file(path, context.environment))
@@ -311,7 +297,7 @@ extension ImportCommand.Source {
                 read.skip("\(name) in the keyring")
             }
         }
-        return ImportCommand.Read(read)
+        return read
     }
 
     private func file(_ path: String, _ environment: ProgramEnvironment) async throws -> CredentialImport {

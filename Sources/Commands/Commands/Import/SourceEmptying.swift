@@ -22,7 +22,7 @@ struct SourceEmptying {
     }
 
     /// Throws where the file stays unchanged, with a message that says so.
-    func run(_ read: ImportCommand.Read, isRehearsal: Bool, _ context: CommandContext) async throws {
+    func run(_ read: CredentialImport, isRehearsal: Bool, _ context: CommandContext) async throws {
         guard !read.files.isEmpty else {
             context.output.note("no plain-text file contains any of these")
             return
@@ -56,11 +56,11 @@ struct SourceEmptying {
     }
 
     /// For an import that fails before.
-    func tellKept(_ read: ImportCommand.Read, _ context: CommandContext) {
+    func tellKept(_ read: CredentialImport, _ context: CommandContext) {
         if !read.files.isEmpty { context.output.note("\(names(read)) is unchanged") }
     }
 
-    private func names(_ read: ImportCommand.Read) -> LogMessage {
+    private func names(_ read: CredentialImport) -> LogMessage {
         guard let first = read.files.first else { return "" }
         let others = read.files.count - 1
         return others == 0 ? name(first) : "\(name(first)) with \(LogMessage.counted(others, "other", "others"))"

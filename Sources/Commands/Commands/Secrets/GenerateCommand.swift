@@ -80,7 +80,15 @@ extension CommandContext {
                 .cannotWrite, "secret.exists", "\"\(key)\" already has a secret, which was not changed",
                 hint: "add --force to replace the secret")
         }
-        try await confirmReplacing(key, in: store)
+        let isAgreed = try mapError(
+            { (error: PromptError) in
+                CommandFailure(error, otherwise: "add --force to replace the secret without a question")
+            }, of: prompt.confirm("Replace the secret for \(key)?"))
+        guard isAgreed else {
+            throw CommandFailure(
+                .refused, "secret.kept", "the secret for \"\(key)\" was not changed",
+                hint: "answer y, or add --force to replace the secret without a question")
+        }
         return .matches(version)
     }
 }

@@ -78,19 +78,6 @@ enum SetCommand {
 }
 
 extension CommandContext {
-    /// Asks the person before the secret under a key is lost. Throws where they want to keep it.
-    func confirmReplacing(_ key: CredentialKey, in store: any CredentialStore) async throws {
-        guard try await store.read(key, as: Password.self, deadline: deadline) != nil,
-            try !mapError(
-                { (error: PromptError) in
-                    CommandFailure(error, otherwise: "add --force to replace the secret without a question")
-                }, of: prompt.confirm("Replace the secret for \(key)?"))
-        else { return }
-        throw CommandFailure(
-            .refused, "secret.kept", "the secret for \"\(key)\" was not changed",
-            hint: "answer y, or add --force to replace the secret without a question")
-    }
-
     /// `find`, for a secret that may be new: the account of a service's first one is the login name, unless named.
     func findOrName(
         _ name: CredentialName, in view: StoreView

@@ -1,19 +1,11 @@
 /// Transfers credentials one after another, and shows what became of each.
-package struct TransferRun {
-    private let transfer: Transfer
-    private let work: StaticString
-    private let isRehearsal: Bool
-    private let showsJSON: Bool
-
-    /// - Parameters:
-    ///   - work: what a progress bar says.
-    ///   - isRehearsal: whether nothing is changed.
-    package init(transfer: Transfer, work: StaticString, isRehearsal: Bool, showsJSON: Bool) {
-        self.transfer = transfer
-        self.work = work
-        self.isRehearsal = isRehearsal
-        self.showsJSON = showsJSON
-    }
+struct TransferRun {
+    let transfer: Transfer
+    /// What a progress bar says.
+    let work: StaticString
+    /// Whether nothing is changed.
+    let isRehearsal: Bool
+    let showsJSON: Bool
 
     private struct Row {
         let key: CredentialKey
@@ -29,7 +21,7 @@ package struct TransferRun {
     /// couldn't be transferred: the target already had other secrets under these names, or there was a conflict.
     ///
     /// - Parameter items: that go along, where the stores take them.
-    package func run(
+    func run(
         _ keys: [CredentialKey], items: [Item] = [], _ context: CommandContext
     ) async throws -> ExitStatus {
         var rows: [Row] = []

@@ -120,19 +120,16 @@ struct KubectlSetup {
                 .refused, "setup.unusable", "kubectl can't read its configuration, so it wasn't changed",
                 hint: "run kubectl config view to see why")
         }
-        func text(_ value: JSONValue?) -> String? {
-            value.flatMap { try? document.publicText($0, limit: 8192) }
-        }
         let users = document.member("users").map { document.elements(of: $0) } ?? []
-        guard let user = users.first(where: { text(document.member("name", of: $0)) == provider }) else {
+        guard let user = users.first(where: { document.text(document.member("name", of: $0)) == provider }) else {
             return .missing
         }
         guard let content = document.member("user", of: user), document.members(of: content).count == 1,
             let exec = document.member("exec", of: content), let given = document.member("args", of: exec)
         else { return .other }
-        let words = document.elements(of: given).map(text)
+        let words = document.elements(of: given).map { document.text($0) }
         guard words.starts(with: ["helper", "kubectl", provider]) else { return .other }
-        return .ours(isSame: words == arguments && text(document.member("command", of: exec)) == program)
+        return .ours(isSame: words == arguments && document.text(document.member("command", of: exec)) == program)
     }
 
     /// The contexts with the user of this name.

@@ -67,16 +67,15 @@ struct SetupRecords: Sendable {
         guard let bytes = try? PrivateFile.read(path(name), limit: 64 << 10, followsLinks: false),
             let document = try? JSONDocument(Secret(copying: bytes.span))
         else { return nil }
-        func text(_ name: StaticString) -> String? {
-            document.member(name).flatMap { try? document.publicText($0, limit: 8192) }
-        }
-        guard let file = text("file"), let removed = text("removed"), let inserted = text("inserted") else {
-            return nil
-        }
+        guard let file = document.text(document.member("file")),
+            let removed = document.text(document.member("removed")),
+            let inserted = document.text(document.member("inserted"))
+        else { return nil }
         let isNew = document.member("is_new").flatMap { try? document.boolean($0) } ?? false
         let place = document.member("place").flatMap { try? document.integer($0) } ?? 0
         return SetupRecord(
-            file: file, removed: removed, inserted: inserted, place: Int(place), isNew: isNew, link: text("link"))
+            file: file, removed: removed, inserted: inserted, place: Int(place), isNew: isNew,
+            link: document.text(document.member("link")))
     }
 
     func write(_ name: String, _ record: SetupRecord) throws(CommandFailure) {

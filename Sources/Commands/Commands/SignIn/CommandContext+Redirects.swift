@@ -160,10 +160,7 @@ extension CommandFailure {
 }
 
 extension ProviderConfiguration {
-    var builtIn: BuiltInProvider? {
-        guard case .builtIn(let service, _) = server else { return nil }
-        return BuiltInProvider.named(service)
-    }
+    var builtIn: BuiltInProvider? { server.service }
 
     /// Whether the client registers itself or needs no registration.
     var needsNoRegistration: Bool {

@@ -131,10 +131,7 @@ extension ProviderName {
 
 extension ProviderConfiguration {
     /// Whether the server is found by the account (AT Protocol).
-    var findsServerByAccount: Bool {
-        guard case .builtIn(let service, _) = server else { return false }
-        return BuiltInProvider.named(service)?.findsServerByAccount ?? false
-    }
+    var findsServerByAccount: Bool { builtIn?.findsServerByAccount ?? false }
 
     /// - Parameter redirect: in place of the configured one.
     fileprivate func atProtocol(redirect other: RedirectURI?) throws -> ATProtocolConfiguration {

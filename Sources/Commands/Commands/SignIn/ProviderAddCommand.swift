@@ -190,7 +190,7 @@ enum ProviderAddCommand {
         let configuration = ProviderConfiguration(
             name: name, server: server, clientID: BuiltInProvider.unregisteredClientID)
         let advice = CommandContext.registrationAdvice(for: configuration, then: "provider add \(name) …")
-        return registersPrograms(server) ? "\(advice); or add --register" : advice
+        return server.service?.registersPrograms ?? true ? "\(advice); or add --register" : advice
     }
 
     private static func configuration(_ arguments: ParsedArguments) throws -> ProviderConfiguration {
@@ -209,7 +209,7 @@ enum ProviderAddCommand {
         }
         let registers = arguments.has(register)
         if registers {
-            guard registersPrograms(server) else {
+            guard server.service?.registersPrograms ?? true else {
                 throw CommandFailure(
                     .usage, "provider.register", "this service doesn't register clients by itself",
                     hint: "register a client on the service's page, and pass its --client-id")
@@ -223,8 +223,7 @@ enum ProviderAddCommand {
             }
         }
         let placeholder = registers || resource != nil ? BuiltInProvider.unregisteredClientID : nil
-        var standard: String?
-        if case .builtIn(let service, _) = server { standard = BuiltInProvider.named(service)?.standardClientID }
+        let standard = server.service?.standardClientID
         guard let clientID = arguments.value(SignInOptions.clientID) ?? placeholder ?? standard else {
             throw CommandFailure(
                 .usage, "provider.no-client-id", "the provider \(name) needs a client ID",
@@ -334,23 +333,14 @@ enum ProviderAddCommand {
         }
     }
 
-    private static func registersPrograms(_ server: ProviderConfiguration.Server) -> Bool {
-        switch server {
-        case .issuer: true
-        case .builtIn(let service, _): BuiltInProvider.named(service)?.registersPrograms == true
-        }
-    }
-
     /// Registers the client at a service's host: once for each host, because the store contains the result.
     static func registerAtHost(
         _ configuration: inout ProviderConfiguration, _ context: CommandContext
     ) async throws {
-        guard case .builtIn(let service, let host) = configuration.server,
-            let builtIn = BuiltInProvider.named(service)
-        else { return }
+        guard let builtIn = configuration.builtIn else { return }
         let asked = try configuration.provider()
         var choices = BuiltInProvider.Choices(name: configuration.name, clientID: configuration.clientID)
-        (choices.host, choices.scopes, choices.redirect) = (host, asked.scopes, asked.redirect)
+        (choices.host, choices.scopes, choices.redirect) = (configuration.host, asked.scopes, asked.redirect)
         let http = context.http(certificateFile: configuration.certificateFile)
         let provider = try await builtIn.registered(
             choices, as: "Latchkey", keptIn: try await context.store(of: configuration),

@@ -10,6 +10,12 @@ struct ProviderConfiguration: Sendable {
         case issuer(String)
         /// One that is built in, such as `github`; `nil` for its own host.
         case builtIn(String, host: String?)
+
+        /// The built-in service; `nil` for an issuer.
+        var service: BuiltInProvider? {
+            guard case .builtIn(let name, _) = self else { return nil }
+            return BuiltInProvider.named(name)
+        }
     }
 
     let name: ProviderName
@@ -236,11 +242,7 @@ struct ProviderConfiguration: Sendable {
         self.clientID = clientID
         func texts(_ member: StaticString) throws(JSONError) -> [String] {
             guard let list = document.member(member) else { return [] }
-            var texts: [String] = []
-            for element in document.elements(of: list) {
-                texts.append(try document.publicText(element, limit: 4096))
-            }
-            return texts
+            return try document.publicTexts(list, limit: 4096)
         }
         scopes = try texts("scopes")
         origins = try texts("origins").map { text throws(JSONError) in

@@ -22,7 +22,7 @@ extension EncodedForm {
     static func all(of secret: Span<UInt8>, canary: Int) -> [EncodedForm] {
         let plain = secret.indices.map { secret[$0] }
         // Eight hexadecimal digits in a row are in any log; sixteen of a secret's are not.
-        let fragment = min(plain.count, plain.allSatisfy(isHexadecimal) ? 16 : 8)
+        let fragment = min(plain.count, plain.allSatisfy({ ASCII.hexValue($0) != nil }) ? 16 : 8)
         var forms: [EncodedForm] = []
 
         func add(_ encoding: LeakEncoding, _ bytes: [UInt8], fragment: Int) {
@@ -75,10 +75,6 @@ extension EncodedForm {
 
     private static let upperDigits = Array("0123456789ABCDEF".utf8)
     private static let lowerDigits = Array("0123456789abcdef".utf8)
-
-    private static func isHexadecimal(_ byte: UInt8) -> Bool {
-        upperDigits.contains(byte) || lowerDigits.contains(byte)
-    }
 
     private static func pair(_ byte: UInt8, _ digits: [UInt8]) -> [UInt8] {
         [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
@@ -362,8 +358,7 @@ struct DecodedText {
     /// `dump` indents each.
     private static let longestGap = 32
 
-    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
-    private static let isOfWord = (0...255).map { isDigit($0) || (0x61...0x7A).contains($0 | 0x20) }
+    private static let isOfWord = (0...255).map { ASCII.isDigit($0) || (0x61...0x7A).contains($0 | 0x20) }
 
     private static func numbers(in stream: [UInt8]) -> DecodedText {
         var text = DecodedText(.byteList)
@@ -389,7 +384,7 @@ struct DecodedText {
                 offset += isEscape && "nrt".utf8.contains(bytes[start + 1]) ? 2 : 1
                 continue
             }
-            guard stream[start..<offset].allSatisfy(isDigit) else { continue }
+            guard stream[start..<offset].allSatisfy(ASCII.isDigit) else { continue }
             let isByte = offset - start <= 3 && number(stream[start..<offset], radix: 10)! <= 255
             if let last = row.last, !isByte || start - last.end > longestGap { finish() }
             if isByte { row.append((start, offset)) }

@@ -191,16 +191,12 @@ extension LeakAudit {
         var names = ""
         var folders = [path]
         while let folder = folders.popLast() {
-            for name in try Self.names(in: folder) {
+            for name in try Self.reading(folder, FileSystem.names(in: folder)).sorted() {
                 let entry = folder + "/" + name
                 names += entry + "\n"
-                var status = stat()
-                guard unsafe lstat(entry, &status) == 0 else { throw CaptureFailed(path: entry, number: errno) }
-                switch status.st_mode & S_IFMT {
-                case S_IFDIR: folders.append(entry)
-                case S_IFREG: try capture(file: entry)
-                default: break
-                }
+                let status = try Self.reading(entry, FileStatus.ofLink(at: entry))
+                if status.isDirectory { folders.append(entry) }
+                if status.isRegularFile { try capture(file: entry) }
             }
         }
         capture(names, as: "names of files in \(path)")
@@ -210,7 +206,10 @@ extension LeakAudit {
     ///
     /// Throws when it can't be read, and for a link.
     public func capture(file path: String) throws(CaptureFailed) {
-        capture(try Self.contents(of: path), as: path)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { throw CaptureFailed(path: path, number: errno) }
+        defer { close(descriptor) }
+        capture(try Self.reading(path, DescriptorBytes.all(of: descriptor, limit: .max)), as: path)
     }
 
     /// Searches the arguments and the environment at the start of a running process (proc(5)).
@@ -220,20 +219,10 @@ extension LeakAudit {
         for part in ["cmdline", "environ"] { try capture(file: "/proc/\(number)/\(part)") }
     }
 
-    private static func names(in folder: String) throws(CaptureFailed) -> [String] {
-        try mapError(
-            { (error: SystemErrorNumber) in CaptureFailed(path: folder, number: error.number) },
-            of: FileSystem.names(in: folder)
-        ).sorted()
-    }
-
-    private static func contents(of path: String) throws(CaptureFailed) -> [UInt8] {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { throw CaptureFailed(path: path, number: errno) }
-        defer { close(descriptor) }
-        return try mapError(
-            { (error: SystemErrorNumber) in CaptureFailed(path: path, number: error.number) },
-            of: DescriptorBytes.all(of: descriptor, limit: .max))
+    private static func reading<Value>(
+        _ path: String, _ value: @autoclosure () throws(SystemErrorNumber) -> Value
+    ) throws(CaptureFailed) -> Value {
+        try mappingError({ (error: SystemErrorNumber) in CaptureFailed(path: path, number: error.number) }, value)
     }
 }
 

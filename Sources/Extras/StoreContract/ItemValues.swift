@@ -57,11 +57,7 @@ extension ItemStore {
     /// Returns an item's content type, and the bytes of its secret in plain text.
     package func exposed(_ id: ItemID) async throws(StoreError) -> (bytes: [UInt8], contentType: String)? {
         guard let found = try await read(id, as: ItemContent.self, deadline: .standard) else { return nil }
-        let bytes = found.secret.withExposedBytes { span in
-            var copy: [UInt8] = []
-            for index in span.indices { copy.append(span[index]) }
-            return copy
-        }
+        let bytes = found.secret.withExposedBytes { bytes in bytes.indices.map { bytes[$0] } }
         return (bytes, found.item.contentType)
     }
 
@@ -88,12 +84,7 @@ extension ItemStore {
 package func code<Result: ~Copyable>(
     of body: () async throws(StoreError) -> Result
 ) async -> StoreError.Code? {
-    do throws(StoreError) {
-        _ = try await body()
-        return nil
-    } catch {
-        return error.code
-    }
+    await failure(StoreError.self, awaiting: try await body())?.code
 }
 
 func expect(

@@ -1,5 +1,6 @@
 internal import LatchkeyCredentials
 internal import LatchkeyLog
+internal import Synchronization
 
 extension ContractCase {
     /// A second look at the same place.
@@ -71,21 +72,20 @@ extension ContractCase {
         ContractCase("a lease lets one task at a time change what it read") { context in
             let key = try context.key("counter")
             try await context.save([0, 0], key)
-            let inside = SharedCount()
+            let inside = Box(Atomic(0))
             let count = context.times(20)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<count {
                     group.addTask {
-                        let lease = try await context.store.exclusiveAccess(
-                            to: key, in: context.leases, deadline: context.timeout)
-                        let others = inside.add(1) - 1
+                        let lease = try await context.lease(key)
+                        let others = inside.value.add(1, ordering: .sequentiallyConsistent).oldValue
                         try context.expect(others == 0, "\(others) other tasks hold the lease")
                         guard let seen = try await context.read(key), seen.bytes.count == 2 else {
                             throw ContractViolation("a saved credential is missing")
                         }
                         let number = Int(seen.bytes[0]) << 8 + Int(seen.bytes[1]) + 1
                         try await context.save([UInt8(number >> 8), UInt8(number & 255)], key)
-                        inside.add(-1)
+                        inside.value.subtract(1, ordering: .sequentiallyConsistent)
                         lease.release()
                     }
                 }
@@ -96,37 +96,29 @@ extension ContractCase {
         ContractCase("a lease is freed when its value dies") { context in
             let key = try context.key("ada")
             for _ in 0..<3 {
-                let lease = try await context.store.exclusiveAccess(
-                    to: key, in: context.leases, deadline: context.timeout)
+                let lease = try await context.lease(key)
                 _ = consume lease
             }
         },
         ContractCase("a lease in use is busy at the deadline; the lease of another key is free") { context in
             let key = try context.key("ada")
-            let lease = try await context.store.exclusiveAccess(
-                to: key, in: context.leases, deadline: context.timeout)
+            let lease = try await context.lease(key)
             // A store that asks others where its leases are may be out of time before it gets to wait for this one.
             try await context.expect(.busy, or: .timedOut, from: "a second lease") { () async throws(StoreError) in
                 _ = try await context.store.exclusiveAccess(
                     to: key, in: context.leases, deadline: .after(.milliseconds(20)))
             }
-            let other = try await context.store.exclusiveAccess(
-                to: try context.key("bob"), in: context.leases, deadline: context.timeout)
+            let other = try await context.lease(try context.key("bob"))
             other.release()
             lease.release()
-            let again = try await context.store.exclusiveAccess(
-                to: key, in: context.leases, deadline: context.timeout)
+            let again = try await context.lease(key)
             again.release()
         },
         ContractCase("waiting for a lease ends with the task") { context in
             let key = try context.key("ada")
-            let lease = try await context.store.exclusiveAccess(
-                to: key, in: context.leases, deadline: context.timeout)
+            let lease = try await context.lease(key)
             let waiting = Task { () async -> StoreError.Code? in
-                await failure(
-                    StoreError.self,
-                    awaiting: try await context.store.exclusiveAccess(
-                        to: key, in: context.leases, deadline: context.timeout))?.code
+                await failure(StoreError.self, awaiting: try await context.lease(key))?.code
             }
             waiting.cancel()
             let code = await waiting.value
@@ -169,13 +161,13 @@ extension ContractCase {
             let new = [UInt8](repeating: 0x6E, count: 5000)
             for round in 0..<context.times(20) {
                 try await context.save(old, key)
-                let started = SharedCount()
+                let started = Box(Atomic(0))
                 try await withThrowingTaskGroup(of: StoreError?.self) { group in
                     group.addTask {
-                        started.add(1)
+                        started.value.add(1, ordering: .sequentiallyConsistent)
                         return await failure(StoreError.self, awaiting: try await context.save(new, key))
                     }
-                    while started.value == 0 { await Task.yield() }
+                    while started.value.load(ordering: .sequentiallyConsistent) == 0 { await Task.yield() }
                     // A different moment each round: the more rounds, the further into the call.
                     for _ in 0..<round * round { await Task.yield() }
                     group.cancelAll()
@@ -228,6 +220,10 @@ enum ContractOperation: String, CaseIterable, Sendable {
 }
 
 extension ContractContext {
+    func lease(_ key: CredentialKey) async throws(StoreError) -> Lease {
+        try await store.exclusiveAccess(to: key, in: leases, deadline: timeout)
+    }
+
     /// Runs one operation that would succeed, and change something where it can.
     func run(_ operation: ContractOperation, on key: CredentialKey, deadline: Deadline) async throws(StoreError) {
         let secret = Secret<Password>(copying: Array((canary + " new").utf8).span)

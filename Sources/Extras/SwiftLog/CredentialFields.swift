@@ -42,15 +42,6 @@ enum CredentialFields {
             && value.indices.contains { isLetter(value[$0]) }
     }
 
-    /// Whether a key says that its value is the name of another value.
-    static func isName(_ key: Span<UInt8>) -> Bool { SecretFieldName.isWhole(key, "name", "key") }
-
-    /// Whether a key has the value of such a name.
-    static func isValue(_ key: Span<UInt8>) -> Bool { SecretFieldName.isWhole(key, "value", "values") }
-
-    /// Whether a number under this name is a count and not a credential, as with `tokens`.
-    static func isCountable(_ name: Span<UInt8>) -> Bool { SecretFieldName.isPlural(name, 0..<name.count) }
-
     // MARK: - By the sign
 
     /// `token=…`, `"token": …`

@@ -52,8 +52,9 @@
             // A value may hold another one many times over, which takes no memory: so each costs something.
             text.charge(2)
             let string = Self.text(of: value) ?? ""
+            // Under a plural name, such as `tokens`, a number is a count and not a credential.
             if let key, CredentialFields.isCredentialKey(key.utf8.span, of: string.utf8.span),
-                !(CredentialFields.isCountable(key.utf8.span) && Self.isNumber(value))
+                !(SecretFieldName.isPlural(key.utf8.span, 0..<key.utf8.count) && Self.isNumber(value))
             {
                 return ForeignText.withheld
             }
@@ -79,13 +80,13 @@
                 text.charge(values.count / 16)
                 var parts: [String] = []
                 // ["name": "Authorization", "value": "…"]
-                let named = values.first { CredentialFields.isName($0.key.utf8.span) }.flatMap {
+                let named = values.first { SecretFieldName.isWhole($0.key.utf8.span, "name", "key") }.flatMap {
                     Self.text(of: $0.value)
                 }
                 for (key, value) in values.sorted(by: { $0.key < $1.key }) {
                     guard text.metadataByteCount > 0, parts.count < 1000 else { break }
                     let shownKey = text.shownInMetadata(key)
-                    let isValue = CredentialFields.isValue(key.utf8.span)
+                    let isValue = SecretFieldName.isWhole(key.utf8.span, "value", "values")
                     parts.append(
                         "\(shownKey): \(shown(value, of: isValue ? named ?? key : key, depth: depth + 1, through: &text))"
                     )

@@ -119,7 +119,8 @@ final class AuthorizationService: Sendable {
     }
 
     private func stray(_ input: Input) -> LoopbackResponse {
-        if input.hasAuthorization || input.hasBody { state.withLock { $0.record.strayCredentials = true } }
+        let hasCredentials = input.authorization != nil || !input.body.value.isEmpty
+        if hasCredentials { state.withLock { $0.record.strayCredentials = true } }
         return LoopbackResponse(status: 204)
     }
 
@@ -179,9 +180,6 @@ struct Input {
     let path: String
     /// The values of all `DPoP` fields.
     let proofs: [String]
-
-    var hasAuthorization: Bool { authorization != nil }
-    var hasBody: Bool { !body.value.isEmpty }
 
     init(_ request: consuming LoopbackRequest) {
         let type = request.field("Content-Type")?.lowercased().prefix { $0 != ";" }.split { $0 == " " || $0 == "\t" }

@@ -7,11 +7,9 @@ struct FormFields: Sendable {
 
     static let none = FormFields(values: [:])
     static let maximumCount = 64
+}
 
-    private init(values: [String: KeptSecret]) {
-        self.values = values
-    }
-
+extension FormFields {
     /// Returns `nil` when an escape is malformed, a name comes twice (RFC 6749 section 3.1), or there are too many.
     init?(_ text: borrowing Secret<MessageBody>) {
         let parsed = text.withExposedBytes { bytes -> [String: KeptSecret]? in

@@ -7,16 +7,9 @@ extension AuthorizationService {
     /// RFC 7591 section 3: anyone may register a client with redirect addresses.
     func register(_ input: Input) -> LoopbackResponse {
         guard let document = try? JSONDocument(input.body.value.duplicate()),
-            let list = document.member("redirect_uris")
+            let list = document.member("redirect_uris"), let redirects = try? document.publicTexts(list, limit: 2048),
+            !redirects.isEmpty, redirects.allSatisfy(Self.isRegistrable)
         else { return .oauthError("invalid_redirect_uri", status: 400) }
-        var redirects: [String] = []
-        for element in document.elements(of: list) {
-            guard let text = try? document.publicText(element, limit: 2048), Self.isRegistrable(text) else {
-                return .oauthError("invalid_redirect_uri", status: 400)
-            }
-            redirects.append(text)
-        }
-        guard !redirects.isEmpty else { return .oauthError("invalid_redirect_uri", status: 400) }
         let method =
             document.member("token_endpoint_auth_method").flatMap { try? document.publicText($0, limit: 64) }
             ?? "client_secret_basic"

@@ -106,7 +106,11 @@ import TestServices
         try await fuzz(samples, words: words) { input in
             let text = String(decoding: input, as: UTF8.self)
             guard let identifier = try? AccountIdentifier(text) else { return false }
-            let name = identifier.logMessage.text
+            let name =
+                switch identifier {
+                case .handle(let handle): handle.logMessage.text
+                case .did(let did): did.logMessage.text
+                }
             guard name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), try AccountIdentifier(name) == identifier
             else { throw Violation() }
             return true

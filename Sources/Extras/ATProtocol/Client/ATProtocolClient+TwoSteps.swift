@@ -265,8 +265,7 @@ extension KeptAuthorization {
         guard let format = document.member("latchkey_pending"), try document.integer(format) == Self.format,
             let end = document.member("expires_at"), let list = document.member("scopes")
         else { throw JSONError(.wrongType) }
-        var scopes: [String] = []
-        for element in document.elements(of: list) { scopes.append(try document.publicText(element, limit: 4096)) }
+        let scopes = try document.publicTexts(list, limit: 4096)
         guard let scopeList = try? ScopeList(scopes) else { throw JSONError(.wrongType) }
         did = try text("did", document)
         account = try text("account", document)

@@ -55,21 +55,13 @@ public struct DID: Sendable, Hashable, Loggable {
 }
 
 /// The account to sign in: a handle, or a DID.
-package enum AccountIdentifier: Sendable, Hashable, Loggable {
+package enum AccountIdentifier: Sendable, Hashable {
     case handle(ATProtocolHandle)
     case did(DID)
 
     /// Reads either. Throws `.invalidDID` for a text that starts with `did:`, `.invalidHandle` for any other.
     package init(_ text: String) throws(ATProtocolError) {
         self = text.hasPrefix("did:") ? .did(try DID(text)) : .handle(try ATProtocolHandle(text))
-    }
-
-    // Safe: both are public.
-    package var logMessage: LogMessage {
-        switch self {
-        case .handle(let handle): "\(handle)"
-        case .did(let did): "\(did)"
-        }
     }
 }
 
@@ -100,7 +92,7 @@ public struct ATProtocolHandle: Sendable, Hashable, Loggable {
         self.text = lowered
     }
 
-    static func isLabel(_ label: Substring) -> Bool {
+    private static func isLabel(_ label: Substring) -> Bool {
         let bytes = label.utf8
         guard (1...63).contains(bytes.count), bytes.first != 0x2D, bytes.last != 0x2D else { return false }
         return bytes.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }

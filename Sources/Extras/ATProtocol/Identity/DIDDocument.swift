@@ -37,17 +37,13 @@ private struct DocumentReader: ~Copyable {
 
     init(_ body: borrowing Secret<MessageBody>) throws(ATProtocolError) {
         let limits = JSONLimits(byteCount: DIDDocument.maximumByteCount, depth: 8, valueCount: 4096, memberCount: 64)
-        document = try mapError(
-            { (error: JSONError) in ATProtocolError.document(error.problem == .tooLarge ? .tooLarge : .notJSON) },
-            of: Self.read(body, limits))
-    }
-
-    private static func read(
-        _ body: borrowing Secret<MessageBody>, _ limits: JSONLimits
-    ) throws(JSONError) -> JSONDocument {
-        let document = try JSONDocument(body.duplicate(), limits: limits)
-        guard document.root.kind == .object else { throw JSONError(.wrongType) }
-        return document
+        document = try mappingError({ (error: JSONError) in
+            ATProtocolError.document(error.problem == .tooLarge ? .tooLarge : .notJSON)
+        }) { () throws(JSONError) in
+            let document = try JSONDocument(body.duplicate(), limits: limits)
+            guard document.root.kind == .object else { throw JSONError(.wrongType) }
+            return document
+        }
     }
 
     borrowing func text(

@@ -202,18 +202,12 @@ public enum NetworkReach: Sendable, Hashable {
         }
     }
 
-    /// Throws `.addressRefused` for a URL that no request may go to.
+    /// Throws `.addressRefused` for a URL that no request may go to. A host with the form of a handle is a domain name,
+    /// no IP address in any of its forms (inet_aton(3) reads `0x7f.1` and `2130706433`).
     func check(_ url: HTTPURL) throws(ATProtocolError) {
         if self == .development, url.isLoopback { return }
-        guard url.scheme == .https, Self.isPublicName(url.host) else { throw ATProtocolError(.addressRefused) }
-    }
-
-    /// A domain name, no IP address in any of its forms (inet_aton(3) reads `0x7f.1` and `2130706433`).
-    private static func isPublicName(_ host: String) -> Bool {
-        let labels = host.split(separator: ".", omittingEmptySubsequences: false)
-        guard labels.count >= 2, labels.allSatisfy(ATProtocolHandle.isLabel), let last = labels.last?.utf8.first else {
-            return false
+        guard url.scheme == .https, (try? ATProtocolHandle(url.host)) != nil else {
+            throw ATProtocolError(.addressRefused)
         }
-        return (0x61...0x7A).contains(last) && (try? ATProtocolHandle(host)) != nil
     }
 }

@@ -30,7 +30,8 @@ struct TextRecordResponse: Sendable, Hashable {
         for _ in 0..<answerCount {
             let owner = try reader.name()
             let (type, group) = (try reader.number(), try reader.number())
-            try reader.skip(4)
+            // The time to live.
+            _ = (try reader.number(), try reader.number())
             let count = try reader.number()
             let end = try reader.end(after: count)
             if group == 1, owners.contains(owner) {
@@ -60,10 +61,6 @@ private struct MessageReader {
         let number = Int(try byte(position)) << 8 | Int(try byte(position + 1))
         position += 2
         return number
-    }
-
-    mutating func skip(_ count: Int) throws(NameLookupError) {
-        try move(to: position + count)
     }
 
     func end(after count: Int) throws(NameLookupError) -> Int {

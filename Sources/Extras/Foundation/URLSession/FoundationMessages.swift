@@ -41,19 +41,23 @@ extension GuardedRequest {
         request.httpMethod = method.rawValue
         request.httpShouldHandleCookies = false
         for field in fields { request.addValue(field.value, forHTTPHeaderField: field.name) }
-        switch authorization {
-        case .some(let value): request.setValue(value.foundationText, forHTTPHeaderField: "Authorization")
-        case .none: break
-        }
-        switch proof {
-        case .some(let value): request.setValue(value.foundationText, forHTTPHeaderField: "DPoP")
-        case .none: break
-        }
+        request.set(authorization, as: "Authorization")
+        request.set(proof, as: "DPoP")
         switch body {
         case .some(let body): request.httpBody = body.foundationData
         case .none: break
         }
         return request
+    }
+}
+
+extension URLRequest {
+    /// Sets a field to a secret, which is ordinary text from here on.
+    mutating func set(_ value: borrowing Secret<MessageBody>?, as field: String) {
+        switch value {
+        case .some(let value): setValue(value.foundationText, forHTTPHeaderField: field)
+        case .none: break
+        }
     }
 }
 

@@ -116,14 +116,8 @@ extension OAuthAuthenticator {
     ) async throws(Failure) -> URLRequest {
         let signed = try await authenticated(try GuardedRequest(request))
         var result = request
-        switch signed.authorization {
-        case .some(let value): result.setValue(value.foundationText, forHTTPHeaderField: "Authorization")
-        case .none: break
-        }
-        switch signed.proof {
-        case .some(let value): result.setValue(value.foundationText, forHTTPHeaderField: "DPoP")
-        case .none: break
-        }
+        result.set(signed.authorization, as: "Authorization")
+        result.set(signed.proof, as: "DPoP")
         return result
     }
 

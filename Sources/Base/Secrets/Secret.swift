@@ -30,9 +30,7 @@ public struct Secret<Purpose>: ~Copyable, Sendable {
 extension Secret where Purpose: SecretPurpose {
     /// Copies `bytes` into guarded memory. The original is the caller's to wipe.
     public init(copying bytes: Span<UInt8>) {
-        self.init(byteCount: bytes.count) { target in
-            for index in bytes.indices { target[index] = bytes[index] }
-        }
+        self.init(byteCount: bytes.count) { $0.update(from: bytes) }
     }
 
     /// Makes a secret of `byteCount` zero bytes, which `body` fills in place.

@@ -74,3 +74,14 @@ extension Span<UInt8> {
     /// Whether there is nothing but spaces and tabs.
     package var isBlank: Bool { indices.allSatisfy { self[$0] == 0x20 || self[$0] == 0x09 } }
 }
+
+extension MutableSpan<UInt8> {
+    /// Overwrites what is from `start` on with `bytes`, which must fit.
+    package mutating func update(from bytes: Span<UInt8>, at start: Int = 0) {
+        unsafe withUnsafeMutableBytes { target in
+            unsafe bytes.withUnsafeBytes { bytes in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: target[start...]).copyMemory(from: bytes)
+            }
+        }
+    }
+}

@@ -94,9 +94,7 @@ package final class LoopbackTLS: Sendable {
         certificate = Secret(copying: bytes.span)
         // C wants a zero byte at the end.
         self.key = Secret(byteCount: key.byteCount + 1) { target in
-            key.withExposedBytes { bytes in
-                for index in bytes.indices { target[index] = bytes[index] }
-            }
+            key.withExposedBytes { target.update(from: $0) }
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import CLatchkeyMicroHTTPD
 internal import Glibc
 internal import LatchkeySecrets
+internal import LatchkeySystem
 
 /// A response as the library wants it. The body stays in guarded memory; of `Location` the library makes a copy, which
 /// is overwritten when this value dies, after the exchange.
@@ -37,9 +38,7 @@ internal import LatchkeySecrets
     private func add(_ name: String, _ value: borrowing Secret<MessageBody>) {
         // C wants a zero byte at the end.
         let text = Secret<MessageBody>(byteCount: value.byteCount + 1) { target in
-            value.withExposedBytes { bytes in
-                for index in bytes.indices { target[index] = bytes[index] }
-            }
+            value.withExposedBytes { target.update(from: $0) }
         }
         text.withExposedBytes { bytes in
             unsafe bytes.withUnsafeBytes { bytes in

@@ -340,7 +340,7 @@ import TestServices
         try directory.makeFolder("opt")
         // Copied by another process: a program that this one has open for writing can't be started while any other test's
         // new process still shares that descriptor.
-        let copied = "/bin/cp \(BuiltProducts.latchkey().path) opt/latchkey"
+        let copied = try "/bin/cp \(BuiltProducts.latchkey().path) opt/latchkey"
         let made = try await shell("\(copied) && PATH=\(Program.searchPath) opt/latchkey setup docker --yes")
         #expect(made.status == 0, "\(made.errorText)")
         #expect(try entries("home/.local/bin") == ["docker-credential-latchkey"])

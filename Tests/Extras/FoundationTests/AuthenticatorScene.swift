@@ -121,18 +121,19 @@ final class Person: Sendable {
 
     var browser: BrowserUserAgent {
         let follower = PageFollower(http: http)
-        return BrowserUserAgent(.opener { [self] link throws(UserAgentError) in
-            count.withLock { $0 += 1 }
-            await withCheckedContinuation { continuation in
-                let waits = gate.withLock { gate in
-                    gate?.append(continuation)
-                    return gate != nil
+        return BrowserUserAgent(
+            .opener { [self] link throws(UserAgentError) in
+                count.withLock { $0 += 1 }
+                await withCheckedContinuation { continuation in
+                    let waits = gate.withLock { gate in
+                        gate?.append(continuation)
+                        return gate != nil
+                    }
+                    if !waits { continuation.resume() }
                 }
-                if !waits { continuation.resume() }
-            }
-            if Task.isCancelled { throw .cancelled }
-            try await follower.follow(link)
-        })
+                if Task.isCancelled { throw .cancelled }
+                try await follower.follow(link)
+            })
     }
 }
 

@@ -135,7 +135,7 @@ struct BrowserUserAgentTests {
     @Test func `an adopter's own opener gets the link`() async throws {
         let follower = PageFollower(http: Fetched.http)
         try await signIn(
-            BrowserUserAgent { link throws(UserAgentError) in try await follower.follow(link) })
+            BrowserUserAgent(.opener { link throws(UserAgentError) in try await follower.follow(link) }))
         #expect(server.queries.count == 1)
     }
 }

@@ -59,7 +59,7 @@ final class GitHubScene: Sendable {
 
     var browser: BrowserUserAgent {
         let follower = PageFollower(http: CurlTransport())
-        return BrowserUserAgent { link throws(UserAgentError) in try await follower.follow(link) }
+        return BrowserUserAgent(.opener { link throws(UserAgentError) in try await follower.follow(link) })
     }
 
     /// Without the app's secret GitHub takes device codes alone.

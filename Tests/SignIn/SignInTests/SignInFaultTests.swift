@@ -332,22 +332,23 @@ private final class PageKeeper: Sendable {
     private let pages = AsyncStream<String>.makeStream()
 
     var agent: BrowserUserAgent {
-        var agent = BrowserUserAgent { [pages] link throws(UserAgentError) in
-            do {
-                var url = link
-                while true {
-                    let page = try await Fetched.get(url)
-                    guard let location = page.location else {
-                        pages.continuation.yield(page.text)
-                        return
+        var agent = BrowserUserAgent(
+            .opener { [pages] link throws(UserAgentError) in
+                do {
+                    var url = link
+                    while true {
+                        let page = try await Fetched.get(url)
+                        guard let location = page.location else {
+                            pages.continuation.yield(page.text)
+                            return
+                        }
+                        url = location.hasPrefix("/") ? try HTTPURL(url).origin + location : location
                     }
-                    url = location.hasPrefix("/") ? try HTTPURL(url).origin + location : location
+                } catch {
+                    pages.continuation.finish()
+                    throw .unavailable(.pageFailed)
                 }
-            } catch {
-                pages.continuation.finish()
-                throw .unavailable(.pageFailed)
-            }
-        }
+            })
         agent.lastPageTimeout = .seconds(60)
         return agent
     }

@@ -135,7 +135,7 @@ struct SignInServiceTests {
 
     @Test func `a new attempt cancels the old one, which reports that`() async throws {
         let scene = try SignInScene()
-        let waiting = BrowserUserAgent { _ throws(UserAgentError) in }
+        let waiting = BrowserUserAgent(.opener { _ throws(UserAgentError) in })
         let old = Task { () async -> SignInError? in
             do throws(SignInError) {
                 try await scene.service.signIn(presenting: waiting, deadline: .unhurried)
@@ -151,7 +151,7 @@ struct SignInServiceTests {
 
     @Test func `a cancelled sign-in ends, and leaves nothing`() async throws {
         let scene = try SignInScene()
-        let waiting = BrowserUserAgent { _ throws(UserAgentError) in }
+        let waiting = BrowserUserAgent(.opener { _ throws(UserAgentError) in })
         let task = Task { () async -> SignInError? in
             do throws(SignInError) {
                 try await scene.service.signIn(presenting: waiting, deadline: .unhurried)

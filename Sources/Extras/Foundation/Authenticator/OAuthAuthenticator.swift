@@ -123,7 +123,12 @@ public actor OAuthAuthenticator {
         let attempt = Attempt()
         self.attempt = attempt
         attempt.task = Task {
-            let result = await Result<SessionSummary, Failure>(awaiting: try await signIn())
+            let result: Result<SessionSummary, Failure>
+            do throws(Failure) {
+                result = .success(try await signIn())
+            } catch {
+                result = .failure(error)
+            }
             if self.attempt === attempt { self.attempt = nil }
             await tell(result)
             attempt.outcome.complete(result)

@@ -31,10 +31,8 @@ final class FormerKeys: Sendable {
         let rest = min(count, Self.capacity - 1) * Self.keyByteCount
         return FormerKeys(
             Secret(byteCount: Self.keyByteCount + rest) { out in
-                key.withExposedBytes { bytes in for index in bytes.indices { out[index] = bytes[index] } }
-                keys.withExposedBytes { bytes in
-                    for index in 0..<rest { out[Self.keyByteCount + index] = bytes[index] }
-                }
+                key.withExposedBytes { out.update(from: $0) }
+                keys.withExposedBytes { out.update(from: $0.extracting(first: rest), at: Self.keyByteCount) }
             })
     }
 

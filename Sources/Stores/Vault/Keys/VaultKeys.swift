@@ -148,7 +148,7 @@ extension VaultKeys {
         _ secret: borrowing Secret<Purpose>, version: CredentialVersion, at lookup: [UInt8]
     ) throws(StoreError) -> [UInt8] {
         let padded = Secret<Purpose>(byteCount: SealedSize.bucket(secret.byteCount)) { out in
-            secret.withExposedBytes { bytes in for index in bytes.indices { out[index] = bytes[index] } }
+            secret.withExposedBytes { out.update(from: $0) }
         }
         return try padded.withExposedBytes { (bytes) throws(StoreError) in
             try Sealing.seal(bytes, associatedData: secretContext(lookup, version), key: self.secret)

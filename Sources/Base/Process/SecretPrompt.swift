@@ -24,8 +24,8 @@ extension Secret where Purpose: SecretPurpose {
 /// Asks a person for a secret on the terminal, without echo.
 ///
 /// The terminal is `/dev/tty`, so that standard input and output stay free for data. The answer goes byte by byte into
-/// guarded memory, because a canonical terminal would cut a paste at 4,096 bytes. Backspace, Ctrl-U and Ctrl-D work.
-/// Ctrl-C restores the terminal and throws `interrupted`. A signal restores the terminal too; then it ends the process
+/// guarded memory, because a canonical terminal would cut a paste at 4,096 bytes. Backspace, Ctrl-U and Ctrl-D work; at
+/// another control character the question is asked again. Ctrl-C restores the terminal and throws `interrupted`. A signal restores the terminal too; then it ends the process
 /// or, if the program handles the signal, the question.
 package struct SecretPrompt: Sendable {
     package let path: String
@@ -104,6 +104,12 @@ package struct SecretPrompt: Sendable {
                 }
                 for _ in 0..<max(0, columns - line.columnCount) { device.write("\u{8} \u{8}") }
             case .finished: return line.finish(as: purpose)
+            case .unfit:
+                // The rest of an arrow key's sequence, or of what was pasted.
+                while case .byte = device.readByte(within: .milliseconds(100)) {}
+                line = SecretLine(limit: limit)
+                device.write(wrapping: "\nArrow keys and control characters can't be in an answer; begin again.\n")
+                device.write(wrapping: "\(question.text): ")
             case .interrupted: throw PromptError(problem: .interrupted, question: question)
             case .dismissed: throw PromptError(problem: .dismissed, question: question)
             case .tooLong: throw PromptError(problem: .tooLong(limit: limit), question: question)
@@ -156,7 +162,7 @@ package struct SecretPrompt: Sendable {
 
 /// A line of secret bytes while it is typed.
 struct SecretLine: ~Copyable {
-    enum Outcome { case more, finished, interrupted, dismissed, tooLong }
+    enum Outcome { case more, finished, unfit, interrupted, dismissed, tooLong }
 
     private var builder: SecretBuilder
 
@@ -186,6 +192,8 @@ struct SecretLine: ~Copyable {
         case 0x04: return .finished
         case 0x15: builder.removeAll()
         case 0x08, 0x7F: removeLastCharacter()
+        // An editing key that isn't one here. A secret with such bytes can be piped in. A tab may be pasted.
+        case 0..<0x20 where byte != 0x09: return .unfit
         default:
             do {
                 try builder.append(byte)

@@ -82,6 +82,36 @@ internal import TestServices
         #expect(!FileManager.default.fileExists(atPath: directory / "data/latchkey/vault"))
     }
 
+    /// `latchkey set … ; rm FILE` went on.
+    @Test func `control-C at a question ends the script around the command`() async throws {
+        let terminal = try PseudoTerminal()
+        let running = try Program("bash").start(
+            ["-c", "for i in 1 2; do \(try BuiltProducts.latchkey().path) vault init; echo went on; done"],
+            environment: environment, terminal: terminal)
+        let run = try await answer(running, terminal, ("New passphrase of the vault", "half\u{3}"))
+        #expect(run.status == 130 && !run.outputText.contains("went on"), "\(run.outputText)")
+        #expect(run.errorText.contains("interrupted") && terminal.echoes)
+    }
+
+    /// They became a part of the secret: Ctrl-W, Ctrl-Z, an arrow key, the marks around what is pasted.
+    @Test(arguments: ["ab\u{17}", "ab\u{1A}", "ab\u{1B}[Dcd", "\u{1B}[200~ab\u{1B}[201~"])
+    func `a control character at a question begins the answer anew`(typed: String) async throws {
+        let key = directory / "key"
+        try await BuiltProducts.latchkey().run(["vault", "init", "--key-file", key], environment: environment)
+            .successful("vault init")
+        let withKey = environment.merging(["LATCHKEY_KEY_FILE": key]) { _, new in new }
+        let terminal = try PseudoTerminal()
+        let running = try Program("/bin/sh").start(
+            ["-c", "exec \(try BuiltProducts.latchkey().path) set example.org alice < /dev/tty"],
+            environment: withKey, terminal: terminal)
+        let run = try await answer(
+            running, terminal, ("Secret for example.org/alice", typed), ("begin again", "hunter2\r"),
+            ("Repeat it", "hunter2\r"))
+        #expect(run.status == 0, "\(run.errorText)")
+        let kept = try await BuiltProducts.latchkey().run(["get", "example.org", "alice"], environment: withKey)
+        #expect(kept.outputText == "hunter2")
+    }
+
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
     func `a signal at a question restores the terminal`(_ number: Int32) async throws {
         let terminal = try PseudoTerminal()

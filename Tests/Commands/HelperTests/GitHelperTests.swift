@@ -154,6 +154,41 @@ import TestServices
         #expect(unknown.output.isEmpty && unknown.status == 0 && unknown.errorOutput.isEmpty)
     }
 
+    /// The server of one account's repository refused the other account's good password, and git had it deleted.
+    @Test(arguments: HelperScene.Store.allCases)
+    func `a refused password of one of several accounts stays`(_ store: HelperScene.Store) async throws {
+        let scene = try await HelperScene(store)
+        for user in ["ada", "bob"] {
+            _ = try await exchange(
+                scene, "store", "protocol=https", "host=example.org", "username=\(user)", "password=of \(user)")
+        }
+        let refusal = ["protocol=https", "host=example.org", "username=bob", "password=of bob"]
+        let run = try await exchange(scene, "erase", refusal[0], refusal[1], refusal[2], refusal[3])
+        #expect(
+            run.status == 0
+                && run.errorText == "latchkey: the server refused the password for git:https://example.org/bob; "
+                    + "to delete it: latchkey delete git:https://example.org bob\n",
+            "\(run.errorText)")
+        #expect(try await scene.latchkey("get", "git:https://example.org", "bob") == "of bob")
+        try await scene.latchkey("delete", "git:https://example.org", "ada")
+        let alone = try await exchange(scene, "erase", refusal[0], refusal[1], refusal[2], refusal[3])
+        #expect(alone.status == 0 && alone.errorOutput.isEmpty)
+        #expect(try await exchange(scene, "get", "protocol=https", "host=example.org").output.isEmpty)
+    }
+
+    @Test func `git is told of a secret that it can't read`() async throws {
+        let scene = try await HelperScene()
+        for secret in ["two\nlines", "nul\0byte"] {
+            try await scene.latchkey("set", "git:https://example.org", "eve", input: secret)
+            let run = try await exchange(scene, "get", "protocol=https", "host=example.org")
+            #expect(run.status == 0 && run.output.isEmpty)
+            #expect(
+                run.errorText
+                    == "latchkey: the secret for git:https://example.org/eve has several lines or a NUL byte, so git can't use it\n"
+            )
+        }
+    }
+
     @Test(arguments: HelperScene.Store.allCases)
     func `a newer password that git can't use doesn't hide another user's`(_ store: HelperScene.Store) async throws {
         let scene = try await HelperScene(store)

@@ -46,7 +46,7 @@ import TestServices
             service: "https://example.net/simple", account: "ada", answer: "ada\ns3cret\n", absence: (1, "", false)),
         Question(
             name: "latchkey-askpass", arguments: ["Enter passphrase for key '/home/ada/id': "], input: "",
-            service: "ssh:/home/ada/id", account: "passphrase", answer: "s3cret\n", absence: (1, "", false)),
+            service: "ssh:/home/ada/id", account: "passphrase", answer: "s3cret\n", absence: (1, "", true)),
         Question(
             name: "latchkey", arguments: ["helper", "aws", "work"], input: "", service: "aws:work", account: "AKIA",
             answer: "{\"Version\":1,\"AccessKeyId\":\"AKIA\",\"SecretAccessKey\":\"s3cret\"}",

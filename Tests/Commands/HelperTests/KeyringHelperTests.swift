@@ -55,6 +55,20 @@ import TestServices
             ["helper", "keyring"] + arguments, environment: scene.environment, input: Array(input.utf8))
     }
 
+    /// It was shown as it was typed, and Return didn't end it.
+    @Test func `set asks for the password at a terminal, without showing it`() async throws {
+        let scene = try await HelperScene()
+        let terminal = try PseudoTerminal()
+        let running = try Program("/bin/sh").start(
+            ["-c", "exec '\(scene.directory / "bin/keyring")' set https://pypi.example.org ada < /dev/tty"],
+            environment: scene.environment, terminal: terminal)
+        try await terminal.waitForQuestion("Password for https://pypi.example.org/ada", from: running)
+        terminal.type("typed password\r")
+        let run = try await running.finish()
+        #expect(run.status == 0 && !terminal.shown.contains("typed password"), "\(run.errorText)")
+        #expect(try await scene.latchkey("get", "https://pypi.example.org", "ada") == "typed password")
+    }
+
     @Test(arguments: HelperScene.Store.allCases)
     func `the longest address wins, in each form of the response`(_ store: HelperScene.Store) async throws {
         let scene = try await HelperScene(store)

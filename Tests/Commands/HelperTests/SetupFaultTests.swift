@@ -27,6 +27,7 @@ import TestServices
             #expect(try await run(tool, "--yes").errorText.contains("[setup.unusable]"))
             let spaced = try await setup(tool, "--yes", "--vault", directory / "my vault")
             #expect(spaced.status == 77 && spaced.errorText.contains("[setup.unusable]"))
+            #expect(spaced.errorText.contains("my vault'"), "\(spaced.errorText)")
         }
         #expect(try await setup("aws", "a b", "--yes").errorText.contains("[setup.unusable]"))
         #expect(try entries("home").isEmpty)

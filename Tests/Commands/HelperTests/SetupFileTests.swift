@@ -335,6 +335,19 @@ import TestServices
         }
     }
 
+    /// docker and podman fail, and uv asks the system's `keyring`.
+    @Test func `a tool that doesn't find Latchkey on PATH isn't listed as one that asks it`() async throws {
+        let path = ["PATH": Program.searchPath]
+        #expect(try await setup("docker", "--yes", with: path).status == 0)
+        #expect(try await setup(with: path).outputText.contains("no: latchkey setup docker"))
+        let whole = ["PATH": directory / "home/.local/bin:" + Program.searchPath]
+        #expect(try await !setup(with: whole).outputText.contains("no: latchkey setup docker"))
+        try directory.makeFolder("other")
+        try directory.write("other/docker-credential-latchkey", "#!/bin/sh\n", mode: 0o755)
+        let hidden = ["PATH": "\(directory / "other"):\(whole["PATH"]!)"]
+        #expect(try await setup(with: hidden).outputText.contains("no: latchkey setup docker"))
+    }
+
     @Test func `--undo by another copy of the program removes the link`() async throws {
         let path = ["PATH": Program.searchPath]
         try directory.makeFolder("opt")

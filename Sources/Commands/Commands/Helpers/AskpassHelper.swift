@@ -15,11 +15,16 @@ enum AskpassHelper {
         calledAs: "latchkey-askpass", reportsError: reportInOneLine
     ) { arguments, context in
         // A passphrase doesn't answer a confirmation or a notice (SSH_ASKPASS_PROMPT).
-        guard context.environment["SSH_ASKPASS_PROMPT"] == nil,
-            let path = keyPath(in: arguments.operand("QUESTION"))
-        else { return .notFound }
+        guard context.environment["SSH_ASKPASS_PROMPT"] == nil else { return .notFound }
+        guard let path = keyPath(in: arguments.operand("QUESTION")) else {
+            context.output.note(
+                "Latchkey answers only ssh's first question for a key's passphrase, with the key's full path")
+            return .notFound
+        }
         let view = try await context.openView()
         guard let record = try await view.credential("ssh:" + path, account, deadline: context.deadline) else {
+            let words: LogMessage = "\(CredentialName.word("ssh:" + path)) \(CredentialName.word(account))"
+            context.output.note("no passphrase is stored for this key; to store it: latchkey set \(words)")
             return .notFound
         }
         var answer = SecretBuilder()

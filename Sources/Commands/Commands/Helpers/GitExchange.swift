@@ -164,6 +164,14 @@ struct GitSecret: ~Copyable {
         return kept.finish(as: Password.self)
     }
 
+    /// Whether git can read a secret.
+    static func isReadable(_ secret: borrowing Secret<Password>) -> Bool {
+        switch GitSecret(secret) {
+        case .some: true
+        case .none: false
+        }
+    }
+
     /// Whether git can use a secret: it is readable for git and hasn't expired.
     static func isUsable(_ secret: borrowing Secret<Password>) -> Bool {
         guard let secret = GitSecret(secret) else { return false }

@@ -57,6 +57,13 @@ enum GitHelper {
         for service in try await services(beneath: request, view, &skipped, context) {
             if try await answer(request, [service], from: view, &skipped, context) { return }
         }
+        let unreadable = try await view.credential(
+            services: request.services, account: request.account, deadline: context.deadline, skipped: &skipped
+        ) { !GitSecret.isReadable($0) }
+        if let unreadable {
+            context.output.note(
+                "the secret for \(unreadable.metadata.key) has several lines or a NUL byte, so git can't use it")
+        }
         try view.checkAllSearched(skipped)
     }
 
@@ -173,7 +180,8 @@ enum GitHelper {
     }
 
     /// Deletes the refused credential. If the request has a password, a credential with another password stays: it may
-    /// have been stored after the refusal.
+    /// have been stored after the refusal. One of several accounts stays too: if git's question didn't name one, the
+    /// server may have wanted another.
     private static func erase(_ request: borrowing GitExchange, _ context: CommandContext) async throws {
         guard let service = request.service else { return }
         let view = try await context.openView()
@@ -181,8 +189,18 @@ enum GitHelper {
             context.output.note("the server refused your session at \(session.provider); \(session.recovery)")
         }
         try await view.forEach { store in
+            var isOneOfSeveral = false
+            if let account = request.account, request.password != nil {
+                isOneOfSeveral = try await store.keys(request.services, nil, context.deadline).contains {
+                    !$0.account.hasSameOctets(as: account)
+                }
+            }
             for key in try await store.keys(request.services, request.account, context.deadline) {
                 guard let version = try await refused(request, key, in: store, context) else { continue }
+                if isOneOfSeveral {
+                    tellRefused(key, context)
+                    continue
+                }
                 let conflict = await failure(
                     StoreError.self,
                     awaiting: try await store.delete(
@@ -190,7 +208,7 @@ enum GitHelper {
                 // Another git may have had the same answer.
                 if let conflict, try await refused(request, key, in: store, context) != nil { throw conflict }
             }
-            try await eraseForeign(request, service, store, context)
+            if !isOneOfSeveral { try await eraseForeign(request, service, store, context) }
         }
         if request.password != nil { try await tellBeneath(request, view, context) }
     }
@@ -204,11 +222,14 @@ enum GitHelper {
         try await view.forEach { store in
             for key in try await store.keys(services, request.account, context.deadline)
             where try await refused(request, key, in: store, context) != nil {
-                let words: LogMessage = "\(CredentialName.word(key.service)) \(CredentialName.word(key.account))"
-                context.output.note(
-                    "the server refused the password for \(key); to delete it: latchkey delete \(words)")
+                tellRefused(key, context)
             }
         }
+    }
+
+    private static func tellRefused(_ key: CredentialKey, _ context: CommandContext) {
+        let words: LogMessage = "\(CredentialName.word(key.service)) \(CredentialName.word(key.account))"
+        context.output.note("the server refused the password for \(key); to delete it: latchkey delete \(words)")
     }
 
     /// The version of a stored credential that the request is about; `nil` for none.

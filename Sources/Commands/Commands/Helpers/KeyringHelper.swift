@@ -19,7 +19,7 @@ enum KeyringHelper {
         details: """
             Implements the parts of Python keyring's command that other programs run. get looks for the address, then for each path above
             it, then for the host. An http address gets only what is stored for an http address, unless its host is this machine. set
-            reads the secret from standard input, without a final newline.
+            reads the secret from standard input, without a final newline, or asks for it at a terminal.
 
             The Debian package installs a link for pip and uv at /usr/lib/latchkey/helpers/keyring. Exits with 1, without a
             message, if nothing is found.
@@ -105,7 +105,12 @@ enum KeyringHelper {
     private static func set(_ key: CredentialKey, _ context: CommandContext) async throws {
         let view = try await context.openView()
         let store = try await view.store(for: key, deadline: context.deadline)
-        let given = try SecretInput.readAll(as: Password.self, limit: store.capabilities.maximumSecretByteCount)
+        let limit = store.capabilities.maximumSecretByteCount
+        // A person who follows the guide of pip or uv.
+        let given =
+            SecretInput.isTerminal()
+            ? try SecretPrompt(isAllowed: true).ask("Password for \(key)", as: Password.self, limit: limit)
+            : try SecretInput.readAll(as: Password.self, limit: limit)
         try await store.save(
             given.withoutLineBreak().requiringContent(), for: key, options: SaveOptions(contentType: .text),
             deadline: context.deadline)

@@ -206,7 +206,12 @@ extension CommandContext {
                     throw StoreError(.locked, "the vault is locked", hint: "\(Recovery.unlockVault)")
                 }
                 hint.giveOnce(prompt)
-                return try prompt.askForPassphrase("Passphrase of the vault", attempt: attempt)
+                return try prompt.askForPassphrase(
+                    "Passphrase of the vault", attempt: attempt,
+                    otherwise: """
+                        unlock the vault first with `latchkey vault unlock`, or set LATCHKEY_PASSPHRASE_FILE to the path of a \
+                        passphrase file
+                        """)
             })
     }
 }

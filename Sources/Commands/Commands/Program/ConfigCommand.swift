@@ -101,9 +101,10 @@ enum ConfigCommand {
         // Values that a line would change, such as spaces at an end, and others that reading refuses.
         let line = "\(name) = \(written)"
         let read = try StoreConfiguration.assignments(in: line, path: context.configurationFile.path)
-        guard !value.isEmpty, read.count == 1, read[0].value == written else {
+        guard !value.isEmpty, written.utf8.count <= 4096, read.count == 1, read[0].value == written else {
             throw CommandFailure(
-                .usage, "usage.bad-value", "VALUE is empty, or has a line break or spaces at an end",
+                .usage, "usage.bad-value",
+                "VALUE is empty, longer than 4,096 bytes, or has a line break or spaces at an end",
                 hint: value.isEmpty
                     ? "to remove the setting, run `latchkey config set \(shown(name))`"
                     : "pass VALUE on one line, without spaces at its ends")

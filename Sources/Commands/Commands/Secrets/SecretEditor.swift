@@ -15,7 +15,9 @@ struct SecretEditor {
     init(_ environment: ProgramEnvironment) throws(CommandFailure) {
         // The last two are what a system has for that, as crontab(1) and git take them.
         let usual = ["editor", "vi"].first { DetachedProgram.path(of: $0, in: environment["PATH"]) != nil }
-        guard let command = environment["VISUAL"] ?? environment["EDITOR"] ?? usual else {
+        let commands = [environment["VISUAL"], environment["EDITOR"], usual].compactMap { $0 }
+        // A shell would take the file for the command behind a blank one.
+        guard let command = commands.first(where: { !$0.allSatisfy(\.isWhitespace) }) else {
             throw CommandFailure(
                 .configuration, "editor.none",
                 "no editor: VISUAL and EDITOR aren't set, and neither editor nor vi is installed",

@@ -360,12 +360,18 @@ extension ToolSetup.Place {
     /// - Parameter words: the words beside the path in configurations of several syntaxes, which split at spaces; `nil`
     ///   if the configuration doesn't have the path.
     static func program(writtenWith words: [String]?) throws(CommandFailure) -> String {
-        guard let program = ThisProgram.path,
-            words.map({ [program] + $0 })?.allSatisfy({ $0.utf8.allSatisfy(ASCII.isPlainInPaths) }) ?? true
-        else {
+        let path = ThisProgram.path
+        let unfit = words.flatMap { words in
+            ([path ?? ""] + words).first { !$0.utf8.allSatisfy(ASCII.isPlainInPaths) }
+        }
+        guard let program = path, unfit == nil else {
             throw CommandFailure(
-                .refused, "setup.unusable", "a path or name has characters that configurations would misread",
-                hint: "use paths and names with only letters, digits and / . _ - + = :")
+                .refused, "setup.unusable",
+                "\(CredentialName.word(unfit ?? "")) has characters that configurations would misread",
+                hint: """
+                    use only letters, digits and / . _ - + = : in paths and names; a vault's path can be set with \
+                    `latchkey config set vault PATH` instead
+                    """)
         }
         return program
     }

@@ -50,7 +50,13 @@ struct SetupOverview {
         let place = ToolSetup.Place(
             environment: context.environment, program: ThisProgram.path ?? "", options: "", name: nil)
         guard let content = try? ConfigurationFile(path: setup.file(place)).read() else { return false }
-        return content.withExposedBytes { setup.isDone(in: $0, place) }
+        return content.withExposedBytes { setup.isDone(in: $0, place) } && setup.link.map(isFound) ?? true
+    }
+
+    /// Whether a tool that looks for this name on PATH finds Latchkey, in any place.
+    private func isFound(_ name: String) -> Bool {
+        DetachedProgram.path(of: name, in: context.environment["PATH"]).flatMap(FileSystem.resolving)?
+            .hasSuffix("/latchkey") == true
     }
 }
 

@@ -37,6 +37,11 @@ public enum VaultKeyFile {
     package static func check(at path: String) throws(StoreError) {
         var status = stat()
         if unsafe lstat(path, &status) == 0 {
+            // Another command that makes it writes it within a moment.
+            for _ in 0..<10 where status.st_size == 0 {
+                usleep(10_000)
+                unsafe lstat(path, &status)
+            }
             _ = try read(path)
             return
         }

@@ -5,8 +5,9 @@ extension Secret where Purpose: SecretPurpose {
     /// Asks the person at this process's terminal for a secret, and waits for the answer.
     ///
     /// The terminal is `/dev/tty`, so that standard input and output stay free for data. It shows nothing of the answer.
-    /// The answer goes byte by byte into guarded memory. Backspace, Ctrl-U and Ctrl-D work. The terminal gets its former
-    /// settings back at the end, and also when a signal stops or ends the process.
+    /// The answer goes byte by byte into guarded memory. Backspace, Ctrl-U and Ctrl-D work; a control character other than
+    /// a tab discards the answer, and the terminal asks again. The terminal gets its former settings back at the end, and
+    /// also when a signal stops or ends the process.
     ///
     /// The call blocks its thread until the person answers. A process asks one question at a time.
     ///
@@ -24,9 +25,10 @@ extension Secret where Purpose: SecretPurpose {
 /// Asks a person for a secret on the terminal, without echo.
 ///
 /// The terminal is `/dev/tty`, so that standard input and output stay free for data. The answer goes byte by byte into
-/// guarded memory, because a canonical terminal would cut a paste at 4,096 bytes. Backspace, Ctrl-U and Ctrl-D work; at
-/// another control character the question is asked again. Ctrl-C restores the terminal and throws `interrupted`. A signal restores the terminal too; then it ends the process
-/// or, if the program handles the signal, the question.
+/// guarded memory, because a canonical terminal would cut a paste at 4,096 bytes. Backspace, Ctrl-U and Ctrl-D work, and
+/// arrow keys do nothing. Another control character discards the answer, and the prompt asks again; a tab is part of the
+/// answer. Ctrl-C restores the terminal and throws `interrupted`. A signal restores the terminal too; then it ends the
+/// process or, if the program handles the signal, the question.
 package struct SecretPrompt: Sendable {
     package let path: String
     package let isAllowed: Bool
@@ -45,6 +47,9 @@ package struct SecretPrompt: Sendable {
     /// Restores the terminal's settings from before the first question. Call this before the program ends, and before
     /// another program uses the terminal.
     package static func restoreTerminal() { TerminalRescue.disarm() }
+
+    /// Whether a question has read Ctrl-C as a key.
+    package static var hasReadInterrupt: Bool { TerminalRescue.hasReadInterrupt }
 
     /// Makes Ctrl-C between two questions print what it prints during a question.
     ///
@@ -105,12 +110,12 @@ package struct SecretPrompt: Sendable {
                 for _ in 0..<max(0, columns - line.columnCount) { device.write("\u{8} \u{8}") }
             case .finished: return line.finish(as: purpose)
             case .unfit:
-                // The rest of an arrow key's sequence, or of what was pasted.
-                while case .byte = device.readByte(within: .milliseconds(100)) {}
                 line = SecretLine(limit: limit)
-                device.write(wrapping: "\nArrow keys and control characters can't be in an answer; begin again.\n")
-                device.write(wrapping: "\(question.text): ")
-            case .interrupted: throw PromptError(problem: .interrupted, question: question)
+                lead = nil
+                device.write(wrapping: "\nControl characters can't be in an answer; begin again.\n\(question.text): ")
+            case .interrupted:
+                TerminalRescue.noteKey()
+                throw PromptError(problem: .interrupted, question: question)
             case .dismissed: throw PromptError(problem: .dismissed, question: question)
             case .tooLong: throw PromptError(problem: .tooLong(limit: limit), question: question)
             }
@@ -164,7 +169,11 @@ package struct SecretPrompt: Sendable {
 struct SecretLine: ~Copyable {
     enum Outcome { case more, finished, unfit, interrupted, dismissed, tooLong }
 
+    /// Where in the sequence of an arrow key, or of a mark around pasted text (ECMA-48 section 5.4). They are ignored.
+    private enum Place { case text, afterEscape, inSequence }
+
     private var builder: SecretBuilder
+    private var place = Place.text
 
     init(limit: Int) {
         builder = SecretBuilder(limit: limit)
@@ -185,6 +194,16 @@ struct SecretLine: ~Copyable {
 
     /// Takes the next byte as the keyboard sent it.
     mutating func take(_ byte: UInt8) -> Outcome {
+        let former = place
+        place = .text
+        switch (former, byte) {
+        case (.afterEscape, UInt8(ascii: "[")), (.afterEscape, UInt8(ascii: "O")), (.inSequence, 0x20..<0x40):
+            place = .inSequence
+            return .more
+        case (.inSequence, 0x40..<0x7F): return .more
+        case (.afterEscape, 0x20...): return .unfit
+        default: break
+        }
         switch byte {
         case 0x0A, 0x0D: return .finished
         case 0x03, 0x1C: return .interrupted
@@ -192,7 +211,8 @@ struct SecretLine: ~Copyable {
         case 0x04: return .finished
         case 0x15: builder.removeAll()
         case 0x08, 0x7F: removeLastCharacter()
-        // An editing key that isn't one here. A secret with such bytes can be piped in. A tab may be pasted.
+        case 0x1B: place = .afterEscape
+        // A secret with other control characters can be piped in. A tab may be pasted.
         case 0..<0x20 where byte != 0x09: return .unfit
         default:
             do {

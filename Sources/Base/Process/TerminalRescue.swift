@@ -14,9 +14,15 @@ enum TerminalRescue {
     private nonisolated(unsafe) static let former = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
     private nonisolated(unsafe) static var farewell = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 0)
     private static let came = Atomic<Bool>(false)
+    private static let hadKey = Atomic<Bool>(false)
 
     /// Whether a signal came after `arm` and didn't end the process. Then the answer is no longer needed.
     static var isNeeded: Bool { came.load(ordering: .relaxed) }
+
+    /// Whether a question has read Ctrl-C as a key, so that the terminal sent no signal.
+    static var hasReadInterrupt: Bool { hadKey.load(ordering: .relaxed) }
+
+    static func noteKey() { hadKey.store(true, ordering: .relaxed) }
 
     /// Whether the terminal has other settings than before the first question.
     static var isArmed: Bool { unsafe descriptor >= 0 }

@@ -78,6 +78,7 @@ extension Span<UInt8> {
 extension MutableSpan<UInt8> {
     /// Overwrites what is from `start` on with `bytes`, which must fit.
     package mutating func update(from bytes: Span<UInt8>, at start: Int = 0) {
+        precondition(start >= 0 && start <= count && bytes.count <= count - start)
         unsafe withUnsafeMutableBytes { target in
             unsafe bytes.withUnsafeBytes { bytes in
                 unsafe UnsafeMutableRawBufferPointer(rebasing: target[start...]).copyMemory(from: bytes)

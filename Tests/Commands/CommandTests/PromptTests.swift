@@ -93,9 +93,14 @@ internal import TestServices
         #expect(run.errorText.contains("interrupted") && terminal.echoes)
     }
 
-    /// They became a part of the secret: Ctrl-W, Ctrl-Z, an arrow key, the marks around what is pasted.
-    @Test(arguments: ["ab\u{17}", "ab\u{1A}", "ab\u{1B}[Dcd", "\u{1B}[200~ab\u{1B}[201~"])
-    func `a control character at a question begins the answer anew`(typed: String) async throws {
+    /// They became a part of the secret: Ctrl-W, Ctrl-Z, Escape, an arrow key, the marks around what is pasted.
+    @Test(arguments: [
+        ["ab\u{17}", "hunter2\r"], ["ab\u{1A}", "hunter2\r"], ["ab\u{1B}x", "hunter2\r"], ["hun\u{1B}[D\u{1B}OAter2\r"],
+        ["\u{1B}[200~hunter2\u{1B}[201~\r"],
+    ])
+    func `a control character at a question begins the answer anew, and an arrow key does nothing`(
+        typed: [String]
+    ) async throws {
         let key = directory / "key"
         try await BuiltProducts.latchkey().run(["vault", "init", "--key-file", key], environment: environment)
             .successful("vault init")
@@ -104,9 +109,13 @@ internal import TestServices
         let running = try Program("/bin/sh").start(
             ["-c", "exec \(try BuiltProducts.latchkey().path) set example.org alice < /dev/tty"],
             environment: withKey, terminal: terminal)
-        let run = try await answer(
-            running, terminal, ("Secret for example.org/alice", typed), ("begin again", "hunter2\r"),
-            ("Repeat it", "hunter2\r"))
+        try await terminal.waitForQuestion("Secret for example.org/alice", from: running)
+        terminal.type(typed[0])
+        if typed.count > 1 {
+            try await terminal.waitForQuestion("begin again", from: running)
+            terminal.type(typed[1])
+        }
+        let run = try await answer(running, terminal, ("Repeat it", "hunter2\r"))
         #expect(run.status == 0, "\(run.errorText)")
         let kept = try await BuiltProducts.latchkey().run(["get", "example.org", "alice"], environment: withKey)
         #expect(kept.outputText == "hunter2")

@@ -189,16 +189,16 @@ enum GitHelper {
             context.output.note("the server refused your session at \(session.provider); \(session.recovery)")
         }
         try await view.forEach { store in
-            var isOneOfSeveral = false
-            if let account = request.account, request.password != nil {
-                isOneOfSeveral = try await store.keys(request.services, nil, context.deadline).contains {
-                    !$0.account.hasSameOctets(as: account)
-                }
-            }
+            let all = request.password != nil ? try await store.keys(request.services, nil, context.deadline) : []
+            var keepsOne = false
             for key in try await store.keys(request.services, request.account, context.deadline) {
                 guard let version = try await refused(request, key, in: store, context) else { continue }
-                if isOneOfSeveral {
+                let isOneOfSeveral = all.contains {
+                    $0.service.hasSameOctets(as: key.service) && !$0.account.hasSameOctets(as: key.account)
+                }
+                if isOneOfSeveral && request.account != nil {
                     tellRefused(key, context)
+                    keepsOne = true
                     continue
                 }
                 let conflict = await failure(
@@ -208,7 +208,7 @@ enum GitHelper {
                 // Another git may have had the same answer.
                 if let conflict, try await refused(request, key, in: store, context) != nil { throw conflict }
             }
-            if !isOneOfSeveral { try await eraseForeign(request, service, store, context) }
+            if !keepsOne { try await eraseForeign(request, service, store, context) }
         }
         if request.password != nil { try await tellBeneath(request, view, context) }
     }

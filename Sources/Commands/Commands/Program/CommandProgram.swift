@@ -108,11 +108,16 @@ package struct CommandProgram: Sendable {
                 "a secret that is in use stood in \(lines) of messages or logs, withheld for that",
                 hint: "another program, such as a server, sent it back as ordinary text: see which one")
         }
-        if status == .interrupted, Interruption.exitStatus == nil, !SignalEffect.isIgnored(SIGINT) {
-            // A question reads Ctrl-C as a key. The terminal would have sent the signal to the whole group, by which a
-            // script ends and doesn't go on with its next command.
-            signal(SIGINT, SIG_DFL)
-            kill(0, SIGINT)
+        if status == .interrupted, !SignalEffect.isIgnored(SIGINT) {
+            // A shell's script ends if a command in it ends by the signal, not if it exits with 130.
+            if SecretPrompt.hasReadInterrupt {
+                // The terminal would have sent the signal to the whole group.
+                signal(SIGINT, SIG_DFL)
+                kill(0, SIGINT)
+            } else if Interruption.exitStatus == .interrupted {
+                signal(SIGINT, SIG_DFL)
+                raise(SIGINT)
+            }
         }
         exit((status == .interrupted ? Interruption.exitStatus ?? status : status).rawValue)
     }

@@ -107,7 +107,7 @@ enum ConfigCommand {
                 "VALUE is empty, longer than 4,096 bytes, or has a line break or spaces at an end",
                 hint: value.isEmpty
                     ? "to remove the setting, run `latchkey config set \(shown(name))`"
-                    : "pass VALUE on one line, without spaces at its ends")
+                    : "pass VALUE on one line of at most 4,096 bytes, without spaces at its ends")
         }
         _ = try StoreConfiguration(
             parsing: line, path: context.configurationFile.path, home: context.environment.home, catalogue: catalogue)

@@ -367,7 +367,7 @@ extension ToolSetup.Place {
         guard let program = path, unfit == nil else {
             throw CommandFailure(
                 .refused, "setup.unusable",
-                "\(CredentialName.word(unfit ?? "")) has characters that configurations would misread",
+                "\(CredentialName.word(unfit ?? "latchkey")) has characters that configurations would misread",
                 hint: """
                     use only letters, digits and / . _ - + = : in paths and names; a vault's path can be set with \
                     `latchkey config set vault PATH` instead

@@ -55,8 +55,8 @@ struct SetupOverview {
 
     /// Whether a tool that looks for this name on PATH finds Latchkey, in any place.
     private func isFound(_ name: String) -> Bool {
-        DetachedProgram.path(of: name, in: context.environment["PATH"]).flatMap(FileSystem.resolving)?
-            .hasSuffix("/latchkey") == true
+        let found = DetachedProgram.path(of: name, in: context.environment["PATH"]).flatMap(FileSystem.resolving)
+        return found.map { $0 == ThisProgram.path || $0.hasSuffix("/latchkey") } ?? false
     }
 }
 

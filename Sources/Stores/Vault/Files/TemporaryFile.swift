@@ -26,8 +26,11 @@ struct TemporaryFile: ~Copyable {
             // Restores the bits that the umask removed.
             var failure: Int32 = fchmod(descriptor, 0o600) == 0 ? 0 : errno
             // A stick with FAT refuses to change the one mode of all its files: what others may do there is read.
-            let status = try? FileStatus.of(descriptor: descriptor)
-            if failure == EPERM, use == .backup, status?.isWritableByOthers == false { failure = 0 }
+            if failure == EPERM, use == .backup,
+                (try? FileStatus.of(descriptor: descriptor))?.isWritableByOthers == false
+            {
+                failure = 0
+            }
             if failure == 0 { failure = FileLock.take(descriptor) }
             // Another process may have removed the file as an abandoned one before this process took the lock.
             if failure == 0 && Self.isNamed(path, descriptor) {

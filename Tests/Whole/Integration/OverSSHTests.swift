@@ -233,7 +233,8 @@ import TestServices
         let terminal = try PseudoTerminal()
         let (client, processes) = try await waiting(moment, in: session, at: terminal, leader: .command)
         terminal.type("\u{3}")
-        #expect(try await client.finish().status == 130, "\(terminal.shown)")
+        // 255 is ssh's for a command that ended by a signal, as this one does if the question has read the key.
+        #expect(try await [130, 255].contains(client.finish().status), "\(terminal.shown)")
         #expect(terminal.echoes)
         try await expectEnd(
             of: processes, in: session, saying: /latchkey: error: the operation was interrupted \[sign-in.cancelled\]/)

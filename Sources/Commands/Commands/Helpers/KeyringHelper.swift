@@ -106,7 +106,7 @@ enum KeyringHelper {
         let view = try await context.openView()
         let store = try await view.store(for: key, deadline: context.deadline)
         let limit = store.capabilities.maximumSecretByteCount
-        // A person who follows the guide of pip or uv.
+        // At a terminal a person typed the command, as the guides of pip and uv say.
         let given =
             SecretInput.isTerminal()
             ? try SecretPrompt(isAllowed: true).ask("Password for \(key)", as: Password.self, limit: limit)

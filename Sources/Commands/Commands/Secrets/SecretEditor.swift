@@ -16,7 +16,7 @@ struct SecretEditor {
         // The last two are what a system has for that, as crontab(1) and git take them.
         let usual = ["editor", "vi"].first { DetachedProgram.path(of: $0, in: environment["PATH"]) != nil }
         let commands = [environment["VISUAL"], environment["EDITOR"], usual].compactMap { $0 }
-        // A shell would take the file for the command behind a blank one.
+        // After a blank command, the shell would run the secret's file.
         guard let command = commands.first(where: { !$0.allSatisfy(\.isWhitespace) }) else {
             throw CommandFailure(
                 .configuration, "editor.none",

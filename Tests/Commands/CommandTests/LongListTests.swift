@@ -6,7 +6,7 @@ import TestServices
 @Suite struct LongListTests {
     /// A vault with so many accounts of example.org, and the environment that finds it.
     private func vault(_ count: Int) async throws -> (TestDirectory, [String: String]) {
-        let directory = try TestDirectory(inMemory: true)
+        let directory = try TestDirectory()
         var environment = try directory.environment()
         environment["LATCHKEY_KEY_FILE"] = directory / "key"
         environment["LATCHKEY_STORE"] = "vault"

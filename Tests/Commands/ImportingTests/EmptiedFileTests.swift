@@ -9,7 +9,7 @@ struct EmptiedFileTests: ToolFileSuite {
     private let directory: TestDirectory
 
     init() throws {
-        directory = try TestDirectory(inMemory: true)
+        directory = try TestDirectory()
     }
 
     private let line = "https://ada:p@example.org\n"

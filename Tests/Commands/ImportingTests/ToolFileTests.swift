@@ -9,7 +9,7 @@ struct ToolFileTests: ToolFileSuite {
     private let directory: TestDirectory
 
     init() throws {
-        directory = try TestDirectory(inMemory: true)
+        directory = try TestDirectory()
     }
 
     private func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }

@@ -1,18 +1,26 @@
 public import Foundation
+public import Synchronization
 
-/// A fresh directory of one test, `/tmp/lk-XXXXXX` with mode 0700, removed when the value dies.
+/// A fresh directory of one test, `/dev/shm/lk-XXXXXX` or `/tmp/lk-XXXXXX` with mode 0700, removed when the value dies.
 ///
 /// The name is short because unix sockets live in it, whose paths must stay under 108 bytes.
 public final class TestDirectory: Sendable {
     public let path: String
 
-    /// - Parameter inMemory: on /dev/shm where there is one: for what writes much, and no power failure matters.
-    public init(inMemory: Bool = false) throws {
-        var template = Array("/dev/shm/lk-XXXXXX".utf8CString)
-        if unsafe !inMemory || mkdtemp(&template) == nil {
-            template = Array("/tmp/lk-XXXXXX".utf8CString)
-            guard unsafe mkdtemp(&template) != nil else { throw ServiceFailure.system("mkdtemp", errno) }
-        }
+    /// Whether directories are made on disk, as the benchmarks need them. Tests take memory if 4 GiB are free there:
+    /// thousands of files that live for seconds keep a disk's journal busy longer than they keep the tests.
+    public static let usesDisk = Atomic(false)
+
+    private static let roomInMemory: Bool = {
+        var room = statvfs()
+        let forbidsPrograms: UInt = 8  // ST_NOEXEC
+        return unsafe statvfs("/dev/shm", &room) == 0 && room.f_flag & forbidsPrograms == 0
+            && room.f_bavail * room.f_frsize >= 4 << 30
+    }()
+
+    public init(inMemory: Bool = !TestDirectory.usesDisk.load(ordering: .relaxed)) throws {
+        var template = Array("\(inMemory && Self.roomInMemory ? "/dev/shm" : "/tmp")/lk-XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&template) != nil else { throw ServiceFailure.system("mkdtemp", errno) }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         Leash.shared.hold(directory: path)
     }

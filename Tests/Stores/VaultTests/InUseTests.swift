@@ -233,7 +233,7 @@ import TestServices
     }
 
     @Test func `above ten thousand items a read doesn't notice an attack, and a walk through all does`() async throws {
-        let folder = try VaultFolder(inMemory: true)
+        let folder = try VaultFolder()
         try await folder.fill(0..<ItemCheck.limit + 1)
         try await attack(folder, "delete", try place(of: "7", in: try await folder.store()))
         let store = try await folder.store()

@@ -10,7 +10,7 @@ import Testing
 @Suite struct ItemCopyingTests {
     /// A vault with items of two collections, and a credential.
     private func sample() async throws -> (VaultFolder, VaultStore) {
-        let folder = try VaultFolder(inMemory: true)
+        let folder = try VaultFolder()
         let store = try await folder.store()
         let items = store
         let work = try await items.createCollection(label: "Work keys", alias: "work", deadline: .standard)
@@ -60,7 +60,7 @@ import Testing
     @Test func `an import adds items and collections, once`() async throws {
         let (here, source) = try await sample()
         defer { withExtendedLifetime(here) {} }
-        let there = try VaultFolder(inMemory: true)
+        let there = try VaultFolder()
         let target = try await there.store()
         let items = target
         let other = try await items.createCollection(label: "mine", alias: "work", deadline: .standard)
@@ -79,7 +79,7 @@ import Testing
 
     /// The imported one was read instead, whatever the choice was.
     @Test func `what is read as a credential here is in conflict with an imported one`() async throws {
-        let (here, there) = (try VaultFolder(inMemory: true), try VaultFolder(inMemory: true))
+        let (here, there) = (try VaultFolder(), try VaultFolder())
         let (source, target) = (try await here.store(), try await there.store())
         let python = attributes(["service": "example.org", "username": "ada", "application": "Python"])
         _ = try await target.create("old", python)
@@ -96,7 +96,7 @@ import Testing
         #expect(try await target.importAll(from: source, onConflict: .refuse).keptCount == 1)
         #expect(try await target.verify().problems == [])
         // So is an item that the same program made there.
-        let elsewhere = try VaultFolder(inMemory: true)
+        let elsewhere = try VaultFolder()
         let third = try await elsewhere.store()
         _ = try await third.create("third", python)
         let again = await refusal { () async throws(StoreError) in
@@ -110,7 +110,7 @@ import Testing
         #expect(try await target.search(ItemAttributes()).count == 1)
         // A vault that has both is imported with both.
         _ = try await source.create("shadowed", python)
-        let both = try VaultFolder(inMemory: true)
+        let both = try VaultFolder()
         let copy = try await both.store()
         #expect(try await copy.importAll(from: source, onConflict: .refuse).addedCount == 2)
         #expect(try await copy.importAll(from: source, onConflict: .refuse).keptCount == 2)
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func `a vault with only collections is imported too`() async throws {
-        let (here, there) = (try VaultFolder(inMemory: true), try VaultFolder(inMemory: true))
+        let (here, there) = (try VaultFolder(), try VaultFolder())
         let (source, target) = (try await here.store(), try await there.store())
         _ = try await source.createCollection(label: "Empty", alias: "e", deadline: .standard)
         _ = try await target.importAll(from: source, onConflict: .refuse)
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test func `too many collections are refused before an import begins`() async throws {
-        let (here, there) = (try VaultFolder(inMemory: true), try VaultFolder(inMemory: true))
+        let (here, there) = (try VaultFolder(), try VaultFolder())
         let (source, target) = (try await here.store(), try await there.store())
         for (store, name) in [(source, "a"), (target, "b")] {
             for number in 0..<40 {

@@ -18,7 +18,7 @@ import TestServices
     // MARK: - What it shows
 
     @Test func `a thousand items with an equal attribute show no equal bytes, and nothing of the list`() async throws {
-        let folder = try VaultFolder(inMemory: true)
+        let folder = try VaultFolder()
         let store = try await folder.store()
         try await store.fill((0..<1000).map { key("\($0)") }, with: secret("s"))
         let rows = try links(folder)
@@ -36,7 +36,7 @@ import TestServices
     @Test func `the file shows neither how many items have a value nor how many values exist`() async throws {
         var shapes: Set<[Int]> = []
         for kind in 0..<3 {
-            let folder = try VaultFolder(inMemory: true)
+            let folder = try VaultFolder()
             let items = try await folder.store()
             for number in 0..<12 {
                 let value = [0, number, number % 3][kind]
@@ -49,8 +49,8 @@ import TestServices
     }
 
     @Test func `the same items in two vaults with one key file, or after a rekeying, share no token`() async throws {
-        let folder = try VaultFolder(inMemory: true)
-        let other = try VaultFolder(inMemory: true)
+        let folder = try VaultFolder()
+        let other = try VaultFolder()
         let store = try await folder.store()
         try other.replace(other.keyFile, with: try folder.contents(folder.keyFile))
         for store in [store, try await other.store()] { try await store.save(secret("s"), for: key("ada")) }
@@ -61,7 +61,7 @@ import TestServices
     }
 
     @Test func `a removed attribute leaves nothing in the file`() async throws {
-        let folder = try VaultFolder(inMemory: true)
+        let folder = try VaultFolder()
         let items = try await folder.store()
         var gone: Set<[UInt8]> = []
         for number in 0..<40 { try await items.create("s", attributes(["a": "same", "b": "\(number)"])) }

@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func `a vault's items equal a model's after any operations`() async throws {
-        let folder = try VaultFolder(inMemory: true)
+        let folder = try VaultFolder()
         let store = try await folder.store()
         try await check(store, steps: runsLong ? 5000 : 400)
         #expect(try await store.verify().problems == [])
@@ -102,7 +102,7 @@ import Testing
     // MARK: - Together with credentials
 
     @Test func `an item of exactly service and username is the credential, in both directions`() async throws {
-        let folder = try VaultFolder(inMemory: true)
+        let folder = try VaultFolder()
         let store = try await folder.store()
         let items = store
         try await store.save(
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test func `sessions, keys and client secrets are never items`() async throws {
-        let folder = try VaultFolder(inMemory: true)
+        let folder = try VaultFolder()
         let store = try await folder.store()
         let items = store
         for kind in [CredentialKind.session, .privateKey, .clientSecret, .current, .ended] {
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test func `an item that isn't a credential is in no listing of credentials`() async throws {
-        let folder = try VaultFolder(inMemory: true)
+        let folder = try VaultFolder()
         let store = try await folder.store()
         let items = store
         try await items.create("1", attributes(["service": "example.org", "username": "ada", "more": "x"]))
@@ -167,7 +167,7 @@ import Testing
     }
 
     @Test func `text that isn't UTF-8 stays bytes when it becomes a credential`() async throws {
-        let folder = try VaultFolder(inMemory: true)
+        let folder = try VaultFolder()
         let store = try await folder.store()
         let made = try await store.create(
             [0xFF, 0xFE], contentType: "text/plain",

@@ -13,7 +13,7 @@ import TestServices
 
     /// A large export, "vault-export".
     private func sample() async throws -> VaultFolder {
-        let folder = try VaultFolder(inMemory: true)
+        let folder = try VaultFolder()
         try await folder.fill(0..<Self.count, secretByteCount: 32_000)
         _ = try await folder.store().export(to: folder.vault + "-export", unlockedBy: .keyFile(folder.keyFile))
         return folder

@@ -24,7 +24,7 @@ import Testing
         let (few, many) = (100, runsLong ? 1_000_000 : 12_000)
         var answers: [[String: [Int]]] = []
         for count in [few, many] {
-            let folder = try VaultFolder(inMemory: true)
+            let folder = try VaultFolder()
             try await folder.fill(0..<count)
             answers.append(try await run("touch", folder, "\(count / 2)"))
         }
@@ -45,7 +45,7 @@ import Testing
     private func compare(
         _ jobs: [String], at sizes: [Int], secretByteCount: Int, atMost byteCountPerItem: Int
     ) async throws {
-        let folder = try VaultFolder(inMemory: true)
+        let folder = try VaultFolder()
         var peaks: [String: Int] = [:]
         var size = 0
         for next in sizes {

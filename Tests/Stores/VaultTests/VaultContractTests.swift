@@ -32,7 +32,7 @@ import Testing
 @Suite struct ItemStoreTests {
     @Test(arguments: ContractCase.allOfItems + [.hiddenKinds])
     func `a vault keeps the contract for items`(_ statement: ContractCase) async throws {
-        let folder = try VaultFolder(inMemory: true)
+        let folder = try VaultFolder()
         let store = try await folder.store()
         try await statement.check(on: store)
         #expect(try await store.verify().problems == [])

@@ -12,7 +12,7 @@ final class VaultFolder: Sendable {
     var vault: String { path + "/vault" }
     var keyFile: String { path + "/key" }
 
-    init(inMemory: Bool = false) throws {
+    init(inMemory: Bool = true) throws {
         directory = try TestDirectory(inMemory: inMemory)
     }
 

@@ -27,7 +27,7 @@ import TestServices
     }
 
     @Test func `a writer saves while a large vault is walked, and the walk shows the moment before`() async throws {
-        let folder = try VaultFolder(inMemory: true)
+        let folder = try VaultFolder()
         let store = try await large(folder)
         let other = try await folder.store()
         let names = folder.names
@@ -69,7 +69,7 @@ import TestServices
     }
 
     @Test func `a vault is exported and verified whole while others save`() async throws {
-        let folder = try VaultFolder(inMemory: true)
+        let folder = try VaultFolder()
         let store = try await large(folder)
         // Seven credentials of its own, saved, replaced and deleted by turns.
         let writer = try BuiltProducts.program("vault-writer").start(
@@ -89,7 +89,7 @@ import TestServices
     }
 
     @Test func `if a copy can't be made, the walk works without one`() async throws {
-        let folder = try VaultFolder(inMemory: true)
+        let folder = try VaultFolder()
         _ = try await large(folder)
         // No name is left for a copy beside it.
         let path = folder.path + "/" + String(repeating: "n", count: 240)
@@ -105,7 +105,7 @@ import TestServices
     }
 
     @Test func `a copy equals the file, byte for byte, and has no name in the folder`() async throws {
-        let folder = try VaultFolder(inMemory: true)
+        let folder = try VaultFolder()
         let store = try await large(folder)
         let copy = try #require(try store.file.copy(Cancellation(.standard), from: 0))
         #expect(copy.path.hasPrefix(folder.vault + ".new-"))
@@ -142,7 +142,7 @@ import TestServices
     }
 
     @Test func `two vaults imported into each other at the same time don't wait for each other`() async throws {
-        let folders = [try VaultFolder(inMemory: true), try VaultFolder(inMemory: true)]
+        let folders = [try VaultFolder(), try VaultFolder()]
         for (number, folder) in folders.enumerated() {
             let store = try await folder.store()
             for index in 0..<20 {

@@ -6,6 +6,7 @@
 // Every figure is a ratio within this run. Needs what the tests need, and hyperfine, gnupg, age, nginx and oidc-agent-cli; shows pass,
 // gopass and (with LATCHKEY_BENCHMARK_PYTHON, a Python that has it) keyrings.cryptfile where they are.
 internal import Glibc
+internal import Synchronization
 internal import TestServices
 
 func group(_ name: String, _ run: () async throws -> Void) async throws {
@@ -13,6 +14,7 @@ func group(_ name: String, _ run: () async throws -> Void) async throws {
     if chosen.isEmpty || chosen.contains(name) { try await run() }
 }
 
+TestDirectory.usesDisk.store(true, ordering: .relaxed)
 do {
     if let hosts = DatabaseHosts.ofThisProcess() {
         try await hosts.run()

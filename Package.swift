@@ -408,6 +408,18 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// .packaging/build has Swift's libraries linked into what the tests start thousands of times, but not into the tests:
+// Testing is no such library.
+if Context.environment["LATCHKEY_STATIC"] == "1" {
+    for target in package.targets {
+        if ["LatchkeyMain", "vault-writer", "keyring-fixture", "keyring-probe"].contains(target.name) {
+            target.linkerSettings = [.unsafeFlags(["-static-stdlib"])]
+        } else if target.type == .test {
+            target.linkerSettings = [.unsafeFlags(["-no-static-stdlib"])]
+        }
+    }
+}
+
 let isCheckout = FileManager.default.fileExists(atPath: Context.packageDirectory + "/.git")
 for target in package.targets where target.type != .system {
     if target.name.hasPrefix("CLatchkey") {
@@ -420,6 +432,8 @@ for target in package.targets where target.type != .system {
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
         .strictMemorySafety(),
     ]
+    // The release build's tests use its modules as users have them, and are themselves compiled in half the time.
+    if target.type == .test { target.swiftSettings?.append(.unsafeFlags(["-Onone"], .when(configuration: .release))) }
     // A distribution that builds the archive of a release may have a newer compiler, with other warnings.
     if isCheckout { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }
 }

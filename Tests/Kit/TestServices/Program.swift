@@ -90,28 +90,17 @@ public enum BuiltProducts {
     }
 
     public static func program(_ name: String) throws -> Program {
-        try program(name, in: released.contains(name) ? programFolder() : folder())
-    }
-
-    /// What Tests/programs builds.
-    private static let released: Set = ["latchkey", "vault-writer", "keyring-fixture", "keyring-probe"]
-
-    private static func program(_ name: String, in folder: String) throws -> Program {
+        let folder = try folder()
         guard unsafe access("\(folder)/\(name)", X_OK) == 0 else {
             throw ServiceFailure("`\(name)` is not built: run `swift build` first (\(folder))")
         }
         return try Program("\(folder)/\(name)")
     }
 
-    /// The folder that holds them: LATCHKEY_TEST_PROGRAMS, for release builds, or `folder()`.
-    public static func programFolder() throws -> String {
-        try ProcessInfo.processInfo.environment["LATCHKEY_TEST_PROGRAMS"] ?? folder()
-    }
-
     public static func latchkey() throws -> Program { try program("latchkey") }
 
     /// A PATH with `latchkey`, the other built programs, and the system's.
-    public static func searchPath() throws -> String { try "\(programFolder()):\(folder()):\(Program.searchPath)" }
+    public static func searchPath() throws -> String { try "\(folder()):\(Program.searchPath)" }
 }
 
 extension ProgramRun {

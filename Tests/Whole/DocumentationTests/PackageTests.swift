@@ -33,7 +33,7 @@ struct PackageTests {
             "SOURCE_DATE_EPOCH": "1763884800", "DPKG_DEB_COMPRESSOR_LEVEL": "0",
         ]
         let run = try await Program(script).run(
-            ["--programs", try BuiltProducts.programFolder(), "--output", directory.path] + options,
+            ["--programs", try BuiltProducts.folder(), "--output", directory.path] + options,
             environment: environment
         ).successful(".packaging/deb")
         let files = run.outputText.split(separator: "\n").map(String.init)

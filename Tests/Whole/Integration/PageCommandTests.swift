@@ -190,7 +190,7 @@ final class PageSession: Sendable {
             let files = FileManager.default
             try files.createDirectory(at: checkout.appendingPathComponent(".build"), withIntermediateDirectories: true)
             for (link, target) in [
-                (".build/release", try BuiltProducts.programFolder()),
+                (".build/release", try BuiltProducts.folder()),
                 ("Docs", root.appendingPathComponent("Docs").path),
             ] {
                 try files.createSymbolicLink(

@@ -1,4 +1,4 @@
-#if DEBUG || Fuzzing
+#if DEBUG || Testable || Fuzzing
     import LatchkeyCredentials
     import LatchkeyCredentials
     import LatchkeySecrets

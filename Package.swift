@@ -408,11 +408,11 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// .packaging/build has Swift's libraries linked into what the tests start thousands of times, but not into the tests:
-// Testing is no such library.
+// .packaging/build has Swift's libraries linked into `latchkey`. Tests that link its module would take this over, and
+// Testing has no library for it.
 if Context.environment["LATCHKEY_STATIC"] == "1" {
     for target in package.targets {
-        if ["LatchkeyMain", "vault-writer", "keyring-fixture", "keyring-probe"].contains(target.name) {
+        if target.name == "LatchkeyMain" {
             target.linkerSettings = [.unsafeFlags(["-static-stdlib"])]
         } else if target.type == .test {
             target.linkerSettings = [.unsafeFlags(["-no-static-stdlib"])]
@@ -432,7 +432,7 @@ for target in package.targets where target.type != .system {
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
         .strictMemorySafety(),
     ]
-    // The release build's tests use its modules as users have them, and are themselves compiled in half the time.
+    // Optimized tests take longer to compile than they save. What they test is optimized.
     if target.type == .test { target.swiftSettings?.append(.unsafeFlags(["-Onone"], .when(configuration: .release))) }
     // A distribution that builds the archive of a release may have a newer compiler, with other warnings.
     if isCheckout { target.swiftSettings?.append(.treatAllWarnings(as: .error)) }

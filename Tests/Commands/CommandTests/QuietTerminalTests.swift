@@ -151,12 +151,15 @@ internal import TestServices
         var environment = environment
         environment["EDITOR"] = "truncate -s 20M"
         environment["LATCHKEY_PASSPHRASE_FILE"] = directory / "words"
-        environment["XDG_RUNTIME_DIR"] = nil
+        // It isn't in memory, so /dev/shm is taken.
+        let disk = try TestDirectory(inMemory: false)
+        environment["XDG_RUNTIME_DIR"] = disk.path
         let latchkey = try BuiltProducts.latchkey()
         try await latchkey.run(["set", "a", "b"], environment: environment, input: [0x78]).successful("set")
         let edit = try await latchkey.run(["edit", "a", "b"], environment: environment)
         #expect(edit.status == 65, "\(edit.errorText)")
         #expect(edit.errorText.contains("the edited file has more than 16777216 bytes"), "\(edit.errorText)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path) == [])
         #expect(try await latchkey.run(["get", "a", "b"], environment: environment).outputText == "x")
     }
 }

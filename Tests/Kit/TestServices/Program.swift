@@ -70,7 +70,7 @@ public struct ProgramRun: Sendable {
     }
 }
 
-/// The executables that were built together with the tests, and `latchkey`.
+/// The executables that were built together with the tests.
 public enum BuiltProducts {
     /// The folder that holds the test bundle, and so the executables: found from the loaded image, because the
     /// running program is the bundle itself or the toolchain's test helper that loaded it.
@@ -92,7 +92,7 @@ public enum BuiltProducts {
     public static func program(_ name: String) throws -> Program {
         let folder = try folder()
         guard unsafe access("\(folder)/\(name)", X_OK) == 0 else {
-            throw ServiceFailure("`\(name)` is not built: run `swift build` first (\(folder))")
+            throw ServiceFailure("`\(name)` is not built beside the tests, in \(folder): build with --build-tests")
         }
         return try Program("\(folder)/\(name)")
     }

@@ -7,20 +7,25 @@ public import Synchronization
 public final class TestDirectory: Sendable {
     public let path: String
 
-    /// Whether directories are made on disk, as the benchmarks need them. Tests take memory if 4 GiB are free there:
-    /// thousands of files that live for seconds keep a disk's journal busy longer than they keep the tests.
-    public static let usesDisk = Atomic(false)
+    /// Whether directories are made on disk, as the benchmarks and a long run need them.
+    public static let usesDisk = Atomic(runsLong)
 
-    private static let roomInMemory: Bool = {
+    /// Thousands of files that live for seconds keep a disk's journal busy longer than they keep the tests.
+    private static let hasRoomInMemory: Bool = {
         var room = statvfs()
         let forbidsPrograms: UInt = 8  // ST_NOEXEC
         return unsafe statvfs("/dev/shm", &room) == 0 && room.f_flag & forbidsPrograms == 0
             && room.f_bavail * room.f_frsize >= 4 << 30
     }()
 
-    public init(inMemory: Bool = !TestDirectory.usesDisk.load(ordering: .relaxed)) throws {
-        var template = Array("\(inMemory && Self.roomInMemory ? "/dev/shm" : "/tmp")/lk-XXXXXX".utf8CString)
-        guard unsafe mkdtemp(&template) != nil else { throw ServiceFailure.system("mkdtemp", errno) }
+    /// - Parameter inMemory: by default in memory if 4 GiB are free there, unless `usesDisk`.
+    public init(inMemory: Bool? = nil) throws {
+        let inMemory = inMemory ?? (!Self.usesDisk.load(ordering: .relaxed) && Self.hasRoomInMemory)
+        var template = Array("/dev/shm/lk-XXXXXX".utf8CString)
+        if unsafe !inMemory || mkdtemp(&template) == nil {
+            template = Array("/tmp/lk-XXXXXX".utf8CString)
+            guard unsafe mkdtemp(&template) != nil else { throw ServiceFailure.system("mkdtemp", errno) }
+        }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         Leash.shared.hold(directory: path)
     }

@@ -73,6 +73,7 @@ struct TestDirectoryTests {
         var directory: TestDirectory? = try TestDirectory()
         let path = try #require(directory).path
         #expect(["/dev/shm/lk-XXXXXX".utf8.count, "/tmp/lk-XXXXXX".utf8.count].contains(path.utf8.count))
+        #expect(try TestDirectory(inMemory: false).path.hasPrefix("/tmp/lk-"))
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o700)
         let folder = try #require(directory).makeFolder("a/b")

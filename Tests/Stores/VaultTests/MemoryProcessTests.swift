@@ -29,7 +29,7 @@ import TestServices
         throw StoreError.changedMemory
     }
 
-    @Test func `many processes raise the rollback record and none lowers it, and every opening succeeds`() async throws
+    @Test func `many processes share the rollback record and none lowers it, and every opening succeeds`() async throws
     {
         let folder = try VaultFolder()
         try await folder.store()
@@ -52,7 +52,6 @@ import TestServices
             #expect(run.status == 0, "\(run.outputText.suffix(300)) \(run.errorText)")
         }
         // Whoever finds the record in use for long leaves it, and the next opening raises it.
-        #expect(try remembered(folder, store) >= last)
         _ = try await VaultStore.open(at: folder.vault, unlockedBy: .keyFile(folder.keyFile), memory: memory(folder))
         #expect(try remembered(folder, store) == UInt64(processes * saves + 1))
         // A writer with no other beside it raises the record itself.

@@ -12,7 +12,7 @@ final class VaultFolder: Sendable {
     var vault: String { path + "/vault" }
     var keyFile: String { path + "/key" }
 
-    init(inMemory: Bool = true) throws {
+    init(inMemory: Bool? = nil) throws {
         directory = try TestDirectory(inMemory: inMemory)
     }
 

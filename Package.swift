@@ -408,8 +408,8 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// .packaging/build has Swift's libraries linked into `latchkey`. Tests that link its module would take this over, and
-// Testing has no library for it.
+// .packaging/build links Swift's libraries into `latchkey`. The tests depend on it and inherit the option, but Testing has
+// no static library.
 if Context.environment["LATCHKEY_STATIC"] == "1" {
     for target in package.targets {
         if target.name == "LatchkeyMain" {

@@ -10,7 +10,8 @@ public final class TestDirectory: Sendable {
     /// Whether directories are made on disk, as the benchmarks and a long run need them.
     public static let usesDisk = Atomic(runsLong)
 
-    /// Thousands of files that live for seconds keep a disk's journal busy longer than they keep the tests.
+    /// Whether programs can be started from /dev/shm, and 4 GiB are free. On a disk the tests take an eighth longer: its
+    /// journal is busy with thousands of files that live for seconds.
     private static let hasRoomInMemory: Bool = {
         var room = statvfs()
         let forbidsPrograms: UInt = 8  // ST_NOEXEC
@@ -18,7 +19,8 @@ public final class TestDirectory: Sendable {
             && room.f_bavail * room.f_frsize >= 4 << 30
     }()
 
-    /// - Parameter inMemory: by default in memory if 4 GiB are free there, unless `usesDisk`.
+    /// - Parameter inMemory: in /dev/shm, or in /tmp if that fails. The default is memory where there is room, unless
+    ///   `usesDisk`.
     public init(inMemory: Bool? = nil) throws {
         let inMemory = inMemory ?? (!Self.usesDisk.load(ordering: .relaxed) && Self.hasRoomInMemory)
         var template = Array("/dev/shm/lk-XXXXXX".utf8CString)

@@ -15,7 +15,7 @@ import TestServices
     private func key(_ account: String) -> CredentialKey { try! CredentialKey(service: "writer", account: account) }
 
     @Test func `processes that save at once lose nothing`() async throws {
-        let folder = try VaultFolder(inMemory: !runsLong)
+        let folder = try VaultFolder()
         let store = try await folder.store()
         let (processes, saves) = (8, 500)
         var writers: [RunningProgram] = []
@@ -74,7 +74,7 @@ import TestServices
     }
 
     @Test func `processes that count by compare-and-set lose no step`() async throws {
-        let folder = try VaultFolder(inMemory: !runsLong)
+        let folder = try VaultFolder()
         let store = try await folder.store()
         let (processes, steps) = (8, runsLong ? 500 : 25)
         var writers: [RunningProgram] = []

@@ -19,6 +19,16 @@ def octets(variant):
     return bytes(variant.get_data_as_bytes().get_data())
 
 
+def array(data):
+    """As "ay": PyGObject would make a value of each byte."""
+    return GLib.Variant.new_from_bytes(GLib.VariantType("ay"), GLib.Bytes.new(data), True)
+
+
+def row(types, *values):
+    """A tuple; its last value is an array of bytes."""
+    return GLib.Variant.new_tuple(*map(GLib.Variant, types, values[:-1]), array(values[-1]))
+
+
 def item():
     return item_of({"service": "example.org", "username": "ada"}, 2, b"s3cret" * chance.choice([1, 2000]))
 
@@ -26,7 +36,7 @@ def item():
 def item_of(attributes, modified, secret):
     for number in range(chance.choice([0, 0, 1, 30])):
         attributes[f"more{number}"] = "x" * chance.choice([0, 3, 300])
-    return octets(GLib.Variant("(a{ss}sttay)", (attributes, "a label", 1, modified, secret)))
+    return octets(row(["a{ss}", "s", "t", "t"], attributes, "a label", 1, modified, secret))
 
 
 def damaged(data):
@@ -68,7 +78,9 @@ for number in range(count):
         # Before it an older one, and one as Git Credential Manager has them.
         items.insert(0, (hashed, sealed(item_of({"service": "example.org", "username": "ada"}, 1, b"older"))))
         items.insert(0, (hashed, sealed(item_of({"service": "git:https://example.org", "account": "bob"}, 1, b"gcm"))))
-    file = octets(GLib.Variant("(uayutua(a{say}ay))", (len(salt), salt, 1, 0, 1, items)))
+    rows = GLib.Variant.new_array(None, [row(["a{say}"], hashed, blob) for hashed, blob in items])
+    head = [GLib.Variant("u", len(salt)), array(salt), *map(GLib.Variant, "utu", (1, 0, 1))]
+    file = octets(GLib.Variant.new_tuple(*head, rows))
     if number and number % 3 == 0:
         file = damaged(file)
     (folder / str(number)).write_bytes(b"GnomeKeyring\n\r\0\n\x01\0" + file)

@@ -31,7 +31,7 @@ struct ClientTests {
             name: "chromium", output: "cookie: none\ncookie: kept=yes\nChromium Safe Storage\ncookie: none\n"),
     ]
 
-    @Test(arguments: Self.clients, ServedKeyring.Server.allCases)
+    @Test(arguments: Self.clients, ServedKeyring.Server.met)
     func `other programs find the items that they stored`(_ client: Client, _ server: ServedKeyring.Server) async throws
     {
         try Judges.require()
@@ -48,7 +48,7 @@ struct ClientTests {
         #expect(run.outputText == client.output, "\(run.errorText)")
     }
 
-    @Test(arguments: ServedKeyring.Server.allCases)
+    @Test(arguments: ServedKeyring.Server.met)
     func `git's libsecret helper stores, gets and erases`(_ server: ServedKeyring.Server) async throws {
         let keyring = try await ServedKeyring(server)
         let helper = try await GitCredentialLibsecret(on: keyring.session)

@@ -47,7 +47,7 @@ struct HostileClientTests {
         ("silent", "True\nb'secret' b'secret'\nLimitsExceeded\n3\n0 0 0\n"),
     ]
 
-    @Test(arguments: Self.cases, [ServedKeyring.Server.ours, .vault])
+    @Test(arguments: Self.cases, ServedKeyring.Server.attacked)
     func `a hostile client gets errors, and other clients get their responses`(
         _ hostility: (name: String, output: String), _ server: ServedKeyring.Server
     ) async throws {
@@ -80,7 +80,7 @@ struct HostileClientTests {
     }
 
     /// 80 calls of each method, 100,000 at night.
-    @Test(arguments: [ServedKeyring.Server.ours, .vault])
+    @Test(arguments: ServedKeyring.Server.attacked)
     func `whatever a method is called with, the service lives and keeps what it has`(
         _ server: ServedKeyring.Server
     ) async throws {

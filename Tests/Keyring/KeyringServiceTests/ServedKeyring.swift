@@ -5,6 +5,11 @@ import Testing
 /// A bus of one test, and on it our service or gnome-keyring.
 final class ServedKeyring: Sendable {
     enum Server: String, Sendable, CaseIterable, CustomTestStringConvertible {
+        /// What other people's programs are tried on: what they meet at a user's, and at night the others too.
+        static let met: [Server] = runsLong ? allCases : [.fullVault, .gnomeKeyring]
+        /// What our own attacks are tried on.
+        static let attacked: [Server] = runsLong ? [.ours, .vault] : [.vault]
+
         /// The service on items in memory.
         case ours
         /// The service on a vault, as people use it.

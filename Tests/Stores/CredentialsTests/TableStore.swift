@@ -62,7 +62,8 @@ struct TableStore: CredentialStore {
     /// What an opening has for itself.
     private final class Opening: Sendable {
         let writes = Mutex(0)
-        let listed = Mutex<[CredentialMetadata]?>(nil)
+        /// With the table's revision, since sorting takes most of a listing's time.
+        let listed = Mutex<(revision: UInt64, entries: [CredentialMetadata])?>(nil)
     }
 
     let table: Table
@@ -152,7 +153,10 @@ struct TableStore: CredentialStore {
         change: (Entry?, inout Entry?) -> Result
     ) async throws(StoreError) -> Result {
         let place = place(key)
-        defer { opening.listed.withLock { $0 = nil } }
+        defer {
+            table.revision.add(1, ordering: .relaxed)
+            opening.listed.withLock { $0 = nil }
+        }
         guard isRacing else {
             return try table.entries.withLock { (entries) throws(StoreError) in
                 try check(&entries[place])
@@ -240,16 +244,19 @@ extension TableStore {
     }
 
     private func listed() -> [CredentialMetadata] {
-        if fault == .listingIsStale, let listed = opening.listed.withLock({ $0 }) { return listed }
+        let revision = table.revision.load(ordering: .relaxed)
+        if let known = opening.listed.withLock({ $0 }), known.revision == revision || fault == .listingIsStale {
+            return known.entries
+        }
         let later: Int64 = fault == .listsOtherTimes ? 1 : 0
         let listed = table.entries.withLock { entries in
-            entries.values.map {
-                CredentialMetadata(
-                    key: $0.key, label: $0.label, created: $0.created,
-                    modified: UnixTime(seconds: $0.modified.seconds + later), version: $0.version)
-            }
-        }.sorted { Self.name($0.key).lexicographicallyPrecedes(Self.name($1.key)) }
-        opening.listed.withLock { $0 = listed }
+            entries.values.map { (name: Self.name($0.key), entry: $0) }
+        }.sorted { $0.name.lexicographicallyPrecedes($1.name) }.map { (_, entry) in
+            CredentialMetadata(
+                key: entry.key, label: entry.label, created: entry.created,
+                modified: UnixTime(seconds: entry.modified.seconds + later), version: entry.version)
+        }
+        opening.listed.withLock { $0 = (revision, listed) }
         return listed
     }
 

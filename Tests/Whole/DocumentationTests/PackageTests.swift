@@ -3,8 +3,8 @@ import LatchkeyCommands
 import Testing
 import TestServices
 
-/// The Debian package, made of the program that the tests use. The one for release is installed in a bare Debian by
-/// Tests/debian-package.
+/// The Debian package, made of the program that the tests use. Tests/debian-package has lintian look at it, makes it again
+/// to compare the bytes, and installs, upgrades and purges it in a bare Debian.
 struct PackageTests {
     private static let script = Repository.root.appendingPathComponent(".packaging/deb").path
 
@@ -21,24 +21,19 @@ struct PackageTests {
 
         init() async throws {
             directory = try TestDirectory()
-            file = try await PackageTests.make(in: directory)
+            let environment = [
+                "PATH": Program.searchPath, "HOME": directory.path, "DEBFULLNAME": "Ada", "DEBEMAIL": "ada@example.org",
+                "SOURCE_DATE_EPOCH": "1763884800", "DPKG_DEB_COMPRESSOR_LEVEL": "0",
+            ]
+            let run = try await Program(script).run(
+                ["--programs", try BuiltProducts.folder(), "--output", directory.path], environment: environment
+            ).successful(".packaging/deb")
+            let files = run.outputText.split(separator: "\n").map(String.init)
+            guard files.count == 1 else { throw ServiceFailure("\(files)") }
+            file = files[0]
             root = directory / "root"
             try await Program("dpkg-deb").run(["--extract", file, root]).successful("dpkg-deb")
         }
-    }
-
-    private static func make(_ options: String..., in directory: TestDirectory) async throws -> String {
-        let environment = [
-            "PATH": Program.searchPath, "HOME": directory.path, "DEBFULLNAME": "Ada", "DEBEMAIL": "ada@example.org",
-            "SOURCE_DATE_EPOCH": "1763884800", "DPKG_DEB_COMPRESSOR_LEVEL": "0",
-        ]
-        let run = try await Program(script).run(
-            ["--programs", try BuiltProducts.folder(), "--output", directory.path] + options,
-            environment: environment
-        ).successful(".packaging/deb")
-        let files = run.outputText.split(separator: "\n").map(String.init)
-        guard files.count == 1 else { throw ServiceFailure("\(files)") }
-        return files[0]
     }
 
     private func field(_ name: String) async throws -> String {
@@ -143,50 +138,6 @@ struct PackageTests {
         #expect(try await latchkey.run(["provider", "list"], environment: environment).status == 0)
         let git = try Program("\(made.root)/usr/bin/git-credential-latchkey")
         #expect(try await git.run(["capability"], environment: environment).outputText.hasPrefix("version 0\n"))
-    }
-
-    @Test func `the same programs make the same bytes, and an option makes another version`() async throws {
-        let made = try await Self.made.value
-        let directory = try TestDirectory()
-        let again = try await Self.make(in: directory)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: again)) == Data(contentsOf: URL(fileURLWithPath: made.file)))
-        let newer = try await Self.make("--version", "99.1", in: directory)
-        #expect(newer.contains("/latchkey_99.1_"))
-
-        // Installed, upgraded and purged below a folder. No library is there: what it needs is not installed with it. Nor
-        // is a shell, so the package's script runs outside, and has DPKG_ROOT.
-        let root = try directory.makeFolder("installed")
-        try directory.makeFolder("installed/var/lib/dpkg/updates")
-        try directory.makeFolder("installed/var/lib/dpkg/info")
-        try directory.write("installed/var/lib/dpkg/status", "")
-        func dpkg(_ arguments: String...) async throws -> String {
-            let words = ["dpkg", "--root=\(root)", "--force-depends", "--force-script-chrootless"] + arguments
-            let run =
-                try await geteuid() == 0
-                ? Program("env").run(words) : Program("unshare").run(["--map-root-user"] + words)
-            return try run.successful("\(words)").outputText
-        }
-        _ = try await dpkg("--install", made.file)
-        _ = try await dpkg("--install", newer)
-        #expect(try await dpkg("--status", "latchkey").contains("\nVersion: 99.1\n"))
-        #expect(try await dpkg("--verify", "latchkey") == "")
-        _ = try await dpkg("--purge", "latchkey")
-        #expect(!FileManager.default.fileExists(atPath: "\(root)/usr"))
-    }
-
-    @Test func `lintian finds nothing that isn't explained`() async throws {
-        let made = try await Self.made.value
-        let run = try await Program("lintian").run(["--allow-root", "--display-info", "--show-overrides", made.file])
-        // A debug build has the toolchain's libraries where they are; functions are bound at the start, and C is fortified,
-        // by the release build's flags.
-        let found = run.outputText.split(separator: "\n").filter { line in
-            !line.hasPrefix("N: ") && !line.hasPrefix("O: ")
-                && !line.contains(" custom-library-search-path ") && !line.contains(" hardening-no-bindnow ")
-                && !line.contains(" hardening-no-fortify-functions ")
-        }
-        #expect(found.isEmpty && run.errorText.isEmpty, "\(found) \(run.errorText)")
-        // It has looked into the program.
-        #expect(run.outputText.contains("O: latchkey: spelling-error-in-binary "))
     }
 
     @Test func `systemd accepts the units unchanged`() async throws {

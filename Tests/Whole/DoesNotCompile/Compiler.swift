@@ -74,11 +74,46 @@ struct Compiler: Sendable {
 
     /// Compiles a file as a stranger's, or as one of the package's own where its first line says so.
     func compile(_ path: String, _ more: [String] = []) async throws -> Outcome {
-        let isOfPackage = try String(contentsOfFile: path, encoding: .utf8).hasPrefix(
-            "// Compiled as a part of the package")
-        let package = isOfPackage ? packageOptions : []
+        let package = try Self.isOfPackage(path) ? packageOptions : []
         let run = try await Self.run(executable, options + package + more + [path])
         return Outcome(status: run.status, errors: Self.errors(in: run.output, of: path), output: run.output)
+    }
+
+    /// Compiles files whose declarations are private, each as `compile(_:_:)` does; many at once, since a compiler takes
+    /// longer to start than for such a file.
+    func compile(_ paths: [String]) async throws -> [Outcome] {
+        var outcomes: [String: Outcome] = [:]
+        // What an extension adds would be there in other files.
+        let alone = try paths.filter { try Self.extends($0) }
+        for path in alone { outcomes[path] = try await compile(path) }
+        let together = try Dictionary(grouping: paths.filter { !alone.contains($0) }) { try Self.isOfPackage($0) }
+        for (isOfPackage, paths) in together {
+            var rest = paths
+            // An error of types in one file would keep the others from the checks of ownership.
+            for step in [["-typecheck"], []] where !rest.isEmpty {
+                let package = isOfPackage ? packageOptions : []
+                let run = try await Self.run(executable, options + ["-parse-as-library"] + step + package + rest)
+                let errors = rest.map { Self.errors(in: run.output, of: $0) }
+                let isExplained = errors.contains { !$0.isEmpty }
+                for (path, errors) in zip(rest, errors) {
+                    let status = errors.isEmpty && isExplained ? 0 : run.status
+                    outcomes[path] = Outcome(status: status, errors: errors, output: run.output)
+                }
+                rest = zip(rest, errors).filter { $0.1.isEmpty }.map(\.0)
+            }
+        }
+        return try paths.map { path in
+            guard let outcome = outcomes[path] else { throw NotFound(what: path) }
+            return outcome
+        }
+    }
+
+    private static func isOfPackage(_ path: String) throws -> Bool {
+        try String(contentsOfFile: path, encoding: .utf8).hasPrefix("// Compiled as a part of the package")
+    }
+
+    private static func extends(_ path: String) throws -> Bool {
+        try String(contentsOfFile: path, encoding: .utf8).contains("\nextension ")
     }
 
     /// Where the macros of tests are, such as `#expect`.

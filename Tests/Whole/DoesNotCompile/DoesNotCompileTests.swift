@@ -8,12 +8,8 @@ struct DoesNotCompileTests {
         let cases = try CompileCase.all(of: way)
         #expect(cases.contains { $0.isControl }, "\(way) has no control that must compile")
         #expect(cases.contains { !$0.isControl }, "\(way) has no case")
-        let compiler = try Compiler()
-        // One after the other: a compiler takes a processor and some hundred megabytes.
-        for one in cases {
-            for complaint in one.complaints(about: try await compiler.compile(one.path)) {
-                Issue.record(Comment(rawValue: complaint))
-            }
+        for (one, outcome) in zip(cases, try await Compiler().compile(cases.map(\.path))) {
+            for complaint in one.complaints(about: outcome) { Issue.record(Comment(rawValue: complaint)) }
         }
     }
 
@@ -133,7 +129,7 @@ struct DoesNotCompileTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try Data(sample.source.utf8).write(to: URL(fileURLWithPath: folder + "/Way/case.swift"))
         let found = try #require(try CompileCase.all(of: "Way", in: folder).first)
-        let complaints = found.complaints(about: try await Compiler().compile(found.path))
+        let complaints = found.complaints(about: try await Compiler().compile([found.path])[0])
         #expect(complaints.isEmpty != sample.isRefused, "\(complaints)")
     }
 }

@@ -1,7 +1,7 @@
 // Compiled as a part of the package: outside it this has no name.
 import LatchkeyOAuth
 
-func leak(_ value: consuming AuthorizationFieldSink) {
+private func leak(_ value: consuming AuthorizationFieldSink) {
     let hidden: Any = value  // expected-error {{value of type 'AuthorizationFieldSink' does not conform to specified type 'Copyable'}}
     print(hidden)
 }

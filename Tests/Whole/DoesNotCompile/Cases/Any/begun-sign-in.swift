@@ -1,9 +1,9 @@
 // Compiled as a part of the package: outside it this has no name.
 import LatchkeySignIn
 
-typealias BegunSignIn = SignInService.BegunSignIn
+private typealias BegunSignIn = SignInService.BegunSignIn
 
-func leak(_ value: consuming BegunSignIn) {
+private func leak(_ value: consuming BegunSignIn) {
     let hidden: Any = value  // expected-error {{value of type 'BegunSignIn' (aka 'SignInService.BegunSignIn') does not conform to specified type 'Copyable'}}
     print(hidden)
 }

@@ -10,7 +10,7 @@ import LatchkeyCommandLine
 import LatchkeyProcess
 import LatchkeyVault
 
-func show(_ token: borrowing Secret<AccessToken>) -> Any {
+private func show(_ token: borrowing Secret<AccessToken>) -> Any {
     let value: any Sendable = token.byteCount
     if let number = value as? any CustomStringConvertible { print(number) }
     func borrow<Value: ~Copyable>(_ value: borrowing Value) {}
@@ -18,7 +18,7 @@ func show(_ token: borrowing Secret<AccessToken>) -> Any {
     return value as Any
 }
 
-func passOn(
+private func passOn(
     _ url: consuming AuthorizationURL, _ authorized: consuming AuthorizationResponse,
     _ callback: consuming ValidatedCallback,
     _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge, _ key: consuming ES256Key,

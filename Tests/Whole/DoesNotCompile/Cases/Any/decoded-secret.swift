@@ -2,7 +2,7 @@
 import LatchkeyDBus
 import LatchkeySecrets
 
-func leak(_ value: consuming DecodedSecret<Password>) {
+private func leak(_ value: consuming DecodedSecret<Password>) {
     let hidden: Any = value  // expected-error {{value of type 'DecodedSecret<Password>' does not conform to specified type 'Copyable'}}
     print(hidden)
 }

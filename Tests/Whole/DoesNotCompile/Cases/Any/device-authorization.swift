@@ -1,6 +1,6 @@
 import LatchkeyOAuth
 
-func leak(_ value: consuming DeviceAuthorization) {
+private func leak(_ value: consuming DeviceAuthorization) {
     let hidden: Any = value  // expected-error {{value of type 'DeviceAuthorization' does not conform to specified type 'Copyable'}}
     print(hidden)
 }

@@ -1,6 +1,6 @@
 import LatchkeyHTTP
 
-func leak(_ value: consuming GuardedRequest) {
+private func leak(_ value: consuming GuardedRequest) {
     let hidden: Any = value  // expected-error {{value of type 'GuardedRequest' does not conform to specified type 'Copyable'}}
     print(hidden)
 }

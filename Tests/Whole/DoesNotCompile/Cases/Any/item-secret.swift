@@ -2,7 +2,7 @@
 import LatchkeyCredentials
 import LatchkeySecrets
 
-func leak(_ value: consuming ItemRecord<Password>) {
+private func leak(_ value: consuming ItemRecord<Password>) {
     let hidden: Any = value  // expected-error {{value of type 'ItemRecord<Password>' does not conform to specified type 'Copyable'}}
     print(hidden)
 }

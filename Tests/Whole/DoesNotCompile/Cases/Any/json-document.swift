@@ -2,7 +2,7 @@
 import LatchkeyJSON
 import LatchkeyOAuth
 
-func leak(_ value: consuming JSONDocument) {
+private func leak(_ value: consuming JSONDocument) {
     let hidden: Any = value  // expected-error {{value of type 'JSONDocument' does not conform to specified type 'Copyable'}}
     print(hidden)
 }

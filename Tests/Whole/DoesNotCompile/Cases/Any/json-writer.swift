@@ -2,7 +2,7 @@
 import LatchkeyJSON
 import LatchkeyOAuth
 
-func leak(_ value: consuming JSONWriter) {
+private func leak(_ value: consuming JSONWriter) {
     let hidden: Any = value  // expected-error {{value of type 'JSONWriter' does not conform to specified type 'Copyable'}}
     print(hidden)
 }

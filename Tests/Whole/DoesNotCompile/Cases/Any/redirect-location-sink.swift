@@ -1,7 +1,7 @@
 // Compiled as a part of the package: outside it this has no name.
 import LatchkeySignIn
 
-func leak(_ value: consuming RedirectLocationSink) {
+private func leak(_ value: consuming RedirectLocationSink) {
     let hidden: Any = value  // expected-error {{value of type 'RedirectLocationSink' does not conform to specified type 'Copyable'}}
     print(hidden)
 }

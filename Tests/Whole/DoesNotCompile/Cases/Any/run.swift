@@ -1,17 +1,17 @@
 // Compiled as a part of the package: outside it these have no names.
 import LatchkeyCommands
 
-func leak(_ value: consuming ChildProgram) {
+private func leak(_ value: consuming ChildProgram) {
     let hidden: Any = value  // expected-error {{value of type 'ChildProgram' does not conform to specified type 'Copyable'}}
     print(hidden)
 }
 
-func leakText(_ value: consuming MaskedText) {
+private func leakText(_ value: consuming MaskedText) {
     let hidden: Any = value  // expected-error {{value of type 'MaskedText' does not conform to specified type 'Copyable'}}
     print(hidden)
 }
 
-func leakMask(_ value: consuming SecretMask) {
+private func leakMask(_ value: consuming SecretMask) {
     let hidden: Any = value  // expected-error {{value of type 'SecretMask' does not conform to specified type 'Copyable'}}
     print(hidden)
 }

@@ -1,6 +1,6 @@
 import LatchkeySecrets
 
-func leak(_ token: consuming Secret<AccessToken>) {
+private func leak(_ token: consuming Secret<AccessToken>) {
     let value: any Sendable = token  // expected-error {{value of type 'Secret<AccessToken>' does not conform to specified type 'Copyable'}}
     print(value)
 }

@@ -1,5 +1,5 @@
 import LatchkeySecrets
 
-func leak(_ token: consuming Secret<AccessToken>) -> Any {
+private func leak(_ token: consuming Secret<AccessToken>) -> Any {
     return token  // expected-error {{return expression of type 'Secret<AccessToken>' does not conform to 'Copyable'}}
 }

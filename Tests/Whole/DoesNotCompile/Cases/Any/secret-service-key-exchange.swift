@@ -2,7 +2,7 @@
 import LatchkeyCrypto
 import LatchkeyOAuth
 
-func leak(_ value: consuming SecretServiceKeyExchange) {
+private func leak(_ value: consuming SecretServiceKeyExchange) {
     let hidden: Any = value  // expected-error {{value of type 'SecretServiceKeyExchange' does not conform to specified type 'Copyable'}}
     print(hidden)
 }

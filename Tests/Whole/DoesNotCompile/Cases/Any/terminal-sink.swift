@@ -2,7 +2,7 @@
 import LatchkeyCommandLine
 import LatchkeyProcess
 
-func leak(_ value: consuming TerminalSecretSink) {
+private func leak(_ value: consuming TerminalSecretSink) {
     let hidden: Any = value  // expected-error {{value of type 'TerminalSecretSink' does not conform to specified type 'Copyable'}}
     print(hidden)
 }

@@ -1,6 +1,6 @@
 import LatchkeyVault
 
-func leak(_ value: consuming VaultKeySource) {
+private func leak(_ value: consuming VaultKeySource) {
     let hidden: Any = value  // expected-error {{value of type 'VaultKeySource' does not conform to specified type 'Copyable'}}
     print(hidden)
 }

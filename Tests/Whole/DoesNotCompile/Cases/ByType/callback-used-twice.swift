@@ -1,8 +1,8 @@
 import LatchkeyOAuth
 
-func exchange(_ callback: consuming ValidatedCallback) {}
+private func exchange(_ callback: consuming ValidatedCallback) {}
 
-func leak(_ callback: consuming ValidatedCallback) {  // expected-error {{'callback' consumed more than once}}
+private func leak(_ callback: consuming ValidatedCallback) {  // expected-error {{'callback' consumed more than once}}
     exchange(callback)
     exchange(callback)
 }

@@ -6,14 +6,14 @@ import LatchkeyLoopback
 import LatchkeyOAuth
 import LatchkeySecrets
 
-func exchange(_ callback: consuming ValidatedCallback) {}
+private func exchange(_ callback: consuming ValidatedCallback) {}
 
-func use(_ callback: consuming ValidatedCallback, _ lease: consuming Lease) {
+private func use(_ callback: consuming ValidatedCallback, _ lease: consuming Lease) {
     exchange(callback)
     lease.release()
 }
 
-func replace(_ tokens: inout OAuthAuthenticator.TokenHandling) {
+private func replace(_ tokens: inout OAuthAuthenticator.TokenHandling) {
     tokens.authorizationURLProvider = { pending in try pending.authorizationURL().takeAddress() }
     tokens.loginProvider = { callback, endpoint, authentication in
         try await endpoint.exchange(callback, authentication: authentication)

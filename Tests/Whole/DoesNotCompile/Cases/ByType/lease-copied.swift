@@ -1,7 +1,7 @@
 // Compiled as a part of the package: outside it this has no name.
 import LatchkeyCredentials
 
-func leak(_ lease: consuming Lease) -> [Int] {  // expected-error {{'lease' consumed more than once}}
+private func leak(_ lease: consuming Lease) -> [Int] {  // expected-error {{'lease' consumed more than once}}
     let copy = lease
     lease.release()
     copy.release()

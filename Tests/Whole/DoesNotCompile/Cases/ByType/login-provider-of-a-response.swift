@@ -1,7 +1,7 @@
 import LatchkeyFoundation
 import LatchkeyOAuth
 
-func replace(_ tokens: inout OAuthAuthenticator.TokenHandling) {
+private func replace(_ tokens: inout OAuthAuthenticator.TokenHandling) {
     tokens.loginProvider = { (response: consuming AuthorizationResponse, endpoint, authentication) in  // expected-error {{cannot assign value of type '@Sendable (consuming AuthorizationResponse, TokenEndpoint, borrowing ClientAuthentication)}}
         throw OAuthError(.sessionEnded)
     }

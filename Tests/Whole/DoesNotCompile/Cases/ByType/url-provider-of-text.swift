@@ -1,5 +1,5 @@
 import LatchkeyFoundation
 
-func replace(_ tokens: inout OAuthAuthenticator.TokenHandling) {
+private func replace(_ tokens: inout OAuthAuthenticator.TokenHandling) {
     tokens.authorizationURLProvider = { _ in "https://login.example.org/authorize" }  // expected-error {{cannot convert value of type 'String' to closure result type 'Secret<AuthorizationAddress>'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
-func leak(_ value: consuming AuthorizationResponse) {
+private func leak(_ value: consuming AuthorizationResponse) {
     print([value])  // expected-error {{generic struct 'Array' requires that 'AuthorizationResponse' conform to 'Copyable'}}
 }

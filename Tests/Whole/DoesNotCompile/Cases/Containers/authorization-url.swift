@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
-func leak(_ value: consuming AuthorizationURL) {
+private func leak(_ value: consuming AuthorizationURL) {
     print([value])  // expected-error {{generic struct 'Array' requires that 'AuthorizationURL' conform to 'Copyable'}}
 }

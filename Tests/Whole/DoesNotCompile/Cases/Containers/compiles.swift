@@ -10,15 +10,15 @@ import LatchkeyCommandLine
 import LatchkeyProcess
 import LatchkeyVault
 
-func show(_ token: borrowing Secret<AccessToken>) {
+private func show(_ token: borrowing Secret<AccessToken>) {
     print([token.byteCount], ["bytes": token.byteCount], ("bytes", token.byteCount))
 }
 
-func keep(_ token: consuming Secret<AccessToken>) -> Secret<AccessToken>? {
+private func keep(_ token: consuming Secret<AccessToken>) -> Secret<AccessToken>? {
     token
 }
 
-func passOn(
+private func passOn(
     _ url: consuming AuthorizationURL, _ authorized: consuming AuthorizationResponse,
     _ callback: consuming ValidatedCallback,
     _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge,

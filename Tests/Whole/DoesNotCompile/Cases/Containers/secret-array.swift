@@ -1,6 +1,6 @@
 import LatchkeySecrets
 
-func leak(_ token: consuming Secret<AccessToken>) {
+private func leak(_ token: consuming Secret<AccessToken>) {
     let tokens = [token]  // expected-error {{generic struct 'Array' requires that 'Secret<AccessToken>' conform to 'Copyable'}}
     print(tokens)
 }

@@ -1,5 +1,5 @@
 import LatchkeySecrets
 
-func leak(_ token: consuming Secret<AccessToken>) {
+private func leak(_ token: consuming Secret<AccessToken>) {
     for byte in token { print(byte) }  // expected-error {{for-in loop requires 'Secret<AccessToken>' to conform to 'Sequence'}}
 }

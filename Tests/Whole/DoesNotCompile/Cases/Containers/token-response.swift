@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
-func leak(_ value: consuming TokenResponse) {
+private func leak(_ value: consuming TokenResponse) {
     print([value])  // expected-error {{generic struct 'Array' requires that 'TokenResponse' conform to 'Copyable'}}
 }

@@ -1,23 +1,23 @@
 import LatchkeySecrets
 
-struct Account: ~Copyable {
+private struct Account: ~Copyable {
     let token: Secret<AccessToken>
 }
 
-enum Outcome: ~Copyable {
+private enum Outcome: ~Copyable {
     case success(Secret<AccessToken>)
     case failure
 }
 
-func copy(_ token: borrowing Secret<AccessToken>) -> Secret<AccessToken> {
+private func copy(_ token: borrowing Secret<AccessToken>) -> Secret<AccessToken> {
     token.duplicate()
 }
 
-func move(_ token: consuming Secret<AccessToken>) {
+private func move(_ token: consuming Secret<AccessToken>) {
     let other = consume token
     print(other.byteCount)
 }
 
-func share(_ token: consuming Secret<AccessToken>) {
+private func share(_ token: consuming Secret<AccessToken>) {
     Task { [token = consume token] in print(token.byteCount) }
 }

@@ -1,5 +1,5 @@
 import LatchkeySecrets
 
-struct Account {
+private struct Account {
     let token: Secret<AccessToken>  // expected-error {{stored property 'token' of 'Copyable'-conforming struct 'Account' has non-Copyable type 'Secret<AccessToken>'}}
 }

@@ -1,6 +1,6 @@
 import LatchkeySecrets
 
-func leak(_ token: consuming Secret<AccessToken>) {  // expected-error {{'token' used after consume}}
+private func leak(_ token: consuming Secret<AccessToken>) {  // expected-error {{'token' used after consume}}
     let copy = token
     print(copy.byteCount, token.byteCount)
 }

@@ -1,5 +1,5 @@
 import LatchkeySecrets
 
-func show(_ token: borrowing Secret<AccessToken>) {
+private func show(_ token: borrowing Secret<AccessToken>) {
     debugPrint(token.byteCount)
 }

@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
-func leak(_ value: consuming AuthorizationResponse) {
+private func leak(_ value: consuming AuthorizationResponse) {
     print(String(reflecting: value))  // expected-error {{initializer 'init(reflecting:)' requires that 'AuthorizationResponse' conform to 'Copyable'}}
 }

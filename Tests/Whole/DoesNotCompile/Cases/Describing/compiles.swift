@@ -10,11 +10,11 @@ import LatchkeyCommandLine
 import LatchkeyProcess
 import LatchkeyVault
 
-func show(_ token: borrowing Secret<AccessToken>, _ key: CredentialKey) -> String {
+private func show(_ token: borrowing Secret<AccessToken>, _ key: CredentialKey) -> String {
     String(describing: key) + String(reflecting: token.memoryProtection) + String(token.byteCount)
 }
 
-func passOn(
+private func passOn(
     _ url: consuming AuthorizationURL, _ authorized: consuming AuthorizationResponse,
     _ callback: consuming ValidatedCallback,
     _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge,

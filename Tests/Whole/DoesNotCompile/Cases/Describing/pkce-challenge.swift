@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
-func leak(_ value: consuming PKCEChallenge) {
+private func leak(_ value: consuming PKCEChallenge) {
     print(String(reflecting: value))  // expected-error {{initializer 'init(reflecting:)' requires that 'PKCEChallenge' conform to 'Copyable'}}
 }

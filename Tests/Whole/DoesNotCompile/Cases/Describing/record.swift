@@ -1,6 +1,6 @@
 import LatchkeyCredentials
 import LatchkeySecrets
 
-func leak(_ value: consuming CredentialRecord<AccessToken>) {
+private func leak(_ value: consuming CredentialRecord<AccessToken>) {
     print(String(reflecting: value))  // expected-error {{initializer 'init(reflecting:)' requires that 'CredentialRecord<AccessToken>' conform to 'Copyable'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeySecrets
 
-func leak(_ token: consuming Secret<AccessToken>) {
+private func leak(_ token: consuming Secret<AccessToken>) {
     print(token.description)  // expected-error {{value of type 'Secret<AccessToken>' has no member 'description'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
-func leak(_ value: consuming TokenResponse) {
+private func leak(_ value: consuming TokenResponse) {
     print(String(reflecting: value))  // expected-error {{initializer 'init(reflecting:)' requires that 'TokenResponse' conform to 'Copyable'}}
 }

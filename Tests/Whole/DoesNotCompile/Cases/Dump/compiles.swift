@@ -10,12 +10,12 @@ import LatchkeyCommandLine
 import LatchkeyProcess
 import LatchkeyVault
 
-func show(_ token: borrowing Secret<AccessToken>, _ key: CredentialKey) {
+private func show(_ token: borrowing Secret<AccessToken>, _ key: CredentialKey) {
     dump(token.byteCount)
     dump(key)
 }
 
-func passOn(
+private func passOn(
     _ url: consuming AuthorizationURL, _ authorized: consuming AuthorizationResponse,
     _ callback: consuming ValidatedCallback,
     _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge,

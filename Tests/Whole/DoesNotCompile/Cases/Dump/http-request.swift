@@ -1,5 +1,5 @@
 import LatchkeyHTTP
 
-func leak(_ value: consuming GuardedRequest) {
+private func leak(_ value: consuming GuardedRequest) {
     dump(value)  // expected-error {{global function 'dump(_:name:indent:maxDepth:maxItems:)' requires that 'GuardedRequest' conform to 'Copyable'}}
 }

@@ -1,6 +1,6 @@
 import LatchkeyCredentials
 import LatchkeySecrets
 
-func leak(_ value: consuming CredentialRecord<AccessToken>) {
+private func leak(_ value: consuming CredentialRecord<AccessToken>) {
     dump(value)  // expected-error {{global function 'dump(_:name:indent:maxDepth:maxItems:)' requires that 'CredentialRecord<AccessToken>' conform to 'Copyable'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeySecrets
 
-func leak(_ token: consuming Secret<AccessToken>) {
+private func leak(_ token: consuming Secret<AccessToken>) {
     dump(token)  // expected-error {{global function 'dump(_:name:indent:maxDepth:maxItems:)' requires that 'Secret<AccessToken>' conform to 'Copyable'}}
 }

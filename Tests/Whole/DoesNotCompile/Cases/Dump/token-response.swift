@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
-func leak(_ value: consuming TokenResponse) {
+private func leak(_ value: consuming TokenResponse) {
     dump(value)  // expected-error {{global function 'dump(_:name:indent:maxDepth:maxItems:)' requires that 'TokenResponse' conform to 'Copyable'}}
 }

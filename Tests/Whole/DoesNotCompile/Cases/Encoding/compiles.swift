@@ -11,16 +11,16 @@ import LatchkeyCommandLine
 import LatchkeyProcess
 import LatchkeyVault
 
-struct Account: Encodable {
+private struct Account: Encodable {
     let name: String
 }
 
-func encode(_ token: borrowing Secret<AccessToken>, _ account: Account) throws -> Int {
+private func encode(_ token: borrowing Secret<AccessToken>, _ account: Account) throws -> Int {
     UserDefaults.standard.set(token.byteCount, forKey: "byte count")
     return try JSONEncoder().encode(account).count
 }
 
-func passOn(
+private func passOn(
     _ url: consuming AuthorizationURL, _ authorized: consuming AuthorizationResponse,
     _ callback: consuming ValidatedCallback,
     _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge,

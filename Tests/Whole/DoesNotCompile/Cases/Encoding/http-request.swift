@@ -1,5 +1,5 @@
 import LatchkeyHTTP
 
-struct Kept: Encodable {  // expected-error {{type 'Kept' does not conform to protocol 'Encodable'}}
+private struct Kept: Encodable {  // expected-error {{type 'Kept' does not conform to protocol 'Encodable'}}
     let value: GuardedRequest  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Kept' has non-Copyable type 'GuardedRequest'}}
 }

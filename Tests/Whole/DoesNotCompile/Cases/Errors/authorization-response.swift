@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
-struct Failed: Error {
+private struct Failed: Error {
     let value: AuthorizationResponse  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Failed' has non-Copyable type 'AuthorizationResponse'}}
 }

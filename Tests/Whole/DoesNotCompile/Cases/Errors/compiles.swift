@@ -10,22 +10,22 @@ import LatchkeyCommandLine
 import LatchkeyProcess
 import LatchkeyVault
 
-struct SignInFailed: Error {
+private struct SignInFailed: Error {
     let byteCount: Int
 }
 
-enum Refused: Error {
+private enum Refused: Error {
     case tooShort(Int)
 }
 
-func fail(_ token: borrowing Secret<AccessToken>) throws {
+private func fail(_ token: borrowing Secret<AccessToken>) throws {
     assert(!token.isEmpty, "\(token.byteCount) bytes")
     precondition(token.byteCount < 1000, "\(token.byteCount) bytes")
     if token.byteCount < 8 { throw Refused.tooShort(token.byteCount) }
     throw SignInFailed(byteCount: token.byteCount)
 }
 
-func passOn(
+private func passOn(
     _ url: consuming AuthorizationURL, _ authorized: consuming AuthorizationResponse,
     _ callback: consuming ValidatedCallback,
     _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge,

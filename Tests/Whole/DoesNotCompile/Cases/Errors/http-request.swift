@@ -1,5 +1,5 @@
 import LatchkeyHTTP
 
-struct Failed: Error {
+private struct Failed: Error {
     let value: GuardedRequest  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Failed' has non-Copyable type 'GuardedRequest'}}
 }

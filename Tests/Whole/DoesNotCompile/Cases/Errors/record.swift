@@ -1,6 +1,6 @@
 import LatchkeyCredentials
 import LatchkeySecrets
 
-struct Failed: Error {
+private struct Failed: Error {
     let value: CredentialRecord<AccessToken>  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Failed' has non-Copyable type 'CredentialRecord<AccessToken>'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeySecrets
 
-enum SignInFailed: Error {
+private enum SignInFailed: Error {
     case refused(Secret<AccessToken>)  // expected-error {{associated value 'refused' of 'Copyable'-conforming enum 'SignInFailed' has non-Copyable type 'Secret<AccessToken>'}}
 }

@@ -1,6 +1,6 @@
 // Compiled as a part of the package: outside it this has no name.
 import LatchkeySecrets
 
-func leak(_ token: consuming Secret<AccessToken>) {
+private func leak(_ token: consuming Secret<AccessToken>) {
     assert(token.isEmpty, "\(token)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
 }

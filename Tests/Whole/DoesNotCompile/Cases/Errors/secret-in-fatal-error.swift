@@ -1,5 +1,5 @@
 import LatchkeySecrets
 
-func leak(_ token: consuming Secret<AccessToken>) -> Never {
+private func leak(_ token: consuming Secret<AccessToken>) -> Never {
     fatalError(token)  // expected-error {{cannot convert value of type 'Secret<AccessToken>' to expected argument type 'String'}}
 }

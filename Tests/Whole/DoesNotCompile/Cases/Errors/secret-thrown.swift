@@ -1,5 +1,5 @@
 import LatchkeySecrets
 
-func leak(_ token: consuming Secret<AccessToken>) throws {
+private func leak(_ token: consuming Secret<AccessToken>) throws {
     throw token  // expected-error {{thrown expression type 'Secret<AccessToken>' does not conform to 'Error'}}
 }

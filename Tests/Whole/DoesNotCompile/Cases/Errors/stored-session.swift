@@ -1,6 +1,6 @@
 // Compiled as a part of the package: outside it this has no name.
 import LatchkeySignIn
 
-struct Failed: Error {
+private struct Failed: Error {
     let value: StoredSession  // expected-error {{stored property 'value' of 'Copyable'-conforming struct 'Failed' has non-Copyable type 'StoredSession'}}
 }

@@ -1,6 +1,6 @@
 import Foundation
 import LatchkeySecrets
 
-func leak(_ token: consuming Secret<AccessToken>) {
+private func leak(_ token: consuming Secret<AccessToken>) {
     print(Data(token))  // expected-error {{no exact matches in call to initializer}}
 }

@@ -1,6 +1,6 @@
 import Foundation
 import LatchkeySecrets
 
-func leak(_ token: consuming Secret<AccessToken>) {
+private func leak(_ token: consuming Secret<AccessToken>) {
     NSLog("%@", token)  // expected-error {{argument type 'Secret<AccessToken>' does not conform to expected type 'CVarArg'}}
 }

@@ -1,6 +1,6 @@
 import Foundation
 import LatchkeySecrets
 
-func leak(_ token: consuming Secret<AccessToken>) {
+private func leak(_ token: consuming Secret<AccessToken>) {
     print(URLQueryItem(name: "token", value: token))  // expected-error {{cannot convert value of type 'Secret<AccessToken>' to expected argument type 'String'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyFoundation
 
-func leak(_ authenticator: OAuthAuthenticator) async throws {
+private func leak(_ authenticator: OAuthAuthenticator) async throws {
     print(authenticator.service)  // expected-error {{'service' is inaccessible due to 'internal' protection level}}
 }

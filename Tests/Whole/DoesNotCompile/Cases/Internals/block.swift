@@ -1,5 +1,5 @@
 import LatchkeySecrets
 
-func leak(_ token: borrowing Secret<AccessToken>) {
+private func leak(_ token: borrowing Secret<AccessToken>) {
     print(token.block)  // expected-error {{'block' is inaccessible due to 'private' protection level}}
 }

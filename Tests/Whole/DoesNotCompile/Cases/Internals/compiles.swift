@@ -1,9 +1,9 @@
 import LatchkeySecrets
 
-func compare(_ token: borrowing Secret<AccessToken>, _ other: borrowing Secret<RefreshToken>) -> Bool {
+private func compare(_ token: borrowing Secret<AccessToken>, _ other: borrowing Secret<RefreshToken>) -> Bool {
     token.matches(other)
 }
 
-func make(_ bytes: [UInt8]) -> Secret<AccessToken> {
+private func make(_ bytes: [UInt8]) -> Secret<AccessToken> {
     Secret(copying: bytes.span)
 }

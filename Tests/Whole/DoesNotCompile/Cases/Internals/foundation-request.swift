@@ -3,6 +3,6 @@ import LatchkeyFoundation
 import FoundationNetworking
 import LatchkeyHTTP
 
-func leak(_ request: borrowing GuardedRequest) throws {
+private func leak(_ request: borrowing GuardedRequest) throws {
     print(try request.foundationRequest(timeout: .seconds(1)))  // expected-error {{'foundationRequest' is inaccessible due to 'internal' protection level}}
 }

@@ -1,6 +1,6 @@
 import LatchkeyFoundation
 import LatchkeySecrets
 
-func leak(_ token: borrowing Secret<AccessToken>) {
+private func leak(_ token: borrowing Secret<AccessToken>) {
     print(token.foundationText)  // expected-error {{'foundationText' is inaccessible due to 'internal' protection level}}
 }

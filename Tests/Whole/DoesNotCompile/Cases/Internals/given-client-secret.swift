@@ -1,6 +1,6 @@
 // Compiled as a part of the package: outside it this has no name.
 import LatchkeySignIn
 
-func leak(_ given: GivenClientSecret) {
+private func leak(_ given: GivenClientSecret) {
     print(given.secret.byteCount)  // expected-error {{'secret' is inaccessible due to 'internal' protection level}}
 }

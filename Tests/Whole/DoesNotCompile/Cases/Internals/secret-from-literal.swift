@@ -1,3 +1,3 @@
 import LatchkeySecrets
 
-let token: Secret<AccessToken> = "token"  // expected-error {{cannot convert value of type 'String' to specified type 'Secret<AccessToken>'}}
+private let token: Secret<AccessToken> = "token"  // expected-error {{cannot convert value of type 'String' to specified type 'Secret<AccessToken>'}}

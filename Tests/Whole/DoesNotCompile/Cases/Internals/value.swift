@@ -1,5 +1,5 @@
 import LatchkeySecrets
 
-func leak(_ token: borrowing Secret<AccessToken>) {
+private func leak(_ token: borrowing Secret<AccessToken>) {
     print(token.value)  // expected-error {{value of type 'Secret<AccessToken>' has no member 'value'}}
 }

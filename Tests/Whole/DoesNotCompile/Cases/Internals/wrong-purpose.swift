@@ -1,7 +1,7 @@
 import LatchkeySecrets
 
-func send(_ token: borrowing Secret<AccessToken>) {}
+private func send(_ token: borrowing Secret<AccessToken>) {}
 
-func leak(_ token: borrowing Secret<RefreshToken>) {
+private func leak(_ token: borrowing Secret<RefreshToken>) {
     send(token)  // expected-error {{cannot convert value of type 'Secret<RefreshToken>' to expected argument type 'Secret<AccessToken>'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
-func leak(_ value: consuming AuthorizationResponse) {
+private func leak(_ value: consuming AuthorizationResponse) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
 }

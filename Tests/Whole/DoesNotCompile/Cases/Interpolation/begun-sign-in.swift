@@ -1,8 +1,8 @@
 // Compiled as a part of the package: outside it this has no name.
 import LatchkeySignIn
 
-typealias BegunSignIn = SignInService.BegunSignIn
+private typealias BegunSignIn = SignInService.BegunSignIn
 
-func leak(_ value: consuming BegunSignIn) {
+private func leak(_ value: consuming BegunSignIn) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
 }

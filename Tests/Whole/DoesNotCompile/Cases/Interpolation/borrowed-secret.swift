@@ -1,5 +1,5 @@
 import LatchkeySecrets
 
-func leak(_ token: borrowing Secret<AccessToken>) {
+private func leak(_ token: borrowing Secret<AccessToken>) {
     print("\(token)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
-func leak(_ value: consuming ClientAuthentication) {
+private func leak(_ value: consuming ClientAuthentication) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
 }

@@ -10,11 +10,11 @@ import LatchkeyCommandLine
 import LatchkeyProcess
 import LatchkeyVault
 
-func show(_ token: borrowing Secret<AccessToken>) -> String {
+private func show(_ token: borrowing Secret<AccessToken>) -> String {
     "sign-in \("\(AccessToken.name) of \(token.byteCount) bytes")"
 }
 
-func passOn(
+private func passOn(
     _ url: consuming AuthorizationURL, _ authorized: consuming AuthorizationResponse,
     _ callback: consuming ValidatedCallback,
     _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge, _ key: consuming ES256Key,

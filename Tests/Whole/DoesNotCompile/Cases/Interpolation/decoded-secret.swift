@@ -2,6 +2,6 @@
 import LatchkeyDBus
 import LatchkeySecrets
 
-func leak(_ value: consuming DecodedSecret<Password>) {
+private func leak(_ value: consuming DecodedSecret<Password>) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
-func leak(_ value: consuming DeviceAuthorization) {
+private func leak(_ value: consuming DeviceAuthorization) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
 }

@@ -1,6 +1,6 @@
 // Compiled as a part of the package: outside it this has no name.
 import LatchkeyOAuth
 
-func leak(_ value: consuming FormFieldSink) {
+private func leak(_ value: consuming FormFieldSink) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyHTTP
 
-func leak(_ value: consuming GuardedRequest) {
+private func leak(_ value: consuming GuardedRequest) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
 }

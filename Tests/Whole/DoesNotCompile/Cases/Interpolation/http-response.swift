@@ -1,5 +1,5 @@
 import LatchkeyHTTP
 
-func leak(_ value: consuming GuardedResponse) {
+private func leak(_ value: consuming GuardedResponse) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
 }

@@ -2,6 +2,6 @@
 import LatchkeyCredentials
 import LatchkeySecrets
 
-func leak(_ value: consuming ItemRecord<Password>) {
+private func leak(_ value: consuming ItemRecord<Password>) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
 }

@@ -2,6 +2,6 @@
 import LatchkeyJSON
 import LatchkeyOAuth
 
-func leak(_ value: consuming JSONDocument) {
+private func leak(_ value: consuming JSONDocument) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
 }

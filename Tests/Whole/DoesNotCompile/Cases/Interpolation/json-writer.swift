@@ -2,6 +2,6 @@
 import LatchkeyJSON
 import LatchkeyOAuth
 
-func leak(_ value: consuming JSONWriter) {
+private func leak(_ value: consuming JSONWriter) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
 }

@@ -2,6 +2,6 @@
 import LatchkeyCrypto
 import LatchkeyOAuth
 
-func leak(_ value: consuming SecretServiceKeyExchange) {
+private func leak(_ value: consuming SecretServiceKeyExchange) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyVault
 
-func leak(_ value: consuming VaultKeySource) {
+private func leak(_ value: consuming VaultKeySource) {
     print("\(value)")  // expected-error {{no exact matches in call to instance method 'appendInterpolation'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeySecrets
 
-func leak(_ token: borrowing Secret<AccessToken>) {
+private func leak(_ token: borrowing Secret<AccessToken>) {
     token.withExposedBytes { bytes in print([bytes]) }  // expected-error {{cannot convert value of type 'Span<UInt8>' to expected element type 'Any'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeySecrets
 
-func leak(_ token: borrowing Secret<AccessToken>) {
+private func leak(_ token: borrowing Secret<AccessToken>) {
     token.withExposedBytes { bytes in for byte in bytes { print(byte) } }  // expected-error {{for-in loop requires 'Span<UInt8>' to conform to 'Sequence'}}
 }

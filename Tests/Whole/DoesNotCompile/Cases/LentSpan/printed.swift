@@ -1,5 +1,5 @@
 import LatchkeySecrets
 
-func leak(_ token: borrowing Secret<AccessToken>) {
+private func leak(_ token: borrowing Secret<AccessToken>) {
     token.withExposedBytes { print($0) }  // expected-error {{argument type 'Span<UInt8>' does not conform to expected type 'Escapable'}}
 }

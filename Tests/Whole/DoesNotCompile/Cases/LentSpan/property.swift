@@ -1,5 +1,5 @@
 import LatchkeySecrets
 
-final class Keeper {
+private final class Keeper {
     var bytes: Span<UInt8>?  // expected-error {{the 'get' accessor cannot return a ~Escapable result}} expected-error {{the '_modify' accessor cannot return a ~Escapable result}}
 }

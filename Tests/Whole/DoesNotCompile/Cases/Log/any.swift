@@ -1,5 +1,5 @@
 import LatchkeyLog
 
-func leak(_ logger: RedactedLogger, _ value: Any) {
+private func leak(_ logger: RedactedLogger, _ value: Any) {
     logger.info("value \(value)")  // expected-error {{'appendInterpolation' is unavailable: only Loggable values can be logged: unwrap it, or conform its type to Loggable}}
 }

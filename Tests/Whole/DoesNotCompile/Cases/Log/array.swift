@@ -1,5 +1,5 @@
 import LatchkeyLog
 
-func leak(_ logger: RedactedLogger, _ values: [Int]) {
+private func leak(_ logger: RedactedLogger, _ values: [Int]) {
     logger.info("values \(values)")  // expected-error {{'appendInterpolation' is unavailable: only Loggable values can be logged: unwrap it, or conform its type to Loggable}}
 }

@@ -1,6 +1,6 @@
 import LatchkeyLog
 import LatchkeySignIn
 
-func leak(_ logger: RedactedLogger, _ field: CallersOwnHTTPClientFieldSink) {
+private func leak(_ logger: RedactedLogger, _ field: CallersOwnHTTPClientFieldSink) {
     logger.info("sent \(field.unprotectedFieldValue)")  // expected-error {{'appendInterpolation' is unavailable: a String may hold a secret; log a Loggable value, or LoggableText(reviewed:unredacted:) with the reason}}
 }

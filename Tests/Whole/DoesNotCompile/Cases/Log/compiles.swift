@@ -11,7 +11,7 @@ import LatchkeyCommandLine
 import LatchkeyProcess
 import LatchkeyVault
 
-func show(
+private func show(
     _ logger: RedactedLogger, _ token: borrowing Secret<AccessToken>, _ key: CredentialKey, _ error: StoreError,
     _ text: String,
     _ seconds: Int?
@@ -26,7 +26,7 @@ func show(
     RedactedLogger("literal", sink: nil).info("x")
 }
 
-func passOn(
+private func passOn(
     _ url: consuming AuthorizationURL, _ authorized: consuming AuthorizationResponse,
     _ callback: consuming ValidatedCallback,
     _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge,

@@ -1,5 +1,5 @@
 import LatchkeyLog
 
-func leak(_ logger: RedactedLogger, _ text: String) {
+private func leak(_ logger: RedactedLogger, _ text: String) {
     logger.info("token " + text)  // expected-error {{cannot convert value of type 'String' to expected argument type 'LogMessage'}}
 }

@@ -1,6 +1,6 @@
 import LatchkeyLog
 import LatchkeyStoreContract
 
-func leak(_ logger: RedactedLogger, _ violation: ContractViolation) {
+private func leak(_ logger: RedactedLogger, _ violation: ContractViolation) {
     logger.error("\(violation.detail)")  // expected-error {{'appendInterpolation' is unavailable: a String may hold a secret}}
 }

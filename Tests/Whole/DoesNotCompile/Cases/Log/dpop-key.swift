@@ -2,6 +2,6 @@
 import LatchkeyOAuth
 import LatchkeyLog
 
-func leak(_ logger: RedactedLogger, _ value: consuming ES256Key) {
+private func leak(_ logger: RedactedLogger, _ value: consuming ES256Key) {
     logger.info("value \(value)")  // expected-error {{'appendInterpolation' is unavailable: only Loggable values can be logged: unwrap it, or conform its type to Loggable}}
 }

@@ -1,6 +1,6 @@
 import LatchkeyLog
 import LatchkeyLeakAudit
 
-func leak(_ logger: RedactedLogger, _ finding: LeakFinding) {
+private func leak(_ logger: RedactedLogger, _ finding: LeakFinding) {
     logger.error("\(finding.stream)")  // expected-error {{'appendInterpolation' is unavailable: a String may hold a secret}}
 }

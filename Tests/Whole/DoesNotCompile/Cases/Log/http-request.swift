@@ -1,6 +1,6 @@
 import LatchkeyHTTP
 import LatchkeyLog
 
-func leak(_ logger: RedactedLogger, _ value: consuming GuardedRequest) {
+private func leak(_ logger: RedactedLogger, _ value: consuming GuardedRequest) {
     logger.info("value \(value)")  // expected-error {{'appendInterpolation' is unavailable: only Loggable values can be logged: unwrap it, or conform its type to Loggable}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyLog
 
-func leak(_ logger: RedactedLogger, _ text: String) {
+private func leak(_ logger: RedactedLogger, _ text: String) {
     logger.info(LogMessage(verbatim: text))  // expected-error {{no exact matches in call to initializer}}
 }

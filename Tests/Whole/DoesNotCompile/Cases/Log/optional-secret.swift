@@ -1,6 +1,6 @@
 import LatchkeyLog
 import LatchkeySecrets
 
-func leak(_ logger: RedactedLogger, _ token: consuming Secret<AccessToken>?) {
+private func leak(_ logger: RedactedLogger, _ token: consuming Secret<AccessToken>?) {
     logger.info("token \(token)")  // expected-error {{string interpolation produces a debug description for an optional value; did you mean to make this explicit?}} expected-error {{'appendInterpolation' is unavailable: only Loggable values can be logged: unwrap it, or conform its type to Loggable}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyLog
 
-func leak(_ logger: RedactedLogger, _ text: String?) {
+private func leak(_ logger: RedactedLogger, _ text: String?) {
     logger.info("token \(text)")  // expected-error {{string interpolation produces a debug description for an optional value; did you mean to make this explicit?}} expected-error {{'appendInterpolation' is unavailable: only Loggable values can be logged: unwrap it, or conform its type to Loggable}}
 }

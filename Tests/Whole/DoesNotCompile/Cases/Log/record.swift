@@ -2,6 +2,6 @@ import LatchkeyCredentials
 import LatchkeyLog
 import LatchkeySecrets
 
-func leak(_ logger: RedactedLogger, _ value: consuming CredentialRecord<AccessToken>) {
+private func leak(_ logger: RedactedLogger, _ value: consuming CredentialRecord<AccessToken>) {
     logger.info("value \(value)")  // expected-error {{'appendInterpolation' is unavailable: only Loggable values can be logged: unwrap it, or conform its type to Loggable}}
 }

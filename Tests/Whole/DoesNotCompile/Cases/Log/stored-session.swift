@@ -2,6 +2,6 @@
 import LatchkeyLog
 import LatchkeySignIn
 
-func leak(_ logger: RedactedLogger, _ value: consuming StoredSession) {
+private func leak(_ logger: RedactedLogger, _ value: consuming StoredSession) {
     logger.info("value \(value)")  // expected-error {{'appendInterpolation' is unavailable: only Loggable values can be logged: unwrap it, or conform its type to Loggable}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyLog
 
-func leak(_ logger: RedactedLogger, _ text: String) {
+private func leak(_ logger: RedactedLogger, _ text: String) {
     logger.info("outer \("inner \(text)")")  // expected-error {{'appendInterpolation' is unavailable: a String may hold a secret; log a Loggable value, or LoggableText(reviewed:unredacted:) with the reason}}
 }

@@ -1,6 +1,6 @@
 import LatchkeyLog
 
-func leak(_ message: LogMessage, _ text: String) -> LogMessage {
+private func leak(_ message: LogMessage, _ text: String) -> LogMessage {
     var message = message
     message.text = text  // expected-error {{cannot assign to property: 'text' is a 'let' constant}}
     return message

@@ -3,7 +3,7 @@ import Foundation
 import FoundationNetworking
 import LatchkeyLog
 
-func leak(_ logger: RedactedLogger, _ authenticator: OAuthAuthenticator, _ request: URLRequest) async throws {
+private func leak(_ logger: RedactedLogger, _ authenticator: OAuthAuthenticator, _ request: URLRequest) async throws {
     let signed = try await authenticator.unprotectedAuthenticatedRequest(for: request)
     logger.info("sends \(signed)")  // expected-error {{'appendInterpolation' is unavailable: only Loggable values can be logged}}
 }

@@ -1,6 +1,6 @@
 import LatchkeyOAuth
 import LatchkeyLog
 
-func leak(_ logger: RedactedLogger, _ value: consuming ValidatedCallback) {
+private func leak(_ logger: RedactedLogger, _ value: consuming ValidatedCallback) {
     logger.info("value \(value)")  // expected-error {{'appendInterpolation' is unavailable: only Loggable values can be logged: unwrap it, or conform its type to Loggable}}
 }

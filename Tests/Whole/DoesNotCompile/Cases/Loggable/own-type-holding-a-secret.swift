@@ -1,7 +1,7 @@
 import LatchkeyLog
 import LatchkeySecrets
 
-struct Account: Loggable {
+private struct Account: Loggable {
     let token: Secret<AccessToken>  // expected-error {{stored property 'token' of 'Copyable'-conforming struct 'Account' has non-Copyable type 'Secret<AccessToken>'}}
 
     var logMessage: LogMessage { "account" }

@@ -1,6 +1,6 @@
 import LatchkeyLog
 
-struct Account: Loggable {
+private struct Account: Loggable {
     let name: String
 
     var logMessage: LogMessage { LogMessage(stringLiteral: String(describing: self)) }  // expected-error {{cannot convert value of type 'String' to expected argument type 'StaticString'}}

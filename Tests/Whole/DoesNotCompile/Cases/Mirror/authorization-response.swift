@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
-func leak(_ value: consuming AuthorizationResponse) {
+private func leak(_ value: consuming AuthorizationResponse) {
     print(Mirror(reflecting: value).children.count)  // expected-error {{argument type 'AuthorizationResponse' does not conform to expected type 'Copyable'}}
 }

@@ -10,11 +10,11 @@ import LatchkeyCommandLine
 import LatchkeyProcess
 import LatchkeyVault
 
-func show(_ token: borrowing Secret<AccessToken>) -> Int {
+private func show(_ token: borrowing Secret<AccessToken>) -> Int {
     Mirror(reflecting: token.byteCount).children.count
 }
 
-func passOn(
+private func passOn(
     _ url: consuming AuthorizationURL, _ authorized: consuming AuthorizationResponse,
     _ callback: consuming ValidatedCallback,
     _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge,

@@ -1,6 +1,6 @@
 // Compiled as a part of the package: outside it this has no name.
 import LatchkeyOAuth
 
-func leak(_ value: consuming AuthorizationFieldSink) {
+private func leak(_ value: consuming AuthorizationFieldSink) {
     print(value)  // expected-error {{argument type 'AuthorizationFieldSink' does not conform to expected type 'Copyable'}}
 }

@@ -1,8 +1,8 @@
 // Compiled as a part of the package: outside it this has no name.
 import LatchkeySignIn
 
-typealias BegunSignIn = SignInService.BegunSignIn
+private typealias BegunSignIn = SignInService.BegunSignIn
 
-func leak(_ value: consuming BegunSignIn) {
+private func leak(_ value: consuming BegunSignIn) {
     print(value)  // expected-error {{argument type 'BegunSignIn' (aka 'SignInService.BegunSignIn') does not conform to expected type 'Copyable'}}
 }

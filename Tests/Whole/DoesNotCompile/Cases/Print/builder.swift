@@ -1,6 +1,6 @@
 // Compiled as a part of the package: outside it this has no name.
 import LatchkeySecrets
 
-func leak(_ value: consuming SecretBuilder) {
+private func leak(_ value: consuming SecretBuilder) {
     print(value)  // expected-error {{argument type 'SecretBuilder' does not conform to expected type 'Copyable'}}
 }

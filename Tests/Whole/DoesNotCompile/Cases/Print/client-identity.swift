@@ -1,6 +1,6 @@
 // Compiled as a part of the package: outside it this has no name.
 import LatchkeyOAuth
 
-func leak(_ value: consuming ClientIdentity) {
+private func leak(_ value: consuming ClientIdentity) {
     print(value)  // expected-error {{argument type 'ClientIdentity' does not conform to expected type 'Copyable'}}
 }

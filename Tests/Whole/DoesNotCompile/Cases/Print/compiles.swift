@@ -9,11 +9,11 @@ import LatchkeySignIn
 import LatchkeyCommandLine
 import LatchkeyVault
 
-func show(_ token: borrowing Secret<AccessToken>, _ key: CredentialKey) {
+private func show(_ token: borrowing Secret<AccessToken>, _ key: CredentialKey) {
     print(token.byteCount, key.service, AccessToken.name)
 }
 
-func passOn(
+private func passOn(
     _ url: consuming AuthorizationURL, _ authorized: consuming AuthorizationResponse,
     _ callback: consuming ValidatedCallback,
     _ pending: consuming PendingAuthorization, _ challenge: consuming PKCEChallenge, _ key: consuming ES256Key,

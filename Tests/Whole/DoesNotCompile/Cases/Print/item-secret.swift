@@ -2,6 +2,6 @@
 import LatchkeyCredentials
 import LatchkeySecrets
 
-func leak(_ value: consuming ItemRecord<Password>) {
+private func leak(_ value: consuming ItemRecord<Password>) {
     print(value)  // expected-error {{argument type 'ItemRecord<Password>' does not conform to expected type 'Copyable'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeySecrets
 
-func leak(_ token: consuming Secret<AccessToken>?) {
+private func leak(_ token: consuming Secret<AccessToken>?) {
     print(token)  // expected-error {{global function 'print(_:separator:terminator:)' requires that 'Secret<AccessToken>' conform to 'Copyable'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
-func leak(_ value: consuming PendingAuthorization) {
+private func leak(_ value: consuming PendingAuthorization) {
     print(value)  // expected-error {{argument type 'PendingAuthorization' does not conform to expected type 'Copyable'}}
 }

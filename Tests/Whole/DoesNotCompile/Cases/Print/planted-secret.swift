@@ -1,6 +1,6 @@
 import LatchkeyLeakAudit
 import LatchkeySecrets
 
-func leak(_ audit: LeakAudit) throws {
+private func leak(_ audit: LeakAudit) throws {
     print(try audit.plantRandom(AccessToken.self))  // expected-error {{argument type 'Secret<AccessToken>' does not conform to expected type 'Copyable'}}
 }

@@ -2,6 +2,6 @@ import LatchkeyCredentials
 import LatchkeySecretService
 import LatchkeySecrets
 
-func leak(_ store: SecretServiceStore, _ key: CredentialKey) async throws {
+private func leak(_ store: SecretServiceStore, _ key: CredentialKey) async throws {
     print(try await store.read(key, as: AccessToken.self))  // expected-error {{requires that 'CredentialRecord<AccessToken>' conform to 'Copyable'}}
 }

@@ -1,6 +1,6 @@
 import LatchkeyCredentials
 import LatchkeySecrets
 
-func leak(_ store: InMemoryStore, _ key: CredentialKey) async throws {
+private func leak(_ store: InMemoryStore, _ key: CredentialKey) async throws {
     print(try await store.read(key, as: AccessToken.self))  // expected-error {{requires that 'CredentialRecord<AccessToken>' conform to 'Copyable'}}
 }

@@ -1,6 +1,6 @@
 // Compiled as a part of the package: outside it this has no name.
 import LatchkeySignIn
 
-func leak(_ value: consuming RedirectLocationSink) {
+private func leak(_ value: consuming RedirectLocationSink) {
     print(value)  // expected-error {{argument type 'RedirectLocationSink' does not conform to expected type 'Copyable'}}
 }

@@ -2,6 +2,6 @@
 import LatchkeyCrypto
 import LatchkeyOAuth
 
-func leak(_ value: consuming SecretServiceKeyExchange) {
+private func leak(_ value: consuming SecretServiceKeyExchange) {
     print(value)  // expected-error {{argument type 'SecretServiceKeyExchange' does not conform to expected type 'Copyable'}}
 }

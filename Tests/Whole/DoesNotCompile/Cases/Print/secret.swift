@@ -1,5 +1,5 @@
 import LatchkeySecrets
 
-func leak(_ token: consuming Secret<AccessToken>) {
+private func leak(_ token: consuming Secret<AccessToken>) {
     print(token)  // expected-error {{argument type 'Secret<AccessToken>' does not conform to expected type 'Copyable'}}
 }

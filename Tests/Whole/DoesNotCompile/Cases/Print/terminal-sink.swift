@@ -2,6 +2,6 @@
 import LatchkeyCommandLine
 import LatchkeyProcess
 
-func leak(_ value: consuming TerminalSecretSink) {
+private func leak(_ value: consuming TerminalSecretSink) {
     print(value)  // expected-error {{argument type 'TerminalSecretSink' does not conform to expected type 'Copyable'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyOAuth
 
-func leak(_ value: consuming ValidatedCallback) {
+private func leak(_ value: consuming ValidatedCallback) {
     print(value)  // expected-error {{argument type 'ValidatedCallback' does not conform to expected type 'Copyable'}}
 }

@@ -1,5 +1,5 @@
 import LatchkeyVault
 
-func leak(_ value: consuming VaultKeySource) {
+private func leak(_ value: consuming VaultKeySource) {
     print(value)  // expected-error {{argument type 'VaultKeySource' does not conform to expected type 'Copyable'}}
 }

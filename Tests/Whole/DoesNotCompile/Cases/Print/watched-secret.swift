@@ -1,6 +1,6 @@
 import LatchkeyLog
 import LatchkeySecrets
 
-func leak(_ watched: consuming WatchedSecret) {
+private func leak(_ watched: consuming WatchedSecret) {
     print(watched)  // expected-error {{argument type 'WatchedSecret' does not conform to expected type 'Copyable'}}
 }

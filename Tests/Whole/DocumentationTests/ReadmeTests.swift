@@ -15,7 +15,7 @@ struct ReadmeTests {
         let runner = try Repository.text(".ci/run")
         #expect(runner.contains("\nScripts/demo\n"))
         #expect(runner.hasSuffix("\nScripts/test\n"))
-        #expect(try Repository.text("Scripts/demo").hasSuffix("\nexec .build/debug/latchkey-demo\n"))
+        #expect(try Repository.text("Scripts/demo").hasSuffix("\nexec .build/release/latchkey-demo\n"))
         let tests = try Repository.text("Scripts/test")
         #expect(tests.contains("\n.build/release/latchkeyPackageTests.xctest --"))
         #expect(tests.hasSuffix(" || status=$?\nexit $status\n"))

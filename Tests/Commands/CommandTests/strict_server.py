@@ -10,6 +10,7 @@ the file "output" is the issuer. Each later line is something that a client did;
 """
 
 import base64
+import functools
 import hashlib
 import http.server
 import json
@@ -25,10 +26,17 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, paddin
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 
+@functools.cache
+def rsa_key():
+    """One for all servers: it takes longer than all that a server does."""
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
 def started():
     """What a server differs in, in its process. The one that starts them never returns."""
     if len(sys.argv) > 1:
         return json.loads(sys.argv[1])
+    rsa_key()
     for line in sys.stdin:
         folder, differences = line.split(" ", 1)
         if os.fork() == 0:
@@ -120,7 +128,7 @@ class Signer:
         self.algorithm = algorithm
         self.hash = {"256": hashes.SHA256, "384": hashes.SHA384, "512": hashes.SHA512}.get(algorithm[-3:])
         if algorithm[:2] in ("RS", "PS"):
-            self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+            self.key = rsa_key()
             numbers = self.key.public_key().public_numbers()
             self.jwk = {"kty": "RSA", "n": number(numbers.n, 256), "e": number(numbers.e, 3)}
         elif algorithm[:2] == "ES":

@@ -34,7 +34,7 @@ public struct BrowserTab: Sendable {
             guard ContinuousClock.now < limit else {
                 throw ServiceFailure("Chromium never showed \"\(what)\", but \"\(last)\":\n\(try await text())")
             }
-            try await Task.sleep(for: .milliseconds(20))
+            try await Task.sleep(for: HeadlessBrowser.pause)
             do {
                 last = try await evaluate(script, as: String.self)
             } catch let failure as ServiceFailure {
@@ -49,7 +49,7 @@ public struct BrowserTab: Sendable {
         let limit = ContinuousClock.now + .seconds(120)
         while try await browser.isOpen(handle) {
             guard ContinuousClock.now < limit else { throw ServiceFailure("the tab stays open") }
-            try await Task.sleep(for: .milliseconds(20))
+            try await Task.sleep(for: HeadlessBrowser.pause)
         }
     }
 

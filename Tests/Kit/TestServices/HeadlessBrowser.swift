@@ -11,6 +11,8 @@ public final class HeadlessBrowser: Sendable {
     public let directory: TestDirectory
     /// The program that opens an address in a new tab, and returns.
     public let command: String
+    /// Between two looks at a page: each is a program and a request, which a page that loads must share the processor with.
+    static let pause = Duration.milliseconds(100)
     private let driver: RunningProgram
     private let session: WebDriver
     private let state = Mutex((known: Set<String>(), attended: ""))
@@ -120,7 +122,7 @@ public final class HeadlessBrowser: Sendable {
         while true {
             if let handle = try await newHandles().first { return BrowserTab(browser: self, handle: handle) }
             guard ContinuousClock.now < limit else { throw ServiceFailure("no page was opened in Chromium") }
-            try await Task.sleep(for: .milliseconds(20))
+            try await Task.sleep(for: Self.pause)
         }
     }
 

@@ -41,10 +41,13 @@ public struct Program: Sendable {
         _ arguments: [String] = [], environment: [String: String] = ["PATH": Program.searchPath], folder: String = "/",
         terminal: PseudoTerminal? = nil, streamsOnTerminal: Bool = false
     ) throws -> RunningProgram {
-        let options = ProcessInfo.processInfo.environment.filter { ["TSAN_OPTIONS", "ASAN_OPTIONS"].contains($0.key) }
-        return try RunningProgram(
-            path: path, arguments: arguments, environment: environment.merging(options) { $1 }, folder: folder,
+        try RunningProgram(
+            path: path, arguments: arguments, environment: environment.merging(Self.options) { $1 }, folder: folder,
             terminal: terminal.map { Spawn.Terminal(path: $0.path, takesStreams: streamsOnTerminal) })
+    }
+
+    private static let options = ProcessInfo.processInfo.environment.filter {
+        ["TSAN_OPTIONS", "ASAN_OPTIONS"].contains($0.key)
     }
 }
 
@@ -74,7 +77,9 @@ public struct ProgramRun: Sendable {
 public enum BuiltProducts {
     /// The folder that holds the test bundle, and so the executables: found from the loaded image, because the
     /// running program is the bundle itself or the toolchain's test helper that loaded it.
-    public static func folder() throws -> String {
+    public static func folder() throws -> String { try found.get() }
+
+    private static let found = Result {
         let address = UInt(bitPattern: #dsohandle)
         let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
         for line in maps.split(separator: "\n") {

@@ -13,7 +13,7 @@ internal import TestServices
 
         var testDescription: String { "\(columns)×\(rows), \(plain)" }
 
-        /// The smallest without colours in both ways, since most is cut or wrapped there.
+        /// Both ways turn colours off at 40×10, because most lines are cut or wrapped there.
         static let all = [
             Size(columns: 40, rows: 10, plain: "NO_COLOR=1"), Size(columns: 40, rows: 10, plain: "TERM=dumb"),
             Size(columns: 80, rows: 24, plain: "TERM=dumb"), Size(columns: 200, rows: 50, plain: "NO_COLOR=1"),

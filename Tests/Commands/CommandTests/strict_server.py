@@ -28,7 +28,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 @functools.cache
 def rsa_key():
-    """One for all servers: it takes longer than all that a server does."""
+    """One key for all servers: making a key takes longer than all else that a server does."""
     return rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 

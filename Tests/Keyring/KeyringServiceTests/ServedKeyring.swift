@@ -5,9 +5,9 @@ import Testing
 /// A bus of one test, and on it our service or gnome-keyring.
 final class ServedKeyring: Sendable {
     enum Server: String, Sendable, CaseIterable, CustomTestStringConvertible {
-        /// What other people's programs are tried on: what they meet at a user's, and at night the others too.
+        /// For other people's programs: the servers that users have; all of them in a long run.
         static let met: [Server] = runsLong ? allCases : [.fullVault, .gnomeKeyring]
-        /// What our own attacks are tried on.
+        /// For our own attacks and our contract.
         static let attacked: [Server] = runsLong ? [.ours, .vault] : [.vault]
 
         /// The service on items in memory.

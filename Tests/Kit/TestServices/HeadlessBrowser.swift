@@ -11,7 +11,7 @@ public final class HeadlessBrowser: Sendable {
     public let directory: TestDirectory
     /// The program that opens an address in a new tab, and returns.
     public let command: String
-    /// Between two looks at a page: each is a program and a request, which a page that loads must share the processor with.
+    /// The pause between two looks at a page. Each look starts a program, which takes time from the page.
     static let pause = Duration.milliseconds(100)
     private let driver: RunningProgram
     private let session: WebDriver

@@ -114,7 +114,7 @@ public final class PrivateSession: Sendable {
             environment: environment)
         bus.closeInput()
         running.withLock { $0.bus = bus }
-        // It prints its address once it listens.
+        // dbus-daemon prints its address once it listens.
         try await bus.wait(for: "the session bus") { bus.outputSoFar.contains("\n") }
     }
 

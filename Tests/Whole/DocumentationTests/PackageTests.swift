@@ -3,8 +3,8 @@ import LatchkeyCommands
 import Testing
 import TestServices
 
-/// The Debian package, made of the program that the tests use. Tests/debian-package has lintian look at it, makes it again
-/// to compare the bytes, and installs, upgrades and purges it in a bare Debian.
+/// The Debian package, made of the program that the tests use. Tests/debian-package has lintian look at it, makes it
+/// again to compare the bytes, and installs, upgrades and purges it in a bare Debian.
 struct PackageTests {
     private static let script = Repository.root.appendingPathComponent(".packaging/deb").path
 

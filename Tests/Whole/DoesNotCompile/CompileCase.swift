@@ -3,7 +3,8 @@ import Foundation
 /// One Swift file and the errors that the compiler must give for it, written behind the lines that cause them:
 /// `print(token)  // expected-error {{does not conform to expected type 'Copyable'}}`.
 ///
-/// A file without expectations is a control: it must compile.
+/// A file without expectations is a control: it must compile. A file whose declarations are private is compiled
+/// together with others.
 struct CompileCase: Sendable {
     let path: String
     /// Pieces of the errors' text by line, counted from 1.

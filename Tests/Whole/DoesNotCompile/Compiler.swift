@@ -79,27 +79,26 @@ struct Compiler: Sendable {
         return Outcome(status: run.status, errors: Self.errors(in: run.output, of: path), output: run.output)
     }
 
-    /// Compiles files whose declarations are private, each as `compile(_:_:)` does; many at once, since a compiler takes
-    /// longer to start than for such a file.
+    /// Compiles files, with the outcomes of `compile(_:_:)`. One compiler takes many files, because it starts slowly.
     func compile(_ paths: [String]) async throws -> [Outcome] {
         var outcomes: [String: Outcome] = [:]
-        // What an extension adds would be there in other files.
-        let alone = try paths.filter { try Self.extends($0) }
+        let alone = try paths.filter { try !Self.isPrivate($0) }
         for path in alone { outcomes[path] = try await compile(path) }
-        let together = try Dictionary(grouping: paths.filter { !alone.contains($0) }) { try Self.isOfPackage($0) }
+        let together = try Dictionary(grouping: paths.filter { !alone.contains($0) }, by: Self.isOfPackage)
         for (isOfPackage, paths) in together {
-            var rest = paths
-            // An error of types in one file would keep the others from the checks of ownership.
-            for step in [["-typecheck"], []] where !rest.isEmpty {
-                let package = isOfPackage ? packageOptions : []
-                let run = try await Self.run(executable, options + ["-parse-as-library"] + step + package + rest)
-                let errors = rest.map { Self.errors(in: run.output, of: $0) }
-                let isExplained = errors.contains { !$0.isEmpty }
-                for (path, errors) in zip(rest, errors) {
-                    let status = errors.isEmpty && isExplained ? 0 : run.status
-                    outcomes[path] = Outcome(status: status, errors: errors, output: run.output)
+            var (rest, step) = (paths, ["-typecheck"])
+            // An error keeps the other files from later checks, so those without errors are compiled again until a run
+            // finds none. That run's status is theirs.
+            while !rest.isEmpty {
+                let more = ["-parse-as-library"] + step + (isOfPackage ? packageOptions : []) + rest
+                let run = try await Self.run(executable, options + more)
+                for path in rest {
+                    let errors = Self.errors(in: run.output, of: path)
+                    outcomes[path] = Outcome(status: run.status, errors: errors, output: run.output)
                 }
-                rest = zip(rest, errors).filter { $0.1.isEmpty }.map(\.0)
+                let sound = rest.filter { outcomes[$0]?.errors.isEmpty == true }
+                if step.isEmpty && sound.count == rest.count { break }
+                (rest, step) = (sound, [])
             }
         }
         return try paths.map { path in
@@ -112,8 +111,11 @@ struct Compiler: Sendable {
         try String(contentsOfFile: path, encoding: .utf8).hasPrefix("// Compiled as a part of the package")
     }
 
-    private static func extends(_ path: String) throws -> Bool {
-        try String(contentsOfFile: path, encoding: .utf8).contains("\nextension ")
+    /// Whether nothing in a file can be seen by files that are compiled with it.
+    private static func isPrivate(_ path: String) throws -> Bool {
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+        let starts = ["import ", "public import ", "private ", "// ", "}", " "]
+        return lines.allSatisfy { line in starts.contains { line.hasPrefix($0) } }
     }
 
     /// Where the macros of tests are, such as `#expect`.

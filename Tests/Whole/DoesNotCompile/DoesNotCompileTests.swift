@@ -132,4 +132,38 @@ struct DoesNotCompileTests {
         let complaints = found.complaints(about: try await Compiler().compile([found.path])[0])
         #expect(complaints.isEmpty != sample.isRefused, "\(complaints)")
     }
+
+    /// Errors of types and errors of ownership, which the compiler looks for in two steps; and a file that others may see.
+    @Test func `files that are compiled together are judged separately`() async throws {
+        func twice(_ expectation: String) -> String {
+            """
+            private struct Once: ~Copyable {}
+            private func end(_ once: consuming Once) {\(expectation)
+                _ = consume once
+                _ = consume once
+            }
+
+            """
+        }
+        let sources = [
+            "a type": "private let n: Int = \"\"  // expected-error {{cannot convert value}}\n",
+            "b ownership": twice("  // expected-error {{'once' consumed more than once}}"),
+            "c control": "private let n: Int = 1\n", "d public": "public struct Seen {}\n",
+            "e unexpected type": "private let n: Int = \"\"\n",
+            "f unexpected ownership": twice(""),
+            "g compiles": "private let n: Int = 1  // expected-error {{cannot convert value}}\n",
+            "h sees another": "private let seen: Seen? = nil\n",
+        ]
+        let folder = "/tmp/lk-\(UInt64.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: folder + "/Way", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for (name, source) in sources {
+            try Data(source.utf8).write(to: URL(fileURLWithPath: "\(folder)/Way/\(name).swift"))
+        }
+        let cases = try CompileCase.all(of: "Way", in: folder)
+        let refused = zip(cases, try await Compiler().compile(cases.map(\.path))).compactMap { one, outcome in
+            one.complaints(about: outcome).isEmpty ? nil : one.name.dropFirst(4).first
+        }
+        #expect(refused == ["e", "f", "g", "h"])
+    }
 }

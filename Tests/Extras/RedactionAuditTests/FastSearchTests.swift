@@ -49,7 +49,9 @@ import Testing
             var best: Place?
             for (number, form) in forms.enumerated() where isLookedUp(offset) && offset >= floor {
                 for position in 0..<max(0, form.bytes.count - 7)
-                where form.bytes[position..<position + 8].elementsEqual(text[offset..<offset + 8]) {
+                where form.bytes[position] == text[offset]
+                    && form.bytes[position..<position + 8].elementsEqual(text[offset..<offset + 8])
+                {
                     var (low, high) = (0, 8)
                     while position - low > 0, offset - low > floor,
                         form.bytes[position - low - 1] == text[offset - low - 1]
@@ -81,7 +83,7 @@ import Testing
     /// Secrets of few characters, so that one's windows are often another's, and hexadecimal ones.
     @Test(arguments: ["ab", "abcdef0123456789", "aZ9/+ é\"<&>'\\q7Xw=~-_.K2"], 1...rounds)
     func `the search by tables finds the same as a full search`(_ characters: String, _ round: Int) {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator(seed: .random(in: 0 ... .max))
         let alphabet = Array(characters.utf8)
         var forms: [EncodedForm] = []
         for canary in 0..<Int.random(in: 1...4, using: &generator) {
@@ -101,7 +103,7 @@ import Testing
 
     @Test(arguments: ["ab", "abcdef0123456789", "aZ9/+ é\"<&>'\\q7Xw=~-_.K2"], 1...rounds)
     func `a secret across line breaks is found`(_ characters: String, _ round: Int) {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator(seed: .random(in: 0 ... .max))
         let alphabet = Array(characters.utf8)
         let secret = Self.text(Int.random(in: 8...30, using: &generator), of: alphabet, &generator)
         let forms = EncodedForm.all(of: secret.span, canary: 0)
@@ -121,7 +123,7 @@ import Testing
     /// Beginnings of forms, whole tokens and pieces of them at every distance of each other.
     @Test(arguments: 1...rounds * 4)
     func `tokens that weren't planted are found at any position`(_ round: Int) {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator(seed: .random(in: 0 ... .max))
         let search = KnownFormSearch.standard
         var text: [UInt8] = []
         for _ in 0..<60 {

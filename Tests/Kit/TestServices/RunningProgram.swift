@@ -131,9 +131,22 @@ public final class RunningProgram: Sendable {
 
     public var isRunning: Bool { exit.status == nil }
 
-    /// Sends a signal to the program alone, not to what it started.
+    /// Sends a signal to the program alone, not to what it started. With SIGSTOP it has stopped once this returns: until
+    /// one thread has taken the signal, which a busy machine delays, the others go on.
     public func signal(_ number: Int32) {
         if isRunning { Foundation.kill(pid, number) }
+        while number == SIGSTOP && isRunning && !isStopped { usleep(1000) }
+    }
+
+    /// Whether each thread is stopped, or stopped for who traces it (proc_pid_stat(5)).
+    private var isStopped: Bool {
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
+        return threads.allSatisfy { thread in
+            // After the name in brackets; a thread that has gone has no status.
+            let status = try? String(contentsOfFile: "/proc/\(pid)/task/\(thread)/stat", encoding: .utf8)
+            let state = status?.split(separator: ")").last?.first { $0 != " " }
+            return [nil, "T", "t"].contains(state)
+        }
     }
 
     /// Kills the program and all that it started.

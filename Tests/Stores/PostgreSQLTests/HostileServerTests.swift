@@ -63,7 +63,7 @@ import TestServices
         let uri = server.vault(vault.schema.name, user: PostgreSQLServer.superuser)
         for round in 0..<4 {
             for arguments in [["list"], ["get", "example.org", "1"], ["set", "example.org", "new\(round)"]] {
-                let run = try await host.run(arguments + ["--timeout", "2"], vault: uri, input: "new")
+                let run = try await host.run(arguments + ["--timeout", "1"], vault: uri, input: "new")
                 // Documented statuses: a trap or a signal has another.
                 #expect(
                     [0, 65, 69, 73, 74, 75, 77, 78].contains(run.status), "\(arguments): \(run.status) \(run.shown)")

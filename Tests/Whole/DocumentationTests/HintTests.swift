@@ -37,7 +37,7 @@ struct HintTests {
         try Repository.sources().filter { source in source.path.hasPrefix("Commands/") }.map { source in
             var texts: [String] = []
             var isLong = false
-            for line in source.code.split(separator: "\n", omittingEmptySubsequences: false) {
+            for line in source.code.split(separator: "\n") where line.utf8.contains(UInt8(ascii: "\"")) || isLong {
                 if line.contains("\"\"\"") {
                     isLong.toggle()
                 } else if isLong {

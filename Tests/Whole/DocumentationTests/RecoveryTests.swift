@@ -11,7 +11,8 @@ struct RecoveryTests {
     }
 
     private static func strings(in code: String) -> [String] {
-        code.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("//") }.flatMap { line in
+        let lines = code.split(separator: "\n").filter { $0.utf8.contains(UInt8(ascii: "\"")) }
+        return lines.filter { !$0.drop { $0 == " " }.hasPrefix("//") }.flatMap { line in
             line.matches(of: /"(?:[^"\\]|\\.)*"/).map { String($0.output) }
         }
     }

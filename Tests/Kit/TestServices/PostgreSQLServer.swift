@@ -82,6 +82,8 @@ public final class PostgreSQLServer: Sendable {
                 "fsync = \(durable)", "synchronous_commit = \(durable)", "full_page_writes = \(durable)",
                 "max_connections = 200", "shared_buffers = 32MB", "max_wal_senders = 5", "logging_collector = off",
                 "log_min_messages = fatal", "max_prepared_transactions = 0",
+                // In its own directory: a megabyte of /dev/shm would outlive a server that is killed.
+                "dynamic_shared_memory_type = mmap",
             ] + settings
         try write("data/postgresql.conf", lines)
         try write(

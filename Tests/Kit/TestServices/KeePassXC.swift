@@ -20,7 +20,7 @@ public final class KeePassXC: Sendable {
     ///   the collection.
     public init(confirmsAccess: Bool = false) async throws {
         session = try await PrivateSession(.none)
-        try await makeDatabase()
+        try session.directory.write("db.kdbx", try await Self.database.value)
         try session.directory.write("keepassxc.ini", Self.configuration(confirmsAccess: confirmsAccess))
         try await start()
     }
@@ -33,16 +33,19 @@ public final class KeePassXC: Sendable {
         session.environment.merging(["QT_QPA_PLATFORM": "offscreen"]) { $1 }
     }
 
+    /// The empty database that each begins with: `keepassxc-cli` takes a third of a second for one.
+    ///
     /// The command line can't offer a group to the Secret Service, but what is imported may say so (KeePassXC's
     /// FdoSecrets plug-in, `FDO_SECRETS_EXPOSED_GROUP`).
-    private func makeDatabase() async throws {
+    private static let database = Task { () async throws -> [UInt8] in
+        let directory = try TestDirectory()
         let group = UUID()
         let bytes = unsafe withUnsafeBytes(of: group.uuid) { unsafe Data($0) }
-        try session.directory.write(
+        try directory.write(
             "db.xml",
             """
             <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-            <KeePassFile><Meta><Generator>KeePassXC</Generator><DatabaseName>\(Self.label)</DatabaseName>
+            <KeePassFile><Meta><Generator>KeePassXC</Generator><DatabaseName>\(label)</DatabaseName>
             <RecycleBinEnabled>False</RecycleBinEnabled>
             <CustomData><Item><Key>FDO_SECRETS_EXPOSED_GROUP</Key>
             <Value>{\(group.uuidString.lowercased())}</Value></Item></CustomData></Meta>
@@ -50,9 +53,11 @@ public final class KeePassXC: Sendable {
 
             """)
         try await Program("keepassxc-cli").run(
-            ["import", "-q", "-p", "-t", "100", session.directory / "db.xml", session.directory / "db.kdbx"],
-            environment: environment, input: Array("\(Self.password)\n\(Self.password)\n".utf8)
+            ["import", "-q", "-p", "-t", "100", directory / "db.xml", directory / "db.kdbx"],
+            environment: directory.environment(),
+            input: Array("\(password)\n\(password)\n".utf8)
         ).successful("keepassxc-cli import")
+        return try directory.read("db.kdbx")
     }
 
     private static func configuration(confirmsAccess: Bool) -> String {

@@ -89,12 +89,13 @@ public final class StandInPrompter: Sendable {
             def opening(self):
                 return "[sx-aes-1]\npublic=%s\n" % encoded(pow(2, self.private, prime))
 
-            def hear(self, text):
+            def hear(self, text, is_new):
                 fields = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
                 peer = int.from_bytes(base64.b64decode(fields["public"]), "big")
                 shared = pow(peer, self.private, prime)
-                # Without its leading zeros, as gcr 3.41 has it: as long as the prime, one dialog in 256 fails.
-                shared = shared.to_bytes((shared.bit_length() + 7) // 8, "big")
+                # gcr 3.41 leaves out its leading zeros, which one secret in 256 has. gnome-keyring 42 takes new passwords
+                # itself, with a secret as long as the prime.
+                shared = shared.to_bytes(192 if is_new else (shared.bit_length() + 7) // 8, "big")
                 extracted = hmac.new(bytes(32), shared, hashlib.sha256).digest()
                 self.key = hmac.new(extracted, b"\x01", hashlib.sha256).digest()[:16]
 
@@ -147,7 +148,7 @@ public final class StandInPrompter: Sendable {
             elif method == "PerformPrompt":
                 print("asked", flush=True)
                 exchange = exchanges[path]
-                exchange.hear(message.body[3])
+                exchange.hear(message.body[3], message.body[2].get("password-new", ("b", False))[1])
                 if answer == "cancel":
                     ready(client, path, "no", exchange.opening())
                 elif answer == "passwords" and message.body[1] == "password":

@@ -134,9 +134,10 @@ struct KeyringTests {
 /// The contract of all stores, each statement with a process of its own.
 struct KeyringContractTests {
     @Test func `keeps the store contract`() async throws {
-        // One for all statements: it takes as long to start as a statement.
-        let session = try await PrivateSession(.unlocked)
-        for statement in ContractCase.all {
+        // One for several statements: it takes as long to start as one of them, and writes all items at each save.
+        var session = try await PrivateSession(.unlocked)
+        for (number, statement) in ContractCase.all.enumerated() {
+            if number > 0, number.isMultiple(of: 6) { session = try await PrivateSession(.unlocked) }
             let probe = try KeyringProbe(session)
             let answer = try await probe.ask("contract", statement.statement, within: .seconds(300))
             #expect(answer == ["kept"] && session.daemonIsRunning, "\(statement)")

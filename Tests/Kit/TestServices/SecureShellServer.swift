@@ -44,6 +44,8 @@ public final class SecureShellServer: Sendable {
             PrintMotd no
             PrintLastLog no
             UseDNS no
+            # What the user's own shell does at its start is none of a test's.
+            SetEnv HOME=\(directory.makeFolder("home"))
 
             """)
         server = try Program("sshd").start(["-D", "-e", "-f", directory / "config"])

@@ -106,10 +106,9 @@ import TestServices
 
     @Test func `each helper works beside ten thousand others in the vault`() async throws {
         let scene = try await HelperScene()
-        try await BuiltProducts.program("vault-writer").run(
-            ["fill", scene.directory / "data/latchkey/vault", scene.directory / "key", "10", "10000"],
-            environment: scene.environment
-        ).successful("fill")
+        try scene.directory.write(
+            "many", (0..<10_000).map { "https://user\($0):p\($0)@host\($0 / 100).example\n" }.joined())
+        try await scene.latchkey("import", "--from", "git", scene.directory / "many")
         try await checkAmongOthers(scene)
     }
 

@@ -255,8 +255,8 @@ def flood():
 
 
 def heavy():
-    """Large secrets, 280 MiB of them, from many connections at once, none of which reads its responses."""
-    clients = [Client() for _ in range(10)]
+    """Large secrets from many connections at once, none of which reads its responses."""
+    clients = [Client() for _ in range(12)]
     sessions = [client.plain() for client in clients]
     secret = bytes(7 << 20)
     for _ in range(4):
@@ -290,13 +290,13 @@ def greedy():
 
 
 def silent():
-    """Many connections that want much, 288 MiB of it, and read nothing: others are served, and once those have left get
+    """Many connections that want much, 384 MiB together, and read nothing: others are served, and once those have left get
     much, too."""
     calm = Client()
     session = calm.plain()
     items = [calm.create(session, {"silent": str(number)}, bytes(8 << 20))[0] for number in range(3)]
     small = calm.create(session, {"small": "1"})[0]
-    silent = [Client() for _ in range(12)]
+    silent = [Client() for _ in range(16)]
     for client in silent:
         client.bus.send(client.message(ROOT, "Secret.Service", "GetSecrets", "aoo", (items, client.plain())))
     # Each has its response, or the beginning of it.
@@ -314,7 +314,7 @@ def silent():
     def refusals(client):
         body = (items, client.plain())
         return sum(
-            isinstance(client.call(ROOT, "Secret.Service", "GetSecrets", "aoo", body), str) for _ in range(4))
+            isinstance(client.call(ROOT, "Secret.Service", "GetSecrets", "aoo", body), str) for _ in range(6))
     with concurrent.futures.ThreadPoolExecutor() as pool:
         print(*pool.map(refusals, [Client() for _ in range(3)]))
 

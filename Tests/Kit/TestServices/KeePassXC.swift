@@ -13,7 +13,7 @@ public final class KeePassXC: Sendable {
     public let session: PrivateSession
     private let running = Mutex<RunningProgram?>(nil)
 
-    /// Makes a database and opens it; the collection is unlocked. It is saved when KeePassXC ends in an orderly way:
+    /// Opens a new database; the collection is unlocked. It is saved when KeePassXC ends in an orderly way:
     /// saving after each change makes version 2.7.4 crash when changes are quick.
     ///
     /// - Parameter confirmsAccess: whether it asks before a program reads an item: items are locked then, apart from
@@ -33,7 +33,7 @@ public final class KeePassXC: Sendable {
         session.environment.merging(["QT_QPA_PLATFORM": "offscreen"]) { $1 }
     }
 
-    /// The empty database that each begins with: `keepassxc-cli` takes a third of a second for one.
+    /// An empty database, of which each test opens a copy: `keepassxc-cli` takes a third of a second to make one.
     ///
     /// The command line can't offer a group to the Secret Service, but what is imported may say so (KeePassXC's
     /// FdoSecrets plug-in, `FDO_SECRETS_EXPOSED_GROUP`).

@@ -44,7 +44,7 @@ public final class SecureShellServer: Sendable {
             PrintMotd no
             PrintLastLog no
             UseDNS no
-            # What the user's own shell does at its start is none of a test's.
+            # So that the user's shell reads none of the user's own files.
             SetEnv HOME=\(directory.makeFolder("home"))
 
             """)

@@ -85,17 +85,18 @@ public final class StandInPrompter: Sendable {
             def __init__(self):
                 self.private = int.from_bytes(os.urandom(32), "big")
                 self.key = None
+                self.is_new = False
 
             def opening(self):
                 return "[sx-aes-1]\npublic=%s\n" % encoded(pow(2, self.private, prime))
 
-            def hear(self, text, is_new):
+            def hear(self, text):
                 fields = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
                 peer = int.from_bytes(base64.b64decode(fields["public"]), "big")
                 shared = pow(peer, self.private, prime)
-                # gcr 3.41 leaves out its leading zeros, which one secret in 256 has. gnome-keyring 42 takes new passwords
-                # itself, with a secret as long as the prime.
-                shared = shared.to_bytes(192 if is_new else (shared.bit_length() + 7) // 8, "big")
+                # One shared secret in 256 begins with zeros. gcr 3.41 leaves them out. gnome-keyring 42 has its own code for
+                # new passwords, which keeps them.
+                shared = shared.to_bytes(192 if self.is_new else (shared.bit_length() + 7) // 8, "big")
                 extracted = hmac.new(bytes(32), shared, hashlib.sha256).digest()
                 self.key = hmac.new(extracted, b"\x01", hashlib.sha256).digest()[:16]
 
@@ -148,7 +149,9 @@ public final class StandInPrompter: Sendable {
             elif method == "PerformPrompt":
                 print("asked", flush=True)
                 exchange = exchanges[path]
-                exchange.hear(message.body[3], message.body[2].get("password-new", ("b", False))[1])
+                # Only properties that have changed since the last question are sent.
+                exchange.is_new = message.body[2].get("password-new", ("b", exchange.is_new))[1]
+                exchange.hear(message.body[3])
                 if answer == "cancel":
                     ready(client, path, "no", exchange.opening())
                 elif answer == "passwords" and message.body[1] == "password":

@@ -134,7 +134,8 @@ struct KeyringTests {
 /// The contract of all stores, each statement with a process of its own.
 struct KeyringContractTests {
     @Test func `keeps the store contract`() async throws {
-        // One for several statements: it takes as long to start as one of them, and writes all items at each save.
+        // A session for six statements: to start one takes as long as a statement, but gnome-keyring writes all items
+        // at each save.
         var session = try await PrivateSession(.unlocked)
         for (number, statement) in ContractCase.all.enumerated() {
             if number > 0, number.isMultiple(of: 6) { session = try await PrivateSession(.unlocked) }

@@ -19,7 +19,8 @@ final class Site: Sendable {
     /// Runs the script of a checkout with the modules of this build.
     static func build(_ arguments: [String], by script: String = script, home: String) async throws -> ProgramRun {
         // The toolchain's docc is where the swift is that runs the tests.
-        let environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "HOME": home]
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let environment = ["PATH": path, "HOME": home, "TMPDIR": home]
         return try await Program(script).run(
             ["--programs", try BuiltProducts.folder()] + arguments, environment: environment)
     }

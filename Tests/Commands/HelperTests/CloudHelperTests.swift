@@ -51,6 +51,7 @@ import TestServices
         let server = try await FixtureServer(
             "tls_server.py", authority.serverChain, authority.serverKey, "Basic YWRhOnMzY3JldA==")
         try await scene.latchkey("set", "git:https://\(server.host)", "ada", input: "s3cret")
+        try scene.stopTelemetryOfGo()
         let script = """
             export GOAUTH="latchkey helper go" GOPROXY="https://$1/proxy" GONOSUMDB='*' GOFLAGS=-mod=mod GOTOOLCHAIN=local
             export SSL_CERT_FILE="$2" GOPATH=$PWD/go GOCACHE=$PWD/go-cache GOENV=off

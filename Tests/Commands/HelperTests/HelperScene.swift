@@ -83,5 +83,11 @@ final class HelperScene: Sendable {
             ["-c", script, "bash"] + arguments, environment: environment, folder: directory.path)
     }
 
+    /// `go` starts a program that counts its uses, which may write into this scene's directory after the test's end.
+    func stopTelemetryOfGo() throws {
+        try directory.makeFolder("config/go/telemetry")
+        try directory.write("config/go/telemetry/mode", "off\n")
+    }
+
     static func fixture(_ name: String) -> String { TestData.folder().path + "/Fixtures/\(name)" }
 }

@@ -92,6 +92,7 @@ import TestServices
 
         let made = try await setup(tool, "--yes")
         #expect(made.outputText == shown || tool != "git" && shown.hasPrefix(made.outputText), "\(made.outputText)")
+        if tool == "go" { try scene.stopTelemetryOfGo() }
         let asked = try await scene.shell(question, judges)
         #expect(asked.outputText.contains(answer), "\(asked.outputText)\(asked.errorText)")
         #expect(

@@ -85,6 +85,13 @@ import TestServices
             ("Sources/Latchkey/Latchkey.docc/AtATerminal.md", "\n### New\n\n- <doc:Nowhere>\n", "Nowhere"),
             ("Sources/Latchkey/Latchkey.docc/Latchkey.md", "\n### New\n\n- ``NoSuchType``\n", "NoSuchType"),
         ],
+        // A module that is made beside others.
+        [
+            (
+                "Sources/Extras/LeakAudit/LatchkeyLeakAudit.docc/LatchkeyLeakAudit.md", "\n- ``NoSuchThing``\n",
+                "NoSuchThing"
+            )
+        ],
         [("Docs/Explanation/threats.md", "\n[Elsewhere](../HowTo/server.md#nowhere)\n", "no heading #nowhere")],
     ]
 

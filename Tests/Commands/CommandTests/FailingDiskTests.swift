@@ -11,10 +11,10 @@ internal import TestServices
         directory = try TestDirectory()
         let programs = URL(fileURLWithPath: try BuiltProducts.latchkey().path).deletingLastPathComponent().path
         environment = try directory.environment().merging([
-            "PATH": "\(programs):\(Program.searchPath)", "LATCHKEY_STORE": "vault", "DISK": directory / "disk.so",
+            "PATH": "\(programs):\(Program.searchPath)", "LATCHKEY_STORE": "vault",
+            "DISK": try await Program.compile(
+                TestData.tests.appendingPathComponent("Stores/CWatchedDisk/disk.c").path, ["-shared", "-fPIC"]),
         ]) { $1 }
-        let source = TestData.tests.appendingPathComponent("Stores/CWatchedDisk/disk.c").path
-        try await Program("gcc").run(["-shared", "-fPIC", "-o", directory / "disk.so", source]).successful("gcc")
     }
 
     private static let steps = """

@@ -53,7 +53,7 @@ final class ServedKeyring: Sendable {
             let running = try BuiltProducts.latchkey().start(
                 ["keyring", "serve"], environment: session.environment)
             service = running
-            try await running.wait(for: "the service's name") { try await session.hasOwner() }
+            try await session.wait(from: running)
         }
     }
 

@@ -8,7 +8,6 @@ public struct GitCredentialLibsecret: Sendable {
     public let program: Program
     private let session: PrivateSession
 
-    /// Compiles it into the session's directory.
     public init(on session: PrivateSession) async throws {
         guard unsafe access(Self.source, R_OK) == 0 else {
             throw ServiceFailure(
@@ -17,14 +16,10 @@ public struct GitCredentialLibsecret: Sendable {
                 (path-exclude in /etc/dpkg/dpkg.cfg.d)
                 """)
         }
-        let path = session.directory / "git-credential-libsecret"
         let flags = try await Program("pkg-config").run(["--cflags", "--libs", "libsecret-1", "glib-2.0"])
             .successful("pkg-config").outputText
-        try await Program("gcc").run(
-            ["-w", "-o", path, Self.source] + flags.split { " \n".contains($0) }.map(String.init),
-            environment: session.environment
-        ).successful("gcc")
-        program = try Program(path)
+        program = try await Program(
+            Program.compile(Self.source, ["-w"] + flags.split { " \n".contains($0) }.map(String.init)))
         self.session = session
     }
 

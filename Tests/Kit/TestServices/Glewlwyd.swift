@@ -84,8 +84,9 @@ public final class Glewlwyd: Sendable {
     public func consent(client: String = nativeClient, scopes: [String] = Glewlwyd.scopes) async throws -> String {
         let jar = directory / "cookies.\(UUID().uuidString)"
         let api = GlewlwydAPI(base: base, cookies: jar, authority: certificateAuthority?.certificate)
-        try await api.call("POST", "auth/", ["username": Self.user, "password": Self.userPassword])
-        try await api.call("PUT", "auth/grant/" + client, ["scope": scopes.joined(separator: " ")])
+        try await api.send(
+            .init("POST", "auth/", ["username": Self.user, "password": Self.userPassword]),
+            .init("PUT", "auth/grant/" + client, ["scope": scopes.joined(separator: " ")]))
         return jar
     }
 
@@ -93,7 +94,7 @@ public final class Glewlwyd: Sendable {
     public func addClient(_ members: sending [String: Any], redirectURIs: [String]) async throws {
         let api = GlewlwydAPI(
             base: base, cookies: directory / "cookies.admin", authority: certificateAuthority?.certificate)
-        try await api.addClient(members, redirectURIs: redirectURIs)
+        try await api.send(GlewlwydAPI.client(members, redirectURIs: redirectURIs))
     }
 }
 
@@ -103,23 +104,48 @@ struct GlewlwydAPI {
     let cookies: String
     let authority: String?
 
-    /// Sends one request, its body on standard input, and throws unless the answer is 200.
-    @discardableResult
-    func call(_ method: String, _ path: String, _ body: [String: Any]) async throws -> String {
-        let json = try JSONSerialization.data(withJSONObject: body)
-        var arguments = [
-            "--silent", "--show-error", "--noproxy", "*", "--request", method, "--cookie", cookies, "--cookie-jar",
-            cookies,
-            "--header", "Content-Type: application/json", "--data-binary", "@-", "--write-out", "\n%{http_code}",
-        ]
-        if let authority { arguments += ["--cacert", authority] }
-        let run = try await Program("curl").run(arguments + ["\(base)/api/\(path)"], input: [UInt8](json))
-        let answer = try run.successful("\(method) \(path)").outputText
-        guard answer.hasSuffix("\n200") else { throw ServiceFailure("glewlwyd: \(method) \(path) answered \(answer)") }
-        return answer
+    struct Request {
+        let method: String
+        let path: String
+        let body: [String: Any]
+
+        init(_ method: String, _ path: String, _ body: [String: Any]) {
+            (self.method, self.path, self.body) = (method, path, body)
+        }
     }
 
-    func addClient(_ members: [String: Any], redirectURIs: [String]) async throws {
+    /// Sends requests one after the other, and throws unless each answer is 200.
+    func send(_ requests: Request...) async throws { try await send(requests) }
+
+    /// All by one curl, which takes longer to start than to ask.
+    func send(_ requests: [Request]) async throws {
+        let options = try requests.map { request in
+            let json = try JSONSerialization.data(withJSONObject: request.body)
+            let body = String(decoding: json, as: UTF8.self).replacing("\\", with: #"\\"#).replacing("\"", with: #"\""#)
+            return """
+                silent
+                show-error
+                noproxy = "*"
+                cookie = "\(cookies)"
+                cookie-jar = "\(cookies)"
+                header = "Content-Type: application/json"
+                write-out = "\\n%{http_code}\\n"
+                request = "\(request.method)"
+                url = "\(base)/api/\(request.path)"
+                data-raw = "\(body)"
+                \(authority.map { "cacert = \"\($0)\"" } ?? "")
+
+                """
+        }.joined(separator: "next\n")
+        let run = try await Program("curl").run(["--config", "-"], input: Array(options.utf8))
+        let output = try run.successful("curl").outputText
+        let statuses = output.split(separator: "\n").filter { $0.count == 3 && Int($0) != nil }
+        guard statuses.count == requests.count, statuses.allSatisfy({ $0 == "200" }) else {
+            throw ServiceFailure("glewlwyd: \(requests.map { "\($0.method) \($0.path)" }) answered \(output)")
+        }
+    }
+
+    static func client(_ members: [String: Any], redirectURIs: [String]) -> Request {
         var client: [String: Any] = [
             "enabled": true, "confidential": false, "redirect_uri": redirectURIs, "scope": Glewlwyd.scopes,
             "authorization_type": ["code", "refresh_token", "delete_token", "device_authorization"],
@@ -127,6 +153,6 @@ struct GlewlwydAPI {
         ]
         client.merge(members) { _, new in new }
         client["name"] = client["client_id"]
-        try await call("POST", "client/", client)
+        return Request("POST", "client/", client)
     }
 }

@@ -111,30 +111,32 @@ struct GlewlwydSetup {
 
     func populate(base: String, redirectURIs: [String], briefTokenSeconds: Int) async throws {
         let api = GlewlwydAPI(base: base, cookies: directory / "cookies.admin", authority: authority?.certificate)
-        try await api.call("POST", "auth/", ["username": "admin", "password": "password"])
-        for scope in Glewlwyd.scopes where scope != "openid" {
+        var requests = [GlewlwydAPI.Request("POST", "auth/", ["username": "admin", "password": "password"])]
+        requests += Glewlwyd.scopes.filter { $0 != "openid" }.map { scope in
             // Age 0: a signed-in user isn't asked for the password again.
-            try await api.call(
+            .init(
                 "POST", "scope/",
                 ["name": scope, "display_name": scope, "password_required": true, "password_max_age": 0])
         }
-        try await api.call(
-            "POST", "user/",
-            [
-                "username": Glewlwyd.user, "password": Glewlwyd.userPassword, "name": "Alice Example",
-                "email": "alice@example.test", "enabled": true, "scope": Glewlwyd.scopes + ["g_profile"],
-            ])
+        requests.append(
+            .init(
+                "POST", "user/",
+                [
+                    "username": Glewlwyd.user, "password": Glewlwyd.userPassword, "name": "Alice Example",
+                    "email": "alice@example.test", "enabled": true, "scope": Glewlwyd.scopes + ["g_profile"],
+                ]))
         let keys = try await signingKeys()
-        for issuer in Glewlwyd.Issuer.allCases {
-            let seconds = issuer == .brief ? briefTokenSeconds : 3600
-            try await addIssuer(issuer, tokenSeconds: seconds, base: base, keys: keys, api: api)
+        requests += Glewlwyd.Issuer.allCases.map { issuer in
+            Self.issuer(issuer, tokenSeconds: issuer == .brief ? briefTokenSeconds : 3600, base: base, keys: keys)
         }
-        try await api.addClient(["client_id": Glewlwyd.nativeClient], redirectURIs: redirectURIs)
-        try await api.addClient(
-            [
-                "client_id": Glewlwyd.confidentialClient, "confidential": true,
-                "client_secret": Glewlwyd.confidentialSecret, "token_endpoint_auth_method": ["client_secret_basic"],
-            ], redirectURIs: redirectURIs)
+        requests.append(GlewlwydAPI.client(["client_id": Glewlwyd.nativeClient], redirectURIs: redirectURIs))
+        requests.append(
+            GlewlwydAPI.client(
+                [
+                    "client_id": Glewlwyd.confidentialClient, "confidential": true,
+                    "client_secret": Glewlwyd.confidentialSecret, "token_endpoint_auth_method": ["client_secret_basic"],
+                ], redirectURIs: redirectURIs))
+        try await api.send(requests)
     }
 
     private func signingKeys() async throws -> String {
@@ -148,9 +150,9 @@ struct GlewlwydSetup {
         return String(decoding: try directory.read("keys.json"), as: UTF8.self)
     }
 
-    private func addIssuer(
-        _ issuer: Glewlwyd.Issuer, tokenSeconds: Int, base: String, keys: String, api: GlewlwydAPI
-    ) async throws {
+    private static func issuer(
+        _ issuer: Glewlwyd.Issuer, tokenSeconds: Int, base: String, keys: String
+    ) -> GlewlwydAPI.Request {
         var parameters: [String: Any] = [
             "iss": "\(base)/api/\(issuer.rawValue)", "jwks-private": keys, "default-kid": "key", "jwks-show": true,
             "access-token-duration": tokenSeconds, "refresh-token-duration": 86_400, "code-duration": 60,
@@ -177,7 +179,7 @@ struct GlewlwydSetup {
         for (rule, on) in [("allowed", true), ("method-plain-allowed", false), ("required", true)] {
             parameters["pkce-" + rule] = on
         }
-        try await api.call(
+        return .init(
             "POST", "mod/plugin/",
             ["module": "oidc", "name": issuer.rawValue, "display_name": issuer.rawValue, "parameters": parameters])
     }

@@ -95,10 +95,8 @@ public final class KeePassXC: Sendable {
         program.send(Array(((password ?? "") + "\n").utf8))
         running.withLock { $0 = program }
         // The name and the collection are there a moment before the database is open.
-        try await program.wait(for: "the collection on the bus") {
-            guard try await session.hasOwner() else { return false }
-            return try await isLocked() == (password == nil)
-        }
+        try await session.wait(from: program)
+        try await program.wait(for: "the collection on the bus") { try await isLocked() == (password == nil) }
     }
 
     /// Whether the collection is locked; `nil`: it isn't there.

@@ -145,6 +145,13 @@ public final class PrivateSession: Sendable {
         return try await call(bus, "/", bus + ".NameHasOwner", ["string:" + name]).contains("true")
     }
 
+    /// Waits until somebody owns a name on the bus, while the program runs that is to take it.
+    public func wait(for name: String = "org.freedesktop.secrets", from program: RunningProgram) async throws {
+        let waiting = try Program("gdbus").start(["wait", "--session", name], environment: environment)
+        try await program.wait(for: "\(name) on the bus") { !waiting.isRunning }
+        try await waiting.finish().successful("gdbus wait \(name)")
+    }
+
     // MARK: - The daemon
 
     /// The process id of the running daemon.
@@ -164,7 +171,7 @@ public final class PrivateSession: Sendable {
         // All of standard input is the password: a newline would be a part of it.
         daemon.send(Array((password ?? "").utf8))
         running.withLock { $0.daemon = daemon }
-        try await daemon.wait(for: "org.freedesktop.secrets on the bus") { try await hasOwner() }
+        try await wait(from: daemon)
     }
 
     /// What gnome-keyring-daemon is started with where this user may: its main thread runs before its other threads, all

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 
 /// A program that a test runs: `try Program("secret-tool").run(["lookup", …], environment: …)`.
 ///
@@ -49,6 +50,25 @@ public struct Program: Sendable {
     private static let options = ProcessInfo.processInfo.environment.filter {
         ["TSAN_OPTIONS", "ASAN_OPTIONS"].contains($0.key)
     }
+
+    // MARK: - From C
+
+    /// Compiles a C file, once for all tests that want it with the same options, and returns the path of the result.
+    public static func compile(_ source: String, _ options: [String]) async throws -> String {
+        try await compiled.withLock { compiled in
+            let task =
+                compiled[[source] + options]
+                ?? Task {
+                    let directory = try TestDirectory()
+                    let path = directory / URL(fileURLWithPath: source).deletingPathExtension().lastPathComponent
+                    try await Program("gcc").run(["-o", path, source] + options).successful("gcc")
+                    return (directory, path)
+                }
+            compiled[[source] + options] = task
+            return task
+        }.value.path
+    }
+    private static let compiled = Mutex<[[String]: Task<(directory: TestDirectory, path: String), any Error>]>([:])
 }
 
 /// What a finished program said.

@@ -39,7 +39,7 @@ public final class StandInService: Sendable {
     public init(on session: PrivateSession, _ faults: [String: Fault] = [:]) async throws {
         program = try Program("/usr/bin/python3").start(
             ["-c", Self.script] + faults.map { "\($0.key)=\($0.value.rawValue)" }, environment: session.environment)
-        try await program.wait(for: "the service's name on the bus") { try await session.hasOwner() }
+        try await session.wait(from: program)
     }
 
     /// How often a method was called.
@@ -52,8 +52,6 @@ public final class StandInService: Sendable {
 
     private static let script = #"""
         import hashlib, hmac, os, sys, time
-        from cryptography.hazmat.primitives import padding
-        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
         from jeepney import DBusAddress, HeaderFields, MessageType, message_bus
         from jeepney import new_error, new_method_return, new_signal
         from jeepney.io.blocking import open_dbus_connection
@@ -101,16 +99,22 @@ public final class StandInService: Sendable {
             return "vo", (("ay", public), path)
 
 
+        def cipher(key, iv):
+            # A third of the time that this program takes to start: only where a secret is asked for.
+            from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+            return Cipher(algorithms.AES(key), modes.CBC(bytes(iv)))
+
+
         def sealed(session, item):
             if keys[session] is None:
                 return (session, b"", item.secret, item.type)
-            padder = padding.PKCS7(128).padder()
-            plain = padder.update(item.secret) + padder.finalize()
+            padding = 16 - len(item.secret) % 16
+            plain = item.secret + bytes([padding]) * padding
             if faults.get("GetSecrets") == "garbage":
                 # Zero bytes of padding are never right; a changed ciphertext would decrypt to something now and then.
                 plain = plain[:-1] + bytes(1)
             iv = os.urandom(16)
-            encryptor = Cipher(algorithms.AES(keys[session]), modes.CBC(iv)).encryptor()
+            encryptor = cipher(keys[session], iv).encryptor()
             form = encryptor.update(plain) + encryptor.finalize()
             return (session, iv, form, item.type)
 
@@ -119,10 +123,11 @@ public final class StandInService: Sendable {
             session, iv, form, content_type = form
             if keys[session] is None:
                 return form
-            decryptor = Cipher(algorithms.AES(keys[session]), modes.CBC(bytes(iv))).decryptor()
+            decryptor = cipher(keys[session], iv).decryptor()
             plain = decryptor.update(bytes(form)) + decryptor.finalize()
-            unpadder = padding.PKCS7(128).unpadder()
-            return unpadder.update(plain) + unpadder.finalize()
+            if plain[-plain[-1]:] != plain[-1:] * plain[-1]:
+                raise ValueError("padding")
+            return plain[:-plain[-1]]
 
 
         def found(query):

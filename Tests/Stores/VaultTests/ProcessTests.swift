@@ -7,9 +7,12 @@ import TestServices
 
 /// Several processes, several stores, and processes that die.
 @Suite struct ProcessTests {
-    private func start(_ mode: String, _ folder: VaultFolder, _ name: String, _ count: Int) throws -> RunningProgram {
+    private func start(
+        _ mode: String, _ folder: VaultFolder, _ name: String, _ count: Int, rest milliseconds: Int...
+    ) throws -> RunningProgram {
         try BuiltProducts.program("vault-writer").start(
-            [mode, folder.vault, folder.keyFile, name, "\(count)"], environment: [:], folder: folder.path)
+            [mode, folder.vault, folder.keyFile, name, "\(count)"] + milliseconds.map(String.init), environment: [:],
+            folder: folder.path)
     }
 
     private func key(_ account: String) -> CredentialKey { try! CredentialKey(service: "writer", account: account) }
@@ -34,13 +37,13 @@ import TestServices
         let folder = try VaultFolder()
         let store = try await folder.store()
         try await store.save(secret("0"), for: key("whole"))
-        let writers = try (0..<2).map { _ in try start("whole", folder, "whole", 100_000) }
+        let writers = try (0..<2).map { _ in try start("whole", folder, "whole", 100_000, rest: 1) }
         var seen: Set<Int> = []
         // Through one store and through many; until enough different ones were seen.
         while seen.count < (runsLong ? 2000 : 40) && writers.allSatisfy(\.isRunning) {
             for reader in [store, try await folder.store()] {
                 let text = try #require(try await reader.text(key("whole")))
-                #expect(Set(text).count == 1)
+                #expect(Set(text.utf8).count == 1)
                 seen.insert(text.utf8.count)
             }
         }

@@ -7,10 +7,13 @@ import LatchkeyVault
 //
 //     vault-writer make  VAULT KEYFILE - 0             makes a vault
 //     vault-writer save  VAULT KEYFILE PREFIX COUNT    saves PREFIX/0, PREFIX/1 … and says "saved N" after each
-//     vault-writer churn VAULT KEYFILE PREFIX COUNT    saves, replaces and deletes PREFIX/0 to PREFIX/6 by turns, two
-//                                                      saves and a delete; says "did N" after each step
+//     vault-writer churn VAULT KEYFILE PREFIX COUNT [MS]
+//                                                      saves, replaces and deletes PREFIX/0 to PREFIX/6 by turns, two
+//                                                      saves and a delete; says "did N" after each step, and rests MS
+//                                                      milliseconds: otherwise it takes half of the machine
 //     vault-writer items VAULT KEYFILE PREFIX COUNT    the same with items: creates, replaces and deletes seven of them
-//     vault-writer whole VAULT KEYFILE ACCOUNT COUNT   saves one digit over and over, 1 to 60,000 times
+//     vault-writer whole VAULT KEYFILE ACCOUNT COUNT [MS]
+//                                                      saves one digit over and over, 1 to 60,000 times; rests as above
 //     vault-writer rekey VAULT KEYFILE - COUNT         rekeys it, says "rekeyed N" after each time, and pauses
 //     vault-writer export VAULT KEYFILE PREFIX COUNT   exports to VAULT-PREFIX-0, VAULT-PREFIX-1 …
 //     vault-writer slots VAULT KEYFILE NAME COUNT      adds a slot for KEYFILE.NAME, which it makes; puts others in its
@@ -45,7 +48,8 @@ func number(_ record: borrowing CredentialRecord<Password>) -> Int {
 
 func work() async throws {
     let arguments = CommandLine.arguments
-    guard arguments.count == 6, let count = Int(arguments[5]) else { exit(64) }
+    guard arguments.count >= 6, let count = Int(arguments[5]) else { exit(64) }
+    let rest = arguments.count > 6 ? Int(arguments[6]) : nil
     if arguments[1] == "make" {
         _ = try await VaultStore.create(at: arguments[2], unlockedBy: .keyFile(arguments[3]))
         return
@@ -83,6 +87,7 @@ func work() async throws {
                     secret("\(index)\(padding)"), for: key, options: SaveOptions(), deadline: deadline)
             }
             say("did \(index)")
+            if let rest { try await Task.sleep(for: .milliseconds(rest)) }
         }
     case "items": try await churnItems(store, arguments[4], count)
     case "whole":
@@ -90,6 +95,7 @@ func work() async throws {
         for index in 0..<count {
             let text = String(repeating: "\(index % 10)", count: 1 + index * 977 % 60_000)
             try await store.save(secret(text), for: key, options: SaveOptions(), deadline: deadline)
+            if let rest { try await Task.sleep(for: .milliseconds(rest)) }
         }
     case "rekey":
         for index in 0..<count {
@@ -110,8 +116,15 @@ func work() async throws {
         if unsafe access(file, F_OK) != 0 { try VaultKeyFile.create(at: file) }
         for index in 0..<count {
             // An open store follows sixteen rekeyings, and this process may have no turn for longer.
-            try await open().addSlot(
-                .keyFile(file), name: name, replacing: index == 0 ? nil : name, deadline: deadline)
+            while true {
+                do throws(StoreError) {
+                    try await open().addSlot(
+                        .keyFile(file), name: name, replacing: index == 0 ? nil : name, deadline: deadline)
+                    break
+                } catch {
+                    guard error.code == .rolledBack else { throw error }
+                }
+            }
             say("slot \(index)")
         }
     case "open":

@@ -32,9 +32,7 @@ struct RecoveryTests {
     }
 
     @Test func `code never reads a text that is made for people`() throws {
-        let pattern = /(?:hint|cause|logMessage|message)\??\.text(?:\.contains|\.hasPrefix|\.hasSuffix|\.range| ==)/
-        for (path, code) in try Repository.sources() {
-            #expect(code.firstMatch(of: pattern) == nil, "\(path)")
-        }
+        let pattern = #"(?:hint|cause|logMessage|message)\??\.text(?:\.contains|\.hasPrefix|\.hasSuffix|\.range| ==)"#
+        #expect(try Repository.sources(with: pattern).map(\.path) == [])
     }
 }

@@ -26,6 +26,13 @@ enum Repository {
 
     /// The code of Sources, without comments.
     static func sources() throws -> [(path: String, code: String)] { try allSources.get() }
+
+    /// Those in which a pattern of NSRegularExpression is found, which looks through all of Sources ten times as fast as
+    /// `Regex`.
+    static func sources(with pattern: String) throws -> [(path: String, code: String)] {
+        try sources().filter { $0.code.range(of: pattern, options: .regularExpression) != nil }
+    }
+
     private static let allSources = Result {
         try code(in: "Sources").map { path, text in
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false)

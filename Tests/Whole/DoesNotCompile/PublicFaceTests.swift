@@ -161,6 +161,7 @@ import Testing
         let sources = CompileCase.package.appendingPathComponent("Sources")
         let manifest = try String(
             contentsOf: CompileCase.package.appendingPathComponent("Package.swift"), encoding: .utf8)
+        let declaration = #/^\s*(?:@\w+ )*public /#
         var count = 0
         for match in manifest.matches(of: /module\(\s*"(\w+)", at: "([\w\/]+)"/) where modules.contains("\(match.1)") {
             let folder = sources.appendingPathComponent("\(match.2)")
@@ -168,7 +169,7 @@ import Testing
             where name.hasSuffix(".swift") {
                 let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
                 count += text.split(separator: "\n").count {
-                    $0.contains(#/^\s*(?:@\w+ )*public /#) && !$0.contains(" import ")
+                    $0.contains("public ") && $0.contains(declaration) && !$0.contains(" import ")
                 }
             }
         }

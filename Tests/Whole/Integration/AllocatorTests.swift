@@ -21,21 +21,18 @@ import TestServices
 
         var testDescription: String { rawValue }
 
-        func environment(in directory: TestDirectory) async throws -> [String: String] {
+        func environment() async throws -> [String: String] {
             switch self {
             case .checker: return ["LD_PRELOAD": rawValue, "GLIBC_TUNABLES": "glibc.malloc.check=3"]
-            case .strict: return ["LD_PRELOAD": try await SystemCallTests.library("other_allocator", in: directory)]
-            case .pagesOf16KiB: return try await Self.pages(16 << 10, in: directory)
-            case .pagesOf64KiB: return try await Self.pages(64 << 10, in: directory)
+            case .strict: return ["LD_PRELOAD": try await SystemCallTests.library("other_allocator")]
+            case .pagesOf16KiB: return try await Self.pages(16 << 10)
+            case .pagesOf64KiB: return try await Self.pages(64 << 10)
             default: return ["LD_PRELOAD": rawValue]
             }
         }
 
-        static func pages(_ byteCount: Int, in directory: TestDirectory) async throws -> [String: String] {
-            [
-                "LD_PRELOAD": try await SystemCallTests.library(
-                    "large_pages", in: directory, options: ["-DPAGE=\(byteCount)"])
-            ]
+        static func pages(_ byteCount: Int) async throws -> [String: String] {
+            ["LD_PRELOAD": try await SystemCallTests.library("large_pages", options: ["-DPAGE=\(byteCount)"])]
         }
     }
 
@@ -45,7 +42,7 @@ import TestServices
         let directory = try TestDirectory()
         let run = try await BuiltProducts.program("latchkeyPackageTests.xctest").run(
             ["--testing-library", "swift-testing", "--filter", "^SecretsTests\\."],
-            environment: try directory.environment().merging(Allocator.pages(byteCount, in: directory)) { $1 })
+            environment: try directory.environment().merging(Allocator.pages(byteCount)) { $1 })
         #expect(run.status == 0, "\(run.outputText)\(run.errorText)")
     }
 
@@ -60,7 +57,7 @@ import TestServices
         _ allocator: Allocator
     ) async throws {
         let session = try await CommandLineSession(.vault)
-        let environment = session.environment.merging(try await allocator.environment(in: session.directory)) { $1 }
+        let environment = session.environment.merging(try await allocator.environment()) { $1 }
         let version = try await BuiltProducts.latchkey().run(["--version"], environment: environment)
         #expect(version.status == 0 && version.outputText.hasPrefix("latchkey "), "\(version.errorText)")
         let secret = MemoryResidueTests.random()
@@ -80,7 +77,7 @@ import TestServices
 
         let doctor = try await latchkey.run(["doctor", "--verbose", "--store", "vault"], environment: environment)
         #expect(!doctor.outputText.contains("refused: freed memory overwritten"), "\(doctor.outputText)")
-        let brake = try await MemoryResidueTests.Brake(in: session.directory)
+        let brake = try await MemoryResidueTests.Brake()
         let file = try session.directory.write("planted", secret)
         try await brake.run(
             ["get", "residue", "ada"], environment: environment, planting: (file, .freed)
@@ -94,11 +91,7 @@ import TestServices
     /// Swift's own runtime ends in the middle of something then.
     @Test func `an allocator without sizes is refused in one sentence`() async throws {
         let directory = try TestDirectory()
-        let source = TestData.folder().appendingPathComponent("Fixtures/other_allocator.c").path
-        let library = directory / "unsized.so"
-        try await Program("gcc").run(
-            ["-shared", "-fPIC", "-O1", "-DWITHOUT_SIZES", "-o", library, source]
-        ).successful("gcc")
+        let library = try await SystemCallTests.library("other_allocator", options: ["-DWITHOUT_SIZES"])
         let run = try await BuiltProducts.latchkey().run(
             ["list"], environment: try directory.environment().merging(["LD_PRELOAD": library]) { $1 })
         #expect(run.status == 70 && run.errorText.contains("has no free, realloc or malloc_usable_size"))

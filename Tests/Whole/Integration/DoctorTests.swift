@@ -130,7 +130,7 @@ struct DoctorTests {
         var environment = try directory.environment()
         environment["LATCHKEY_KEY_FILE"] = directory / "key"
         try await latchkey(["vault", "init", "--key-file", directory / "key"], environment).successful("init")
-        environment["LD_PRELOAD"] = try await SystemCallTests.library("refuse_hardening", in: directory)
+        environment["LD_PRELOAD"] = try await SystemCallTests.library("refuse_hardening")
         environment["LATCHKEY_TEST_REFUSE"] = measure
         // Every command's log says so.
         let list = try await latchkey(["list", "--store", "vault", "--log-level", "debug"], environment)

@@ -12,11 +12,7 @@ import TestServices
     struct Brake {
         let path: String
 
-        init(in directory: TestDirectory) async throws {
-            path = directory / "stop_at_end.so"
-            let source = TestData.folder().appendingPathComponent("Fixtures/stop_at_end.c").path
-            try await Program("gcc").run(["-shared", "-fPIC", "-O1", "-o", path, source]).successful("gcc")
-        }
+        init() async throws { path = try await SystemCallTests.library("stop_at_end") }
 
         /// Runs `latchkey` up to its end, lends it stopped there, and lets it end.
         func run(
@@ -75,7 +71,7 @@ import TestServices
         async throws
     {
         let session = try await CommandLineSession(store)
-        let brake = try await Brake(in: session.directory)
+        let brake = try await Brake()
         let (first, second) = (Self.random(), Self.random())
         try await brake.run(["set", "residue", "ada"], environment: session.environment, input: first) { pid in
             try Self.expectNoPiece(of: first, in: pid)
@@ -100,7 +96,7 @@ import TestServices
     /// fewer on others.
     @Test func `no function of the programs and their libraries waits to be bound at its first call`() async throws {
         let session = try await CommandLineSession(.secretService)
-        let brake = try await Brake(in: session.directory)
+        let brake = try await Brake()
         let script = TestData.folder().appendingPathComponent("Fixtures/unbound_functions.py").path
         try await brake.run(["set", "bound", "ada"], environment: session.environment, input: Self.random()) { pid in
             let unbound = try await Program("python3").run([script, String(pid)])
@@ -140,7 +136,7 @@ import TestServices
         async throws
     {
         let session = try await CommandLineSession(.vault)
-        let brake = try await Brake(in: session.directory)
+        let brake = try await Brake()
         let secret = Self.random()
         let file = try session.directory.write("planted", secret)
         try await brake.run(
@@ -157,7 +153,7 @@ import TestServices
     ) async throws {
         let setting = try await RealServerTests.Setting(store, issuer: .brief)
         let terminal = setting.terminal
-        let brake = try await Brake(in: terminal.directory)
+        let brake = try await Brake()
         var token: [UInt8] = []
         try await brake.run(["sign-in", "work"], environment: terminal.environment) { pid in
             token = try await setting.token()
@@ -208,7 +204,7 @@ import TestServices
         // Which store has been looked at above; here they take turns.
         let number = SignInFlow.ofEachSecret.firstIndex { $0.testDescription == flow.testDescription } ?? 0
         let session = try await FlowSession(flow, StoreUnderTest.allCases[number % 2])
-        let brake = try await Brake(in: session.directory)
+        let brake = try await Brake()
         let terminal = flow.signedIn == ["--browser"] ? nil : try PseudoTerminal()
         try await brake.run(
             session.signIn, environment: session.environment, terminal: terminal,
@@ -240,7 +236,7 @@ import TestServices
         async throws
     {
         let session = try await CommandLineSession(.vault)
-        let brake = try await Brake(in: session.directory)
+        let brake = try await Brake()
         let made = try await Program("/usr/bin/python3").run([
             "-c",
             """
@@ -284,7 +280,7 @@ import TestServices
             let browser = "#!/bin/sh\nexec curl --silent --location --noproxy '*' --output /dev/null \"$1\"\n"
             return ["BROWSER": try $0.write("browser", browser, mode: 0o700)]
         }
-        let brake = try await Brake(in: session.directory)
+        let brake = try await Brake()
         let (server, address) = try await start("CommandTests/strict_server.py", "{}")
         let (service, endpoint) = try await start("HelperTests/Fixtures/sts_server.py", address, "me")
         try await session.run(["sign-in", "work", "--issuer", address, "--client-id", "me", "--scope", "openid"])

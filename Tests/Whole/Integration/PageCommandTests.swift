@@ -99,9 +99,12 @@ struct Page: Sendable, CustomTestStringConvertible {
         var blocks: [Block] = []
         var (typed, open) = ([String](), false)
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            if let found = line.wholeMatch(of: /<!-- with: (\w+) -->/) { needs.insert(String(found.output.1)) }
-            if let found = line.wholeMatch(of: /<!-- typed: (.*) -->/) {
-                typed = found.output.1.components(separatedBy: " | ").map { $0 == "\\0" ? "" : $0 }
+            if line.hasPrefix("<!-- "), line.hasSuffix(" -->") {
+                let words = line.dropFirst(5).dropLast(4)
+                if words.hasPrefix("with: ") { needs.insert(String(words.dropFirst(6))) }
+                if words.hasPrefix("typed: ") {
+                    typed = words.dropFirst(7).components(separatedBy: " | ").map { $0 == "\\0" ? "" : $0 }
+                }
             }
             if line == "```console" {
                 blocks.append(Block(line: index + 2, text: "", typed: typed))

@@ -54,7 +54,7 @@ import TestServices
             to: URL(fileURLWithPath: directory / "portals/latchkey.portal"))
         let portal = try Program("/usr/libexec/xdg-desktop-portal").start([], environment: environment)
         defer { portal.kill() }
-        try await portal.wait(for: "the portal") { try await session.hasOwner("org.freedesktop.portal.Desktop") }
+        try await session.wait(for: "org.freedesktop.portal.Desktop", from: portal)
 
         try await secretTool("store --label=Mine service a", of: "org.example.App", input: "geheim").successful("store")
         #expect(try await secretTool("lookup service a", of: "org.example.App").outputText == "geheim")

@@ -38,7 +38,7 @@ import TestServices
         try await latchkey.run(["set", "residue", "ada"], environment: session.environment, input: secret)
             .successful("set")
         var environment = session.environment
-        environment["LD_PRELOAD"] = try await SystemCallTests.library("stay_dumpable", in: session.directory)
+        environment["LD_PRELOAD"] = try await SystemCallTests.library("stay_dumpable")
         let running = try latchkey.start(
             ["run", "--mask", "--env", "A=residue/ada", "--file", "F=residue/ada", "--"]
                 + ["sh", "-c", "echo $A; cat $F; echo; echo waiting; read line"],

@@ -64,13 +64,9 @@ import TestServices
         }
     }
 
-    static func library(
-        _ name: String, in directory: TestDirectory, options: [String] = []
-    ) async throws -> String {
-        let path = directory / (name + ".so")
+    static func library(_ name: String, options: [String] = []) async throws -> String {
         let source = TestData.folder().appendingPathComponent("Fixtures/\(name).c").path
-        try await Program("gcc").run(["-shared", "-fPIC", "-O1", "-o", path, source] + options).successful("gcc")
-        return path
+        return try await Program.compile(source, ["-shared", "-fPIC", "-O1"] + options)
     }
 
     static func trace(
@@ -86,7 +82,7 @@ import TestServices
     ) async throws -> (run: ProgramRun, trace: Trace) {
         let file = directory / "trace"
         var environment = environment
-        environment["LD_PRELOAD"] = try await library("stay_dumpable", in: directory)
+        environment["LD_PRELOAD"] = try await library("stay_dumpable")
         let calls =
             "write,writev,pwrite64,pwritev,sendto,sendmsg,sendmmsg,execve,execveat,sendfile,add_key,memfd_create"
             + ",clone,clone3,fork,vfork"
@@ -196,7 +192,7 @@ import TestServices
         let session = try await FlowSession(flow, .vault)
         let folder = try session.directory.makeFolder("crash")
         var environment = session.environment
-        environment["LD_PRELOAD"] = try await Self.library("crash_in_request", in: session.directory)
+        environment["LD_PRELOAD"] = try await Self.library("crash_in_request")
         // As talkative as Swift's own report of a crash can be: registers, and the memory that they point to.
         environment["SWIFT_BACKTRACE"] = "enable=yes,registers=all,threads=all,sanitize=no,interactive=no,color=no"
         for command in [session.signIn, session.request, ["sign-out", "work"]] {
@@ -238,7 +234,7 @@ import TestServices
         let token = try await setting.token()
         let folder = try session.directory.makeFolder("crash")
         var environment = session.environment
-        environment["LD_PRELOAD"] = try await Self.library("crash_in_request", in: session.directory)
+        environment["LD_PRELOAD"] = try await Self.library("crash_in_request")
         let audit = LeakAudit()
         try audit.plant(Secret<AccessToken>(copying: token.span))
         let request = ["request", "work", "GET", setting.issuer + "/userinfo"]

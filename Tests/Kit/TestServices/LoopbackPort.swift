@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// A TCP port on 127.0.0.1 that nobody used a moment ago.
+/// A TCP port on 127.0.0.1 and ::1 that nobody used a moment ago.
 ///
 /// It lies below the ports that the kernel gives to outgoing connections, of which a busy test run has many: one of
 /// them would take it before it is used (ip_local_port_range, 32768 to 60999). Another process may still do so.

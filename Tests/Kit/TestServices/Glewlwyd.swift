@@ -117,7 +117,7 @@ struct GlewlwydAPI {
     /// Sends requests one after the other, and throws unless each answer is 200.
     func send(_ requests: Request...) async throws { try await send(requests) }
 
-    /// All by one curl, which takes longer to start than to ask.
+    /// All by one curl, which takes longer to start than to ask, and keeps the cookies from one to the next.
     func send(_ requests: [Request]) async throws {
         let options = try requests.map { request in
             let json = try JSONSerialization.data(withJSONObject: request.body)

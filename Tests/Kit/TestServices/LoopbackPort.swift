@@ -11,18 +11,16 @@ public enum LoopbackPort {
 
     public static func free() throws -> UInt16 {
         // Looked up rather than tried: a socket that tries a port is held for a moment by each program that another test
-        // starts meanwhile, and the port with it.
-        let sockets = ["/proc/net/tcp", "/proc/net/tcp6"].compactMap {
-            try? String(contentsOfFile: $0, encoding: .utf8)
-        }
-        guard !sockets.isEmpty else { throw ServiceFailure("/proc/net/tcp can't be read") }
+        // starts meanwhile, and the port with it. A socket that is bound and nothing else isn't listed.
+        var sockets = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)
+        // Without IPv6 it isn't there.
+        sockets += (try? String(contentsOfFile: "/proc/net/tcp6", encoding: .utf8)) ?? ""
         for _ in 0..<100 {
             let port = UInt16.random(in: 10_000..<32_000)
             guard given.withLock({ $0.insert(port).inserted }) else { continue }
-            // Four digits, as proc_net(5) writes them.
-            let entry = ":\(String(port, radix: 16, uppercase: true)) "
-            if !sockets.contains(where: { $0.contains(entry) }) { return port }
+            // In hexadecimal, always four digits. It may be the other end's port: another one does as well.
+            if !sockets.contains(":\(String(port, radix: 16, uppercase: true)) ") { return port }
         }
-        throw ServiceFailure("no port of the loopback address is free")
+        throw ServiceFailure("a hundred ports of the loopback address are in use")
     }
 }

@@ -149,7 +149,10 @@ public final class PrivateSession: Sendable {
     public func wait(for name: String = "org.freedesktop.secrets", from program: RunningProgram) async throws {
         let waiting = try Program("gdbus").start(["wait", "--session", name], environment: environment)
         try await program.wait(for: "\(name) on the bus") { !waiting.isRunning }
-        try await waiting.finish().successful("gdbus wait \(name)")
+        let run = try await waiting.finish()
+        guard run.status == 0 else {
+            throw ServiceFailure("gdbus wait \(name): \(run.errorText)\nthe program said:\n\(program.errorsSoFar)")
+        }
     }
 
     // MARK: - The daemon

@@ -55,16 +55,18 @@ public struct Program: Sendable {
 
     /// Compiles a C file, once for all tests that want it with the same options, and returns the path of the result.
     public static func compile(_ source: String, _ options: [String]) async throws -> String {
-        try await compiled.withLock { compiled in
+        let key = [source] + options
+        return try await compiled.withLock { compiled in
             let task =
-                compiled[[source] + options]
+                compiled[key]
                 ?? Task {
+                    // It stays until the tests end, when Leash removes it.
                     let directory = try TestDirectory()
                     let path = directory / URL(fileURLWithPath: source).deletingPathExtension().lastPathComponent
                     try await Program("gcc").run(["-o", path, source] + options).successful("gcc")
                     return (directory, path)
                 }
-            compiled[[source] + options] = task
+            compiled[key] = task
             return task
         }.value.path
     }

@@ -58,6 +58,8 @@ public final class StandInPrompter: Sendable {
 
     private static let script = #"""
         import base64, hashlib, hmac, os, sys
+        from cryptography.hazmat.primitives import padding
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
         from jeepney import DBusAddress, HeaderFields, MessageType, message_bus, new_error
         from jeepney import new_method_call, new_method_return
         from jeepney.io.blocking import open_dbus_connection
@@ -97,10 +99,8 @@ public final class StandInPrompter: Sendable {
                 self.key = hmac.new(extracted, b"\x01", hashlib.sha256).digest()[:16]
 
             def sealed(self, password):
-                # Only where somebody types: it takes a third of the time that this program takes to start.
-                from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-                padding = 16 - len(password.encode()) % 16
-                plain = password.encode() + bytes([padding]) * padding
+                padder = padding.PKCS7(128).padder()
+                plain = padder.update(password.encode()) + padder.finalize()
                 iv = os.urandom(16)
                 encryptor = Cipher(algorithms.AES(self.key), modes.CBC(iv)).encryptor()
                 secret = base64.b64encode(encryptor.update(plain) + encryptor.finalize()).decode()

@@ -52,6 +52,8 @@ public final class StandInService: Sendable {
 
     private static let script = #"""
         import hashlib, hmac, os, sys, time
+        from cryptography.hazmat.primitives import padding
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
         from jeepney import DBusAddress, HeaderFields, MessageType, message_bus
         from jeepney import new_error, new_method_return, new_signal
         from jeepney.io.blocking import open_dbus_connection
@@ -99,22 +101,16 @@ public final class StandInService: Sendable {
             return "vo", (("ay", public), path)
 
 
-        def cipher(key, iv):
-            # A third of the time that this program takes to start: only where a secret is asked for.
-            from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-            return Cipher(algorithms.AES(key), modes.CBC(bytes(iv)))
-
-
         def sealed(session, item):
             if keys[session] is None:
                 return (session, b"", item.secret, item.type)
-            padding = 16 - len(item.secret) % 16
-            plain = item.secret + bytes([padding]) * padding
+            padder = padding.PKCS7(128).padder()
+            plain = padder.update(item.secret) + padder.finalize()
             if faults.get("GetSecrets") == "garbage":
                 # Zero bytes of padding are never right; a changed ciphertext would decrypt to something now and then.
                 plain = plain[:-1] + bytes(1)
             iv = os.urandom(16)
-            encryptor = cipher(keys[session], iv).encryptor()
+            encryptor = Cipher(algorithms.AES(keys[session]), modes.CBC(iv)).encryptor()
             form = encryptor.update(plain) + encryptor.finalize()
             return (session, iv, form, item.type)
 
@@ -123,11 +119,10 @@ public final class StandInService: Sendable {
             session, iv, form, content_type = form
             if keys[session] is None:
                 return form
-            decryptor = cipher(keys[session], iv).decryptor()
+            decryptor = Cipher(algorithms.AES(keys[session]), modes.CBC(bytes(iv))).decryptor()
             plain = decryptor.update(bytes(form)) + decryptor.finalize()
-            if plain[-plain[-1]:] != plain[-1:] * plain[-1]:
-                raise ValueError("padding")
-            return plain[:-plain[-1]]
+            unpadder = padding.PKCS7(128).unpadder()
+            return unpadder.update(plain) + unpadder.finalize()
 
 
         def found(query):

@@ -8,10 +8,10 @@ import TestServices
 /// Several processes, several stores, and processes that die.
 @Suite struct ProcessTests {
     private func start(
-        _ mode: String, _ folder: VaultFolder, _ name: String, _ count: Int, rest milliseconds: Int...
+        _ mode: String, _ folder: VaultFolder, _ name: String, _ count: Int, rest milliseconds: Int = 0
     ) throws -> RunningProgram {
         try BuiltProducts.program("vault-writer").start(
-            [mode, folder.vault, folder.keyFile, name, "\(count)"] + milliseconds.map(String.init), environment: [:],
+            [mode, folder.vault, folder.keyFile, name, "\(count)", "\(milliseconds)"], environment: [:],
             folder: folder.path)
     }
 
@@ -37,7 +37,7 @@ import TestServices
         let folder = try VaultFolder()
         let store = try await folder.store()
         try await store.save(secret("0"), for: key("whole"))
-        let writers = try (0..<2).map { _ in try start("whole", folder, "whole", 100_000, rest: 1) }
+        let writers = try (0..<2).map { _ in try start("whole", folder, "whole", 100_000, rest: runsLong ? 0 : 1) }
         var seen: Set<Int> = []
         // Through one store and through many; until enough different ones were seen.
         while seen.count < (runsLong ? 2000 : 40) && writers.allSatisfy(\.isRunning) {

@@ -127,6 +127,28 @@ import TestServices
 
     // MARK: - Who goes on
 
+    @Test(arguments: ["verify", "export", "export what is readable", "import from it"])
+    func `a store that does nothing else follows the vault through any number of rekeyings`(_ work: String) async throws
+    {
+        let folder = try VaultFolder()
+        try await folder.fill(0..<3)
+        let (store, other) = (try await folder.store(), try await folder.store())
+        let target = try VaultFolder()
+        let copy = try await target.store()
+        for round in 0...FormerKeys.capacity + 1 {
+            try await other.rekey()
+            switch work {
+            case "verify": #expect(try await store.verify().problems == [])
+            case "import from it": _ = try await copy.importAll(from: store, onConflict: .refuse)
+            default:
+                let export = try await store.export(
+                    to: target.path + "/\(round)", unlockedBy: .keyFile(folder.keyFile),
+                    leavingOutDamaged: work != "export")
+                #expect(export.itemCount == 3)
+            }
+        }
+    }
+
     @Test func `an open store continues through its slot: reading, listing, writing and adding slots`() async throws {
         let folder = try VaultFolder()
         let store = try await filled(folder, 150)

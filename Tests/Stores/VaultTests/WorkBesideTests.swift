@@ -73,14 +73,17 @@ import TestServices
         let store = try await large(folder)
         // Seven credentials of its own, saved, replaced and deleted by turns.
         let writer = try BuiltProducts.program("vault-writer").start(
-            ["churn", folder.vault, folder.keyFile, "w", "1000000", "2"], environment: [:], folder: folder.path)
+            ["churn", folder.vault, folder.keyFile, "w", "1000000", runsLong ? "0" : "2"], environment: [:],
+            folder: folder.path)
         defer { writer.kill() }
         try await writer.wait(for: "its first step") { writer.outputSoFar.contains("did 0") }
         for round in 0..<2 {
             let path = folder.path + "/export \(round)"
+            let before = writer.outputSoFar.utf8.count
             let count = try await store.export(to: path, unlockedBy: .keyFile(folder.keyFile)).itemCount
             let report = try await store.verify()
             #expect(report.problems == [])
+            #expect(writer.isRunning && writer.outputSoFar.utf8.count > before)
             for found in [count, report.itemCount] { #expect((20...27).contains(found)) }
             let export = try await VaultStore.open(at: path, unlockedBy: .keyFile(folder.keyFile))
             #expect(try await export.verify().problems == [])

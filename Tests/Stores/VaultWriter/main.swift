@@ -10,7 +10,7 @@ import LatchkeyVault
 //     vault-writer churn VAULT KEYFILE PREFIX COUNT [MS]
 //                                                      saves, replaces and deletes PREFIX/0 to PREFIX/6 by turns, two
 //                                                      saves and a delete; says "did N" after each step, and rests MS
-//                                                      milliseconds: otherwise it takes half of the machine
+//                                                      milliseconds, so that others have the processor
 //     vault-writer items VAULT KEYFILE PREFIX COUNT    the same with items: creates, replaces and deletes seven of them
 //     vault-writer whole VAULT KEYFILE ACCOUNT COUNT [MS]
 //                                                      saves one digit over and over, 1 to 60,000 times; rests as above
@@ -49,7 +49,7 @@ func number(_ record: borrowing CredentialRecord<Password>) -> Int {
 func work() async throws {
     let arguments = CommandLine.arguments
     guard arguments.count >= 6, let count = Int(arguments[5]) else { exit(64) }
-    let rest = arguments.count > 6 ? Int(arguments[6]) : nil
+    let rest = arguments.count > 6 ? Int(arguments[6]) ?? 0 : 0
     if arguments[1] == "make" {
         _ = try await VaultStore.create(at: arguments[2], unlockedBy: .keyFile(arguments[3]))
         return
@@ -87,7 +87,7 @@ func work() async throws {
                     secret("\(index)\(padding)"), for: key, options: SaveOptions(), deadline: deadline)
             }
             say("did \(index)")
-            if let rest { try await Task.sleep(for: .milliseconds(rest)) }
+            if rest > 0 { try await Task.sleep(for: .milliseconds(rest)) }
         }
     case "items": try await churnItems(store, arguments[4], count)
     case "whole":
@@ -95,7 +95,7 @@ func work() async throws {
         for index in 0..<count {
             let text = String(repeating: "\(index % 10)", count: 1 + index * 977 % 60_000)
             try await store.save(secret(text), for: key, options: SaveOptions(), deadline: deadline)
-            if let rest { try await Task.sleep(for: .milliseconds(rest)) }
+            if rest > 0 { try await Task.sleep(for: .milliseconds(rest)) }
         }
     case "rekey":
         for index in 0..<count {
@@ -115,14 +115,16 @@ func work() async throws {
         let file = "\(arguments[3]).\(name.text)"
         if unsafe access(file, F_OK) != 0 { try VaultKeyFile.create(at: file) }
         for index in 0..<count {
-            // An open store follows sixteen rekeyings, and this process may have no turn for longer.
-            while true {
+            // An open store follows sixteen rekeyings, and this process may have no turn for longer: then it opens the
+            // vault anew, as the error says.
+            for attempt in 1... {
+                let opened = try await open()
                 do throws(StoreError) {
-                    try await open().addSlot(
+                    try await opened.addSlot(
                         .keyFile(file), name: name, replacing: index == 0 ? nil : name, deadline: deadline)
                     break
                 } catch {
-                    guard error.code == .rolledBack else { throw error }
+                    guard error.code == .rolledBack, attempt < 5 else { throw error }
                 }
             }
             say("slot \(index)")

@@ -27,10 +27,12 @@ enum Repository {
     /// The code of Sources, without comments.
     static func sources() throws -> [(path: String, code: String)] { try allSources.get() }
 
-    /// Those in which a pattern of NSRegularExpression is found, which looks through all of Sources ten times as fast as
-    /// `Regex`.
+    /// The files in which a pattern is found. NSRegularExpression is ten times as fast as `Regex` here.
     static func sources(with pattern: String) throws -> [(path: String, code: String)] {
-        try sources().filter { $0.code.range(of: pattern, options: .regularExpression) != nil }
+        let expression = try NSRegularExpression(pattern: pattern)
+        return try sources().filter { _, code in
+            expression.firstMatch(in: code, range: NSRange(code.startIndex..., in: code)) != nil
+        }
     }
 
     private static let allSources = Result {

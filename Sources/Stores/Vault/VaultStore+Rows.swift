@@ -171,7 +171,7 @@ extension VaultStore {
     /// item. A later check could have seen more than the view contains.
     func state(of view: any RowView, after last: KnownState, comparing: Bool) throws(StoreError) -> KnownState {
         let state = try refresh(view, after: last, comparing: comparing).state
-        // Otherwise a store that does nothing but export wouldn't recognise the vault after sixteen rekeyings. The
+        // Otherwise a store that does nothing but export wouldn't recognize the vault after sixteen rekeyings. The
         // state has no mark, so the next read compares it again.
         known.withLock { if $0.manifest.generation < state.manifest.generation { $0 = state } }
         return state

@@ -2,7 +2,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 internal import Synchronization
 
-/// The last known data of an item: enough to recognise the item, and to report its deletion.
+/// The last known data of an item: enough to recognize the item, and to report its deletion.
 struct ItemSighting: Sendable, Hashable {
     /// The beginning of what is sealed: its nonce, another one after each save.
     let nonce: Octets16

@@ -172,7 +172,7 @@ import TestServices
             guard let response = try? AuthorizationResponse(query: input.span) else { return false }
             let text = String(decoding: input, as: UTF8.self)
             guard pending.recognizes(response) == (field("state", of: text) == state) else {
-                throw Violation("recognised wrongly")
+                throw Violation("recognized wrongly")
             }
             let names = formFields(text).map(\.name)
             guard Set(names).count == names.count else { throw Violation("a name comes twice") }

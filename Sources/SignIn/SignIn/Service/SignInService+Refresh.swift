@@ -171,7 +171,7 @@ extension SignInService {
     /// and takes the descriptors that the next save needs.
     ///
     /// The saved session also has a mark. The mark stays while the server may have spent the refresh token and the
-    /// store doesn't contain the new one, so that a later process recognises an interrupted refresh after a kill or a
+    /// store doesn't contain the new one, so that a later process recognizes an interrupted refresh after a kill or a
     /// power loss.
     private func prepareStore(for session: borrowing StoredSession) async throws(SignInError) -> DescriptorReserve {
         if session.refreshBegan != nil {

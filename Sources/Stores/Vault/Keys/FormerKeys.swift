@@ -2,7 +2,7 @@ internal import LatchkeyCredentials
 internal import LatchkeyLog
 
 /// The rollback keys of a vault from before its rekeyings, the latest first. By them a process that knew the vault then
-/// recognises it now.
+/// recognizes it now.
 ///
 /// Record `former`, encrypted under the root key. The plain text: layout (1), count (1), 16 × key (32), with zeros for
 /// missing keys.
@@ -12,7 +12,7 @@ final class FormerKeys: Sendable {
     private var count: Int { keys.byteCount / Self.keyByteCount }
 
     static let recordName = "former"
-    /// The number of keys. After more rekeyings a process can't recognise the vault.
+    /// The number of keys. After more rekeyings a process can't recognize the vault.
     static let capacity = 16
     private static let keyByteCount = 32
     private static let byteCount = 2 + capacity * keyByteCount

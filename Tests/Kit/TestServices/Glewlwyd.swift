@@ -84,9 +84,10 @@ public final class Glewlwyd: Sendable {
     public func consent(client: String = nativeClient, scopes: [String] = Glewlwyd.scopes) async throws -> String {
         let jar = directory / "cookies.\(UUID().uuidString)"
         let api = GlewlwydAPI(base: base, cookies: jar, authority: certificateAuthority?.certificate)
-        try await api.send(
+        try await api.send([
             .init("POST", "auth/", ["username": Self.user, "password": Self.userPassword]),
-            .init("PUT", "auth/grant/" + client, ["scope": scopes.joined(separator: " ")]))
+            .init("PUT", "auth/grant/" + client, ["scope": scopes.joined(separator: " ")]),
+        ])
         return jar
     }
 
@@ -94,7 +95,7 @@ public final class Glewlwyd: Sendable {
     public func addClient(_ members: sending [String: Any], redirectURIs: [String]) async throws {
         let api = GlewlwydAPI(
             base: base, cookies: directory / "cookies.admin", authority: certificateAuthority?.certificate)
-        try await api.send(GlewlwydAPI.client(members, redirectURIs: redirectURIs))
+        try await api.send([GlewlwydAPI.client(members, redirectURIs: redirectURIs)])
     }
 }
 
@@ -114,10 +115,8 @@ struct GlewlwydAPI {
         }
     }
 
-    /// Sends requests one after the other, and throws unless each answer is 200.
-    func send(_ requests: Request...) async throws { try await send(requests) }
-
-    /// All by one curl, which takes longer to start than to ask, and keeps the cookies from one to the next.
+    /// Sends requests one after the other, and throws unless each answer is 200. All go through one curl: it takes longer
+    /// to start than to ask, and keeps the cookies from one request to the next.
     func send(_ requests: [Request]) async throws {
         let options = try requests.map { request in
             let json = try JSONSerialization.data(withJSONObject: request.body)

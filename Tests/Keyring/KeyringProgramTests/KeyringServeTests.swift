@@ -15,6 +15,21 @@ struct KeyringServeTests {
         return running
     }
 
+    /// A service that has opened its vault, which it does after it says that it serves. Nothing was read from it yet.
+    private func serveOpened(_ scene: KeyringScene) async throws -> RunningProgram {
+        let service = try await serve(scene)
+        try await service.wait(for: "the open vault") {
+            try await scene.shell(
+                """
+                gdbus call --session --dest org.freedesktop.secrets \
+                    --object-path /org/freedesktop/secrets/collection/login \
+                    --method org.freedesktop.DBus.Properties.Get org.freedesktop.Secret.Collection Locked
+                """
+            ).outputText.contains("false")
+        }
+        return service
+    }
+
     @Test func `the session has a keyring until a signal ends it, and status says whose`() async throws {
         let scene = try await KeyringScene(on: PrivateSession(.none))
         let before = try await scene.latchkey("keyring", "status")
@@ -485,7 +500,7 @@ struct KeyringServeTests {
         try await scene.set("example.org", "ada", "one")
         try await scene.shell("cp \(vault) copy").successful("cp")
         try await scene.set("example.org", "ada", "two")
-        let service = try await serve(scene)
+        let service = try await serveOpened(scene)
         if afterUse { #expect(try await scene.shell(lookup).outputText == "two") }
         let replaced = try await scene.shell("cp copy \(vault) && \(lookup) 2>&1").outputText
         #expect(replaced.contains("replaced"), "\(replaced) \(service.errorsSoFar)")
@@ -515,7 +530,7 @@ struct KeyringServeTests {
     @Test(arguments: [true, false])
     func `a vault that was made anew in the place of another is served`(afterUse: Bool) async throws {
         let scene = try await KeyringScene(on: PrivateSession(.none))
-        let service = try await serve(scene)
+        let service = try await serveOpened(scene)
         try await scene.set("example.org", "ada", "one")
         if afterUse { #expect(try await scene.shell("secret-tool lookup service example.org").outputText == "one") }
         try await scene.shell("mv data/latchkey/vault away && latchkey vault init --key-file key").successful("init")
@@ -531,7 +546,7 @@ struct KeyringServeTests {
     @Test(arguments: [true, false], [true, false])
     func `a lock while the vault is away holds when it is back`(afterUse: Bool, withKeyFile: Bool) async throws {
         let scene = try await KeyringScene(on: PrivateSession(.none))
-        let service = try await serve(scene)
+        let service = try await serveOpened(scene)
         let calls = "/usr/bin/python3 \(TestData.folder().path)/../KeyringServiceTests/call.py"
         let login = "/org/freedesktop/secrets/collection/login"
         try await scene.set("example.org", "ada", "one")

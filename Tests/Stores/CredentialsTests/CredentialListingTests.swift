@@ -30,8 +30,10 @@ import Testing
 
     @Test func `a listing of pages without entries can be cancelled, and ends at its deadline`() async throws {
         let endless = PagedStore(pages: Array(repeating: [], count: 1000))
-        let task = Task { try await endless.list().all().count }
-        task.cancel()
+        let task = Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return try await endless.list().all().count
+        }
         let cancelled = await #expect(throws: StoreError.self) { _ = try await task.value }
         #expect(cancelled?.code == .cancelled)
         let late = await #expect(throws: StoreError.self) {
@@ -78,7 +80,7 @@ struct PagedStore: CredentialStore {
     func page(
         service: String?, after cursor: ListingCursor?, deadline: Deadline
     ) async throws(StoreError) -> ListingPage {
-        let number = cursor.map { Int($0.bytes[0]) } ?? 0
+        let number = cursor.flatMap { Int(String(decoding: $0.bytes, as: UTF8.self)) } ?? 0
         guard number < pages.count else { return ListingPage(entries: [], next: nil) }
         guard let accounts = pages[number] else { throw StoreError(.corrupted, "page \(number) is damaged") }
         var entries: [CredentialMetadata] = []
@@ -88,7 +90,7 @@ struct PagedStore: CredentialStore {
                 CredentialMetadata(
                     key: key, label: "", created: UnixTime(seconds: 0), modified: UnixTime(seconds: 0), version: nil))
         }
-        let next = number + 1 < pages.count ? ListingCursor(bytes: [UInt8(number + 1)]) : nil
+        let next = number + 1 < pages.count ? ListingCursor(bytes: Array("\(number + 1)".utf8)) : nil
         return ListingPage(entries: entries, next: next)
     }
 }

@@ -17,6 +17,9 @@ public enum ProcessMemory {
         let memory = unsafe open("/proc/\(pid)/mem", O_RDONLY | O_CLOEXEC)
         guard memory >= 0 else { throw ServiceFailure.system("open of a process's memory", errno) }
         defer { close(memory) }
+        let pages = unsafe open("/proc/\(pid)/pagemap", O_RDONLY | O_CLOEXEC)
+        guard pages >= 0 else { throw ServiceFailure.system("open of a process's page map", errno) }
+        defer { close(pages) }
         var places = [[Place]](repeating: [], count: secrets.count)
         var byteCount = 0
         var mapping: (name: String, ends: [UInt]) = ("", [])
@@ -27,10 +30,11 @@ public enum ProcessMemory {
                 let name = words.count > 5 ? words[5].trimmingCharacters(in: .whitespaces) : "anonymous"
                 mapping = (name, words[1].hasPrefix("rw") ? ends : [])
             } else if words[0] == "VmFlags:", mapping.ends.count == 2, !line.split(separator: " ").contains("dd") {
-                let content = read(memory, from: mapping.ends[0], to: mapping.ends[1])
-                byteCount += content.count
-                for (secret, piece) in pieces.found(in: content) {
-                    if !places[secret].contains(where: { $0.mapping == mapping.name }) {
+                for range in try written(pages, from: Int(mapping.ends[0]), to: Int(mapping.ends[1])) {
+                    let content = read(memory, range)
+                    byteCount += content.count
+                    for (secret, piece) in pieces.found(in: content)
+                    where !places[secret].contains(where: { $0.mapping == mapping.name }) {
                         places[secret].append(Place(mapping: mapping.name, piece: piece))
                     }
                 }
@@ -47,13 +51,32 @@ public enum ProcessMemory {
         public var description: String { "\(mapping): “\(String(decoding: piece, as: UTF8.self))” \(piece)" }
     }
 
+    /// The parts of a mapping whose pages are in memory or were moved to the disk: little of a thread's stack is.
+    /// See proc(5), `/proc/pid/pagemap`.
+    private static func written(_ pages: Int32, from start: Int, to end: Int) throws -> [Range<Int>] {
+        let size = sysconf(Int32(_SC_PAGESIZE))
+        var entries = [UInt64](repeating: 0, count: (end - start) / size)
+        let count = unsafe pread(pages, &entries, entries.count * 8, start / size * 8)
+        guard count == entries.count * 8 else { throw ServiceFailure("a process's page map could not be read") }
+        var ranges: [Range<Int>] = []
+        for (index, entry) in entries.enumerated() where entry >> 62 != 0 {
+            let page = start + index * size
+            if ranges.last?.upperBound == page {
+                ranges[ranges.count - 1] = ranges[ranges.count - 1].lowerBound..<page + size
+            } else {
+                ranges.append(page..<page + size)
+            }
+        }
+        return ranges
+    }
+
     /// Pages that can't be read, such as guard pages, are left out.
-    private static func read(_ memory: Int32, from start: UInt, to end: UInt) -> [UInt8] {
-        var content = [UInt8](repeating: 0, count: Int(end - start))
+    private static func read(_ memory: Int32, _ range: Range<Int>) -> [UInt8] {
+        var content = [UInt8](repeating: 0, count: range.count)
         var done = 0
         while done < content.count {
             let count = unsafe content.withUnsafeMutableBytes { content in
-                unsafe pread(memory, content.baseAddress! + done, content.count - done, off_t(Int(start) + done))
+                unsafe pread(memory, content.baseAddress! + done, content.count - done, range.lowerBound + done)
             }
             done += count > 0 ? count : 4096 - done % 4096
         }

@@ -194,19 +194,21 @@ struct HintTests {
         "request.status": [.refused, .tryAgain, .unavailable],
     ]
 
+    private static let codeName = #""([a-z]+(?:-[a-z]+)*\.[a-z0-9_]+(?:-[a-z0-9]+)*)""#
+
     /// What the sources say of each code.
     private static func outcomes() throws -> [String: Outcomes] {
         var outcomes: [String: Outcomes] = [:]
         let names = Dictionary(uniqueKeysWithValues: Explanation.Kind.allCases.map { ("\($0)", $0) })
-        let row = /\(\s*([^"();]*(?:\([^"()]*\)[^"();]*)?),\s*"([a-z]+(?:-[a-z]+)*\.[a-z0-9_]+(?:-[a-z0-9]+)*)"/
+        let row = #"\(\s*([^"();]*(?:\([^"()]*\)[^"();]*)?),\s*"# + codeName
         for (_, code) in try Repository.sources() {
-            for found in code.matches(of: row) {
-                let kinds = found.output.1.matches(of: /\.([a-zA-Z]+)/).compactMap { names[String($0.output.1)] }
-                let call = call(in: code[found.range.lowerBound...].dropFirst())
+            for found in try Repository.matches(of: row, in: code) {
+                let kinds = found.groups[0].matches(of: /\.([a-zA-Z]+)/).compactMap { names[String($0.output.1)] }
+                let call = call(in: code[found.place.lowerBound...].dropFirst())
                 let status = call.firstMatch(of: /exitStatus: \.(\w+)/).flatMap { match in
                     LatchkeyCommandLine.ExitStatus.allCases.first { "\($0)" == match.output.1 }
                 }
-                outcomes[String(found.output.2), default: Outcomes()].insert(kinds, endingWith: status)
+                outcomes[found.groups[1], default: Outcomes()].insert(kinds, endingWith: status)
             }
         }
         for error in values { outcomes[error.codeName.description, default: Outcomes()].insert([error.kind]) }
@@ -219,8 +221,8 @@ struct HintTests {
         var codes: Set<String> = []
         // Statements of the contract are full of names that look like codes.
         for (path, code) in try Repository.sources() where !path.hasPrefix("Extras/StoreContract/") {
-            for found in code.matches(of: /"([a-z]+(?:-[a-z]+)*\.[a-z0-9_]+(?:-[a-z0-9]+)*)"/) {
-                let text = String(found.output.1)
+            for found in try Repository.matches(of: Self.codeName, in: code) {
+                let text = found.groups[0]
                 if !text.hasPrefix("latchkey."), !Self.others.contains(text) { codes.insert(text) }
             }
         }

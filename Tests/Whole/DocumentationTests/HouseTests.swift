@@ -11,7 +11,8 @@ import Testing
     private static func imports() throws -> [(path: String, modules: [String])] { try allImports.get() }
     private static let allImports = Result {
         try Repository.sources().map { path, code in
-            (path, code.matches(of: /(?m)^\s*(?:@\w+ )*(?:\w+ )?import (\w+)/).map { String($0.output.1) })
+            let pattern = #"(?m)^\s*(?:@\w+ )*(?:\w+ )?import (\w+)"#
+            return (path, try Repository.matches(of: pattern, in: code).map { $0.groups[0] })
         }
     }
 

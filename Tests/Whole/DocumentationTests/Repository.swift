@@ -27,11 +27,20 @@ enum Repository {
     /// The code of Sources, without comments.
     static func sources() throws -> [(path: String, code: String)] { try allSources.get() }
 
-    /// The files in which a pattern is found. `Regex` takes longer for all of Sources.
+    /// The files in which a pattern is found.
     static func sources(with pattern: String) throws -> [(path: String, code: String)] {
-        let expression = try NSRegularExpression(pattern: pattern)
-        return try sources().filter { _, code in
-            expression.firstMatch(in: code, range: NSRange(code.startIndex..., in: code)) != nil
+        try sources().filter { try !matches(of: pattern, in: $0.code).isEmpty }
+    }
+
+    /// Where a pattern is found in a file, and its groups. `Regex` takes longer for all files.
+    static func matches(
+        of pattern: String, in code: String
+    ) throws -> [(place: Range<String.Index>, groups: [String])] {
+        let found = try NSRegularExpression(pattern: pattern).matches(
+            in: code, range: NSRange(code.startIndex..., in: code))
+        return found.map { match in
+            let ranges = (0..<match.numberOfRanges).map { Range(match.range(at: $0), in: code) }
+            return (ranges[0]!, ranges.dropFirst().map { $0.map { String(code[$0]) } ?? "" })
         }
     }
 
@@ -51,7 +60,7 @@ enum Repository {
     /// The names of all tests, as they are written between backticks.
     static func testNames() throws -> Set<String> { try allTestNames.get() }
     private static let allTestNames = Result {
-        Set(try tests().flatMap { $0.code.matches(of: /func `([^`]+)`\(/).map { String($0.output.1) } })
+        Set(try tests().flatMap { try matches(of: #"func `([^`]+)`\("#, in: $0.code).map { $0.groups[0] } })
     }
 
     /// README.md and every Markdown file under Docs, as paths from the root.

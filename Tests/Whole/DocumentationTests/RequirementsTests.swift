@@ -32,8 +32,8 @@ import Testing
     /// A15: a test that skips shows nothing, and nothing here needs the live GitHub.
     @Test func `no test is skipped`() throws {
         for (path, code) in try Repository.tests() {
-            let skips = code.matches(of: /\.(disabled|enabled)\((if:|"|\))|Test\.cancel\(|XCTSkip\(/)
-            #expect(skips.isEmpty, "\(path)")
+            let skips = #"\.(disabled|enabled)\((if:|"|\))|Test\.cancel\(|XCTSkip\("#
+            #expect(try Repository.matches(of: skips, in: code).isEmpty, "\(path)")
         }
     }
 }

@@ -190,7 +190,8 @@ let package = Package(
         // MARK: Tests
         .systemLibrary(name: "CTestProcess", path: "Tests/Kit/CTestProcess"),
         .target(
-            name: "TestServices", dependencies: ["CTestProcess"], path: "Tests/Kit/TestServices"),
+            name: "TestServices", dependencies: ["CTestProcess"], path: "Tests/Kit/TestServices",
+            exclude: ["cheap_passphrases.c"]),
         .target(
             name: "TestSecrets", dependencies: ["LatchkeyOAuth", "LatchkeySecrets"], path: "Tests/SignIn/TestSecrets"),
         .testTarget(name: "TestServicesTests", dependencies: ["TestServices"], path: "Tests/Kit/TestServicesTests"),

@@ -9,9 +9,9 @@ internal import TestServices
     private let directory: TestDirectory
     private let environment: [String: String]
 
-    init() throws {
+    init() async throws {
         directory = try TestDirectory()
-        environment = try directory.environment()
+        environment = try await PassphraseVault.cheap(directory.environment())
     }
 
     /// Types the answers to questions, one after the other, and returns the run and all that was shown.

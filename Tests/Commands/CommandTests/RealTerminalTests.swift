@@ -34,7 +34,7 @@ internal import TestServices
             self.size = size
             directory = try TestDirectory()
             server = try LoopbackAuthorizationServer(AuthorizationServerConfiguration(offersDeviceGrant: true))
-            var environment = try directory.environment()
+            var environment = try await PassphraseVault.cheap(directory.environment())
             environment["PATH"] = try BuiltProducts.searchPath()
             environment["LATCHKEY_STORE"] = "vault"
             environment["EDITOR"] = "sed -i s/2$/3/"

@@ -11,7 +11,7 @@ internal import TestServices
 
     init() async throws {
         directory = try TestDirectory()
-        environment = try directory.environment()
+        environment = try await PassphraseVault.cheap(directory.environment())
         try await latchkey("vault", "init", "--vault", "old/vault", "--key-file", "key").successful("vault init")
         try await latchkey("set", "--vault", "old/vault", "example.org", "ada", input: "hunter2").successful("set")
         try await latchkey("vault", "export", "--vault", "old/vault", "backup", "--key-file", "backup.key")

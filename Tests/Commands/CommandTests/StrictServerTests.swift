@@ -54,7 +54,7 @@ internal import TestServices
         }
         try await signIn().successful("sign-in")
         // The token's one second has passed then, however fast the machine is.
-        try await Task.sleep(for: .seconds(2))
+        try await Task.sleep(for: .milliseconds(1100))
         try await run("token", "work").successful("token")
         try await run("sign-out", "work").successful("sign-out")
         let terminal = try PseudoTerminal()

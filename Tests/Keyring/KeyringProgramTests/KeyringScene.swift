@@ -51,6 +51,13 @@ final class KeyringScene: Sendable {
             ["-c", script], environment: environment.merging(extra) { $1 }, folder: directory.path)
     }
 
+    /// From then on a passphrase alone opens the vault.
+    func replaceKey(with passphrase: String) async throws {
+        try await PassphraseVault.addSlot(
+            "words", passphrase.utf8, to: directory / "data/latchkey/vault", keyFile: directory / "key")
+        try FileManager.default.removeItem(atPath: directory / "key")
+    }
+
     func set(_ service: String, _ account: String, _ secret: String) async throws {
         try await latchkey("set", service, account, input: secret).successful("set")
     }

@@ -480,8 +480,7 @@ struct KeyringServeTests {
             ).successful("store")
             #expect(try await scene.shell(ask).outputText == key)
         } else {
-            try await scene.shell("latchkey vault add-slot words --new-passphrase-fd 3 3<<< words; rm key")
-                .successful("add-slot")
+            try await scene.replaceKey(with: "words")
             try await scene.shell("\(calls) lock \(work.dropLast(4))login lock \(work)").successful("lock")
             let other = ["LATCHKEY_PASSPHRASE_FILE": try scene.directory.write("words", "words")]
             try await scene.shell("latchkey vault unlock", other).successful("unlock")
@@ -551,8 +550,7 @@ struct KeyringServeTests {
         let login = "/org/freedesktop/secrets/collection/login"
         try await scene.set("example.org", "ada", "one")
         if !withKeyFile {
-            try await scene.shell("latchkey vault add-slot words --new-passphrase-fd 3 3<<< words; rm key")
-                .successful("add-slot")
+            try await scene.replaceKey(with: "words")
         }
         if afterUse { #expect(try await scene.shell("secret-tool lookup service example.org").outputText == "one") }
         let vault = "data/latchkey/vault"

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// Vaults that a passphrase opens, at a cost that many tests can pay: each try of one that `latchkey` makes is to take
 /// most of a second, and `latchkey` makes none that is cheaper.
 public enum PassphraseVault {
@@ -19,6 +21,13 @@ public enum PassphraseVault {
         _ name: String, _ passphrase: some Sequence<UInt8>, to path: String, keyFile: String
     ) async throws {
         try await run(path, keyFile, name, 8, passphrase)
+    }
+
+    /// An environment in which `latchkey` itself derives each key at that cost, whatever it says that it does: for tests
+    /// of questions, whose answers become the passphrases of new vaults. It opens the vaults made here, too.
+    public static func cheap(_ environment: [String: String]) async throws -> [String: String] {
+        let source = TestData.folder().appendingPathComponent("cheap_passphrases.c").path
+        return environment.merging(["LD_PRELOAD": try await Program.compile(source, ["-shared", "-fPIC"])]) { $1 }
     }
 
     private static func run(

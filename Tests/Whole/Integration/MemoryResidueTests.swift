@@ -164,7 +164,7 @@ import TestServices
         }
         let request = ["request", "work", "GET", setting.issuer + "/userinfo"]
         // The server gave it three seconds.
-        try await Task.sleep(for: .seconds(4))
+        try await Task.sleep(for: .milliseconds(3100))
         try await brake.run(request, environment: terminal.environment) { pid in
             let refreshed = try await setting.token()
             #expect(refreshed != token)

@@ -112,7 +112,9 @@ import Testing
         await #expect(processExitsWith: .failure) {
             let pool = GuardedPool()
             let block = pool.take(byteCount: 48)
-            unsafe block.base.storeBytes(of: 0xFF, toByteOffset: block.capacity, as: UInt8.self)
+            // The canary is random: one in 256 begins with any byte that could be written here.
+            let byte = unsafe block.base.load(fromByteOffset: block.capacity, as: UInt8.self)
+            unsafe block.base.storeBytes(of: ~byte, toByteOffset: block.capacity, as: UInt8.self)
             pool.revoke(block)
             exit(0)
         }

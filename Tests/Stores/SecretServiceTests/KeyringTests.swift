@@ -133,12 +133,12 @@ struct KeyringTests {
 
 /// The contract of all stores, each statement with a process of its own.
 struct KeyringContractTests {
-    @Test func `keeps the store contract`() async throws {
-        // A session for six statements: to start one takes as long as a statement, but gnome-keyring writes all items
-        // at each save.
-        var session = try await PrivateSession(.unlocked)
-        for (number, statement) in ContractCase.all.enumerated() {
-            if number > 0, number.isMultiple(of: 6) { session = try await PrivateSession(.unlocked) }
+    /// A session for six statements: to start one takes as long as a statement, but gnome-keyring writes all items at
+    /// each save.
+    @Test(arguments: ContractCase.all.grouped(by: 6))
+    func `keeps the store contract`(_ statements: [ContractCase]) async throws {
+        let session = try await PrivateSession(.unlocked)
+        for statement in statements {
             let probe = try KeyringProbe(session)
             let answer = try await probe.ask("contract", statement.statement, within: .seconds(300))
             #expect(answer == ["kept"] && session.daemonIsRunning, "\(statement)")
@@ -150,5 +150,11 @@ struct KeyringContractTests {
         let session = try await PrivateSession(.unlocked)
         let answer = try await KeyringProbe(session).ask("contract", statement.statement)
         #expect(answer == ["kept"])
+    }
+}
+
+extension [ContractCase] {
+    func grouped(by count: Int) -> [[ContractCase]] {
+        stride(from: 0, to: self.count, by: count).map { Array(self[$0...].prefix(count)) }
     }
 }

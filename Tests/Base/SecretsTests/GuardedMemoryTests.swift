@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestServices
 
 @testable import LatchkeySecrets
 
@@ -51,7 +52,7 @@ import Testing
     @Test(arguments: [100, 1008, 1009, 4080])
     func `twenty thousand secrets need few mappings`(_ byteCount: Int) throws {
         func mappingCount() throws -> Int {
-            try String(contentsOfFile: "/proc/self/maps", encoding: .utf8).utf8.count { $0 == 0x0A }
+            try String(kernelFile: "/proc/self/maps").utf8.count { $0 == 0x0A }
         }
         let pool = GuardedPool()
         let before = try mappingCount()
@@ -154,8 +155,7 @@ import Testing
 
     /// The `VmFlags` of the mapping that holds an address (proc(5), smaps).
     static func flags(ofMappingAt address: UInt) throws -> [Substring] {
-        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/self/smaps"))
-        let text = String(decoding: try #require(try file.readToEnd()), as: UTF8.self)
+        let text = try String(kernelFile: "/proc/self/smaps")
         var isInside = false
         for line in text.split(separator: "\n") {
             let first = line.prefix { $0 != " " }

@@ -19,7 +19,7 @@ void *memmem(const void *text, size_t textByteCount, const void *piece, size_t p
 int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
-enum { latchkey_memfd_cloexec = 1, latchkey_spawn_setsid = 0x80 };
+enum { latchkey_memfd_cloexec = 1, latchkey_spawn_setsid = 0x80, latchkey_set_lease = 1024 };
 
 // A socket that takes datagrams at a path: its descriptor, or -1 with errno.
 static inline int latchkey_listen_for_datagrams(const char *path) {

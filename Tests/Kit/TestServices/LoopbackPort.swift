@@ -12,9 +12,9 @@ public enum LoopbackPort {
     public static func free() throws -> UInt16 {
         // Looked up rather than tried: a socket that tries a port is held for a moment by each program that another test
         // starts meanwhile, and the port with it. A socket that is bound and nothing else isn't listed.
-        var sockets = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)
+        var sockets = try String(kernelFile: "/proc/net/tcp")
         // Without IPv6 it isn't there.
-        sockets += (try? String(contentsOfFile: "/proc/net/tcp6", encoding: .utf8)) ?? ""
+        sockets += (try? String(kernelFile: "/proc/net/tcp6")) ?? ""
         for _ in 0..<100 {
             let port = UInt16.random(in: 10_000..<32_000)
             guard given.withLock({ $0.insert(port).inserted }) else { continue }

@@ -12,8 +12,7 @@ public enum ProcessMemory {
     /// everywhere by chance.
     public static func places(ofPiecesOf secrets: [[UInt8]], in pid: Int32) throws -> [[Place]] {
         let pieces = Pieces(of: secrets)
-        let maps = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/\(pid)/smaps"))
-        let text = String(decoding: try maps.readToEnd() ?? Data(), as: UTF8.self)
+        let text = try String(kernelFile: "/proc/\(pid)/smaps")
         let memory = unsafe open("/proc/\(pid)/mem", O_RDONLY | O_CLOEXEC)
         guard memory >= 0 else { throw ServiceFailure.system("open of a process's memory", errno) }
         defer { close(memory) }

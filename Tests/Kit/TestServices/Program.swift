@@ -103,7 +103,7 @@ public enum BuiltProducts {
 
     private static let found = Result {
         let address = UInt(bitPattern: #dsohandle)
-        let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
+        let maps = try String(kernelFile: "/proc/self/maps")
         for line in maps.split(separator: "\n") {
             // address range, mode, offset, device, inode, path
             let fields = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)

@@ -1,3 +1,4 @@
+internal import CTestProcess
 public import Foundation
 public import Synchronization
 
@@ -70,7 +71,20 @@ public final class TestDirectory: Sendable {
         let file = self / name
         try Data(bytes).write(to: URL(fileURLWithPath: file))
         guard unsafe chmod(file, mode) == 0 else { throw ServiceFailure.system("chmod", errno) }
+        if mode & 0o100 != 0 { try waitForWriters(of: file) }
         return file
+    }
+
+    /// Other tests fork meanwhile, and until such a child executes its own program, it has the file open for writing:
+    /// nobody can execute it then. A lease for readers is given once there is no writer (fcntl(2)).
+    private func waitForWriters(of file: String) throws {
+        let reader = unsafe open(file, O_RDONLY | O_CLOEXEC)
+        guard reader >= 0 else { throw ServiceFailure.system("open of a program", errno) }
+        defer { close(reader) }
+        while fcntl(reader, Int32(latchkey_set_lease), Int32(F_RDLCK)) != 0 {
+            guard errno == EAGAIN else { throw ServiceFailure.system("a lease", errno) }
+            usleep(1000)
+        }
     }
 
     @discardableResult
@@ -94,6 +108,15 @@ public final class TestDirectory: Sendable {
             variables[variable] = try makeFolder(folder)
         }
         return variables
+    }
+}
+
+extension String {
+    /// A file of the kernel's as a whole, such as /proc/net/tcp. `String(contentsOfFile:)` ends at the first read that
+    /// gives less than was asked for: after 4 KiB at most.
+    public init(kernelFile path: String) throws {
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        self.init(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
     }
 }
 

@@ -4,6 +4,7 @@ import LatchkeyCredentials
 import LatchkeyLog
 import LatchkeySecrets
 import Testing
+import TestServices
 
 @testable import LatchkeyVault
 
@@ -47,7 +48,7 @@ import Testing
     /// The lines of /proc/keys for this vault: id, flags, uses, time left, permissions, owner, group, type, name.
     private func listed() throws -> [[String]] {
         let name = KernelKeyring.name(store.keys.vault) + ":"
-        return try String(contentsOfFile: "/proc/keys", encoding: .utf8).split(separator: "\n")
+        return try String(kernelFile: "/proc/keys").split(separator: "\n")
             .map { $0.split(separator: " ").map(String.init) }.filter { $0.contains(name) }
     }
 

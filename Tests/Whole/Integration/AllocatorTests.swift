@@ -82,8 +82,8 @@ import TestServices
         try await brake.run(
             ["get", "residue", "ada"], environment: environment, planting: (file, .freed)
         ) { pid in
-            let maps = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/\(pid)/maps")).readToEnd() ?? Data()
-            #expect(String(decoding: maps, as: UTF8.self).contains(allocator.rawValue.prefix(while: { $0 != "." })))
+            let maps = try String(kernelFile: "/proc/\(pid)/maps")
+            #expect(maps.contains(allocator.rawValue.prefix(while: { $0 != "." })))
             try MemoryResidueTests.expectNoPiece(of: secret, in: pid)
         }
     }

@@ -102,8 +102,7 @@ import TestServices
             let unbound = try await Program("python3").run([script, String(pid)])
             #expect(unbound.status == 0 && unbound.outputText == "", "\(unbound.outputText)\(unbound.errorText)")
             // What was loaded while it ran is among them.
-            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/\(pid)/maps"))
-            let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+            let maps = try String(kernelFile: "/proc/\(pid)/maps")
             #expect(maps.contains("/libsecret-1.so") && maps.contains("/libgio-2.0.so"))
         }
         // The script sees such functions where there are some.

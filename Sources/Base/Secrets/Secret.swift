@@ -239,12 +239,6 @@ package enum SecretNotice {
         isHeard.store(true, ordering: .releasing)
     }
 
-    /// Removes the listener.
-    package static func stop() {
-        isHeard.store(false, ordering: .releasing)
-        listener.withLock { $0 = nil }
-    }
-
     static func tell<Purpose: SecretPurpose>(of secret: borrowing Secret<Purpose>) {
         guard isHeard.load(ordering: .acquiring), let listener = listener.withLock({ $0 }) else { return }
         secret.withExposedBytes { listener.value(ObjectIdentifier(Purpose.self), $0) }

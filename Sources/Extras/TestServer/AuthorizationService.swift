@@ -41,10 +41,13 @@ final class AuthorizationService: Sendable {
         guard let route = Route(request.method, request.path, issuerPath: configuration.issuerPath) else {
             return LoopbackResponse(status: 404, contentType: "text/plain", publicText: "nothing here\n")
         }
-        state.withLock { $0.record.requests[route.endpoint, default: 0] += 1 }
         let input = Input(request)
         noteSecrets(of: input)
-        let faults = state.withLock { state in Array(state.faults.filter { $0.endpoint == route.endpoint }) }
+        // A request that is counted has the faults of that moment.
+        let faults = state.withLock { state in
+            state.record.requests[route.endpoint, default: 0] += 1
+            return Array(state.faults.filter { $0.endpoint == route.endpoint })
+        }
         for case .slow(let duration, _) in faults {
             // Cancelled when the server stops; then no client reads the response.
             try? await Task.sleep(for: duration)

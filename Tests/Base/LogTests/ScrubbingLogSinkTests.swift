@@ -151,8 +151,6 @@ import Testing
 
     @Test func `a secret of this process is recognized without a watch, and after its end`() throws {
         let live = LiveSecrets.ofThisProcess
-        // All other tests make their secrets in this process too.
-        defer { SecretNotice.stop() }
         let text = Self.text(try Secret<AccessToken>.random(byteCount: 32).base64URLEncoded())
         #expect(live.isHeld(by: "child said: \(text)"))
         let other = try Secret<PrivateKey>.random(byteCount: 32).base64URLEncoded()

@@ -159,7 +159,7 @@ internal import TestServices
         let script = """
             export LATCHKEY_KEY_FILE=key
             (ulimit -f 4000; "$0" vault export --vault old/vault full --key-file kx 2> errors) &
-            until test -e kx; do :; done
+            until test -e kx || ! kill -0 $!; do :; done
             "$0" vault export --vault old/vault good --key-file kx 2>> errors > out; echo $?
             wait
             test ! -e kx || echo kept

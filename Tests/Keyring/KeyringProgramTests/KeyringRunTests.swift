@@ -139,6 +139,7 @@ struct KeyringRunTests {
             terminal: terminal,
             streamsOnTerminal: true)
         try await terminal.waitForQuestion("Passphrase of the vault", from: running)
+        try await eventually("the shell wrote the process") { (try? scene.directory.read("pid").last) == 0x0A }
         let process = try #require(Int32(String(decoding: try scene.directory.read("pid").dropLast(), as: UTF8.self)))
         kill(process, SIGKILL)
         try await eventually("the service ended") { try await !scene.isRunning("touch \(name)") }

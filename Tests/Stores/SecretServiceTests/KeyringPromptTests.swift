@@ -117,6 +117,7 @@ struct KeyringPromptTests {
     @Test func `a program that ends while it waits behind another one's prompt harms no program`() async throws {
         let session = try await lockedSession()
         let prompter = try await StandInPrompter(on: session, answering: .never)
+        let dismissals = try await Dismissals(on: session)
         let first = try KeyringProbe(session)
         _ = try await first.ask("start", "task", "read", "s", "u", "password")
         try await prompter.wait(for: "the dialog") { $0.asked == 1 }
@@ -127,6 +128,7 @@ struct KeyringPromptTests {
         }
         let third = try KeyringProbe(session)
         _ = try await third.ask("start", "task", "read", "s", "u", "password")
+        try await dismissals.waitForPrompts(3)
         try await prompter.answer(PrivateSession.password)
         #expect(try await first.ask("join", "task")[0] == "secret")
         #expect(try await third.ask("join", "task")[0] == "secret")

@@ -11,6 +11,7 @@ typedef int derivation(
 int crypto_pwhash(
     unsigned char *key, count key_size, const char *text, count text_size, const unsigned char *salt, count passes,
     size_t memory, int algorithm) {
+    (void)passes, (void)memory;
     static derivation *derive;
     if (!derive) derive = (derivation *)dlsym(RTLD_NEXT, "crypto_pwhash");
     return derive(key, key_size, text, text_size, salt, 1, 8 << 20, algorithm);

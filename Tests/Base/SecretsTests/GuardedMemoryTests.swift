@@ -113,7 +113,7 @@ import TestServices
         await #expect(processExitsWith: .failure) {
             let pool = GuardedPool()
             let block = pool.take(byteCount: 48)
-            // The canary is random: one in 256 begins with any byte that could be written here.
+            // The canary is random: one in 256 begins with a given byte.
             let byte = unsafe block.base.load(fromByteOffset: block.capacity, as: UInt8.self)
             unsafe block.base.storeBytes(of: ~byte, toByteOffset: block.capacity, as: UInt8.self)
             pool.revoke(block)

@@ -119,8 +119,7 @@ internal import TestServices
             cat before > '\(vault)'
             for name in 1 2; do printf x | XDG_STATE_HOME='\(directory / "b")' '\(program)' set example.org $name; done
             printf new > "$1"
-            """)
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory / "editor")
+            """, mode: 0o700)
         let own = [
             "LATCHKEY_KEY_FILE": directory / "key", "LATCHKEY_VAULT": vault, "EDITOR": directory / "editor",
         ]

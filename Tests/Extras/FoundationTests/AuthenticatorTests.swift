@@ -75,15 +75,14 @@ struct AuthenticatorTests {
     @Test func `a sign-in without a waiting caller ends, and the next one starts anew`() async throws {
         let scene = try AuthenticatorScene()
         scene.person.hesitate()
-        let first = Task { await scene.failure() }
+        let tasks = (0..<2).map { _ in Task { await scene.failure() } }
         while scene.person.timesAsked == 0 { try await Task.sleep(for: .milliseconds(2)) }
-        let second = Task { await scene.failure() }
-        second.cancel()
-        #expect(await second.value == .cancelled)
-        // The first one still waits, and the person is still asked.
+        tasks[0].cancel()
+        #expect(await tasks[0].value == .cancelled)
+        // The other one still waits, and the person is still asked.
         #expect(scene.statuses.all.isEmpty)
-        first.cancel()
-        #expect(await first.value == .cancelled)
+        tasks[1].cancel()
+        #expect(await tasks[1].value == .cancelled)
         while scene.statuses.all.isEmpty { try await Task.sleep(for: .milliseconds(2)) }
         #expect(scene.statuses.all == [.failed(.cancelled)])
         scene.person.answer()

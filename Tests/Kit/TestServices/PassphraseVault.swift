@@ -23,8 +23,9 @@ public enum PassphraseVault {
         try await run(path, keyFile, name, 8, passphrase)
     }
 
-    /// An environment in which `latchkey` itself derives each key at that cost, whatever it says that it does: for tests
-    /// of questions, whose answers become the passphrases of new vaults. It opens the vaults made here, too.
+    /// An environment in which `latchkey` itself derives each key with 8 MiB and one pass, whatever cost it writes into
+    /// the slot: for tests of questions, whose answers become the passphrases of new vaults. It opens the vaults made
+    /// here, too.
     public static func cheap(_ environment: [String: String]) async throws -> [String: String] {
         let source = TestData.folder().appendingPathComponent("cheap_passphrases.c").path
         return environment.merging(["LD_PRELOAD": try await Program.compile(source, ["-shared", "-fPIC"])]) { $1 }

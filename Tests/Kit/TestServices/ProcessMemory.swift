@@ -29,7 +29,7 @@ public enum ProcessMemory {
                 let name = words.count > 5 ? words[5].trimmingCharacters(in: .whitespaces) : "anonymous"
                 mapping = (name, words[1].hasPrefix("rw") ? ends : [])
             } else if words[0] == "VmFlags:", mapping.ends.count == 2, !line.split(separator: " ").contains("dd") {
-                for range in try written(pages, from: Int(mapping.ends[0]), to: Int(mapping.ends[1])) {
+                for range in try present(pages, from: Int(mapping.ends[0]), to: Int(mapping.ends[1])) {
                     let content = read(memory, range)
                     byteCount += content.count
                     for (secret, piece) in pieces.found(in: content)
@@ -50,9 +50,9 @@ public enum ProcessMemory {
         public var description: String { "\(mapping): “\(String(decoding: piece, as: UTF8.self))” \(piece)" }
     }
 
-    /// The parts of a mapping whose pages are in memory or were moved to the disk: little of a thread's stack is.
-    /// See proc(5), `/proc/pid/pagemap`.
-    private static func written(_ pages: Int32, from start: Int, to end: Int) throws -> [Range<Int>] {
+    /// The parts of a mapping whose pages are in memory or swapped out; of a thread's stack, few are
+    /// (proc_pid_pagemap(5)).
+    private static func present(_ pages: Int32, from start: Int, to end: Int) throws -> [Range<Int>] {
         let size = sysconf(Int32(_SC_PAGESIZE))
         var entries = [UInt64](repeating: 0, count: (end - start) / size)
         let count = unsafe pread(pages, &entries, entries.count * 8, start / size * 8)

@@ -75,16 +75,20 @@ public final class TestDirectory: Sendable {
         return file
     }
 
-    /// Other tests fork meanwhile, and until such a child executes its own program, it has the file open for writing:
-    /// nobody can execute it then. A lease for readers is given once there is no writer (fcntl(2)).
+    /// A child that another test forks has the file open for writing until the child executes its own program. Until
+    /// then nobody can execute the file. The kernel grants a read lease only when no process has it open for writing
+    /// (fcntl(2)).
     private func waitForWriters(of file: String) throws {
         let reader = unsafe open(file, O_RDONLY | O_CLOEXEC)
         guard reader >= 0 else { throw ServiceFailure.system("open of a program", errno) }
         defer { close(reader) }
-        while fcntl(reader, Int32(latchkey_set_lease), Int32(F_RDLCK)) != 0 {
+        for _ in 0..<10_000 {
+            if fcntl(reader, Int32(latchkey_set_lease), Int32(F_RDLCK)) == 0 { break }
             guard errno == EAGAIN else { throw ServiceFailure.system("a lease", errno) }
             usleep(1000)
         }
+        // A child may keep the lease, too, and the kernel ends its owner when somebody writes to the file then.
+        _ = fcntl(reader, Int32(latchkey_set_lease), Int32(F_UNLCK))
     }
 
     @discardableResult
@@ -112,7 +116,7 @@ public final class TestDirectory: Sendable {
 }
 
 extension String {
-    /// A file of the kernel's as a whole, such as /proc/net/tcp. `String(contentsOfFile:)` ends at the first read that
+    /// Reads a whole file of the kernel, such as /proc/net/tcp. `String(contentsOfFile:)` ends at the first read that
     /// gives less than was asked for: after 4 KiB at most.
     public init(kernelFile path: String) throws {
         let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))

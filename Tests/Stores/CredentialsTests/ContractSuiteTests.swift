@@ -7,10 +7,12 @@ import Testing
 /// The suite itself: a store with one fault must break a statement that tells of it.
 @Suite struct ContractSuiteTests {
     /// Each run sleeps for a second, so all run in one test: others run meanwhile.
-    @Test func `the contract suite finds a store with a fault`() async throws {
-        try await withThrowingTaskGroup { group in
-            for fault in FaultyStore.Fault.allCases { group.addTask { try await find(fault) } }
-            try await group.waitForAll()
+    @Test func `the contract suite finds a store with a fault`() async {
+        await withTaskGroup { group in
+            for fault in FaultyStore.Fault.allCases {
+                group.addTask { do { try await find(fault) } catch { Issue.record(error, "\(fault)") } }
+            }
+            await group.waitForAll()
         }
     }
 
@@ -42,10 +44,14 @@ import Testing
         }
     }
 
-    @Test func `a fault breaks no other statements than those about it`() async throws {
-        try await withThrowingTaskGroup { group in
-            for fault in [nil] + TableStore.Fault.allCases { group.addTask { try await distinguish(fault) } }
-            try await group.waitForAll()
+    @Test func `a fault breaks no other statements than those about it`() async {
+        await withTaskGroup { group in
+            for fault in [nil] + TableStore.Fault.allCases {
+                group.addTask {
+                    do { try await distinguish(fault) } catch { Issue.record(error, "\(String(describing: fault))") }
+                }
+            }
+            await group.waitForAll()
         }
     }
 

@@ -30,10 +30,8 @@ import Testing
 
     @Test func `a listing of pages without entries can be cancelled, and ends at its deadline`() async throws {
         let endless = PagedStore(pages: Array(repeating: [], count: 1000))
-        let task = Task {
-            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-            return try await endless.list().all().count
-        }
+        let interrupted = PagedStore(pages: endless.pages, cancelledAt: 3)
+        let task = Task { try await interrupted.list().all().count }
         let cancelled = await #expect(throws: StoreError.self) { _ = try await task.value }
         #expect(cancelled?.code == .cancelled)
         let late = await #expect(throws: StoreError.self) {
@@ -62,6 +60,8 @@ struct PagedStore: CredentialStore {
         hasVersionsInListing: false, maximumSecretByteCount: 0)
     /// A page each; the cursor is the page's number. `nil` throws.
     let pages: [[String]?]
+    /// The page at which the task that asks is cancelled.
+    var cancelledAt: Int?
 
     func save<Purpose: SecretPurpose>(
         _ secret: borrowing Secret<Purpose>, for key: CredentialKey, options: SaveOptions, deadline: Deadline
@@ -81,6 +81,7 @@ struct PagedStore: CredentialStore {
         service: String?, after cursor: ListingCursor?, deadline: Deadline
     ) async throws(StoreError) -> ListingPage {
         let number = cursor.flatMap { Int(String(decoding: $0.bytes, as: UTF8.self)) } ?? 0
+        if number == cancelledAt { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
         guard number < pages.count else { return ListingPage(entries: [], next: nil) }
         guard let accounts = pages[number] else { throw StoreError(.corrupted, "page \(number) is damaged") }
         var entries: [CredentialMetadata] = []

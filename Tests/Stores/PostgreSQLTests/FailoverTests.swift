@@ -34,7 +34,7 @@ import TestServices
         let environment = try vault.directory.environment().merging([
             "LATCHKEY_VAULT": vault.uri, "LATCHKEY_KEY_FILE": vault.keyFile,
         ]) { $1 }
-        // Its own save waits for a standby, too.
+        // The doctor's own save also waits for a standby, until its timeout.
         let doctor = try await BuiltProducts.latchkey().run(["doctor", "--timeout", "5"], environment: environment)
         #expect(doctor.outputText.contains("changes wait for a standby, but none is connected"), "\(doctor.outputText)")
     }

@@ -54,10 +54,12 @@ import TestServices
     }
 
     /// Each run waits for ten seconds, so all run in one test: others run meanwhile.
-    @Test func `whatever a server in between changes, nothing crashes and nothing is lost`() async throws {
-        try await withThrowingTaskGroup { group in
-            for seed in 0..<6 { group.addTask { try await change(seed) } }
-            try await group.waitForAll()
+    @Test func `whatever a server in between changes, nothing crashes and nothing is lost`() async {
+        await withTaskGroup { group in
+            for seed in 0..<6 {
+                group.addTask { do { try await change(seed) } catch { Issue.record(error, "\(seed)") } }
+            }
+            await group.waitForAll()
         }
     }
 

@@ -123,7 +123,8 @@ struct KeyringPromptTests {
         try await prompter.wait(for: "the dialog") { $0.asked == 1 }
         do {
             let second = try KeyringProbe(session)
-            _ = try await second.ask("timeout", "2000")
+            // Longer than the prompt takes on a busy machine.
+            _ = try await second.ask("timeout", "5000")
             #expect(try await second.ask("read", "s", "u", "password")[1] == "store.timed-out")
         }
         let third = try KeyringProbe(session)

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -20,6 +21,9 @@ int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, co
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
 enum { latchkey_memfd_cloexec = 1, latchkey_spawn_setsid = 0x80, latchkey_set_lease = 1024 };
+
+// Removes a segment of shared memory once no process uses it any more.
+static inline int latchkey_remove_segment(int number) { return shmctl(number, IPC_RMID, NULL); }
 
 // A socket that takes datagrams at a path: its descriptor, or -1 with errno.
 static inline int latchkey_listen_for_datagrams(const char *path) {

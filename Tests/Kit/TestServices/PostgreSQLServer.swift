@@ -1,3 +1,4 @@
+internal import CTestProcess
 internal import Foundation
 internal import Synchronization
 
@@ -7,6 +8,8 @@ public final class PostgreSQLServer: Sendable {
     public let directory: TestDirectory
     public let port: UInt16
     private let running = Mutex<RunningProgram?>(nil)
+    /// Its segment of shared memory. The kernel permits 4,096 of all users, and a server that is killed leaves its own.
+    private let segment = Mutex<Int32?>(nil)
 
     private static let folder = "/usr/lib/postgresql/15/bin/"
     public static let superuser = "admin"
@@ -70,6 +73,7 @@ public final class PostgreSQLServer: Sendable {
 
     deinit {
         running.withLock { $0?.kill() }
+        if let segment = segment.withLock({ $0 }) { _ = latchkey_remove_segment(segment) }
     }
 
     private var ownAddress: String { "host=\(directory.path) port=\(port) user=\(Self.superuser)" }
@@ -124,6 +128,11 @@ public final class PostgreSQLServer: Sendable {
         try await process.wait(for: "PostgreSQL") {
             let state = try? String(contentsOfFile: directory / "data/postmaster.pid", encoding: .utf8)
             return state?.contains("\nready") ?? false
+        }
+        // The line before the last: a key and the segment's number.
+        let state = try String(contentsOfFile: directory / "data/postmaster.pid", encoding: .utf8)
+        segment.withLock {
+            $0 = state.split(separator: "\n").dropLast().last?.split(separator: " ").last.flatMap { Int32($0) }
         }
     }
 

@@ -43,7 +43,7 @@ final class AuthorizationService: Sendable {
         }
         let input = Input(request)
         noteSecrets(of: input)
-        // A request that is counted has the faults of that moment.
+        // Under one lock: a test that sees the count may switch faults off.
         let faults = state.withLock { state in
             state.record.requests[route.endpoint, default: 0] += 1
             return Array(state.faults.filter { $0.endpoint == route.endpoint })

@@ -60,13 +60,9 @@ struct KeyringServeTests {
         async throws
     {
         let scene = try await KeyringScene(on: PrivateSession(.none))
-        try await PassphraseVault.addSlot(
-            "words", "words of a passphrase".utf8, to: scene.directory / "data/latchkey/vault",
-            keyFile: scene.directory / "key")
         try await scene.set("example.org", "ada", "hello")
-        // Nothing opens it but the passphrase.
-        try await scene.shell("rm key; printf 'words of a passphrase' > words; chmod 600 words").successful("rm")
-        let words = ["LATCHKEY_PASSPHRASE_FILE": scene.directory / "words"]
+        try await scene.replaceKey(with: "words of a passphrase")
+        let words = ["LATCHKEY_PASSPHRASE_FILE": try scene.directory.write("words", "words of a passphrase")]
         let lookup = "secret-tool lookup service example.org"
         let service = try await serve(scene, "--no-prompt")
         #expect(try await scene.shell(lookup + " 2>&1").outputText.contains("the vault"))

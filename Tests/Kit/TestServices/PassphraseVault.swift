@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// Vaults that a passphrase opens, at a cost that many tests can pay: each try of one that `latchkey` makes is to take
-/// most of a second, and `latchkey` makes none that is cheaper.
+/// most of a second, and `latchkey` makes none that is cheaper, but for `cheap`.
 public enum PassphraseVault {
     /// Makes a vault as `latchkey vault init` does.
     ///

@@ -9,14 +9,19 @@ public final class PostgreSQLServer: Sendable {
     public let port: UInt16
     private let running = Mutex<RunningProgram?>(nil)
     /// Its segment of shared memory. The kernel permits 4,096 of all users, and a server that is killed leaves its own.
-    private let segment = Mutex<Int32?>(nil)
+    let segment = Mutex<Int32?>(nil)
 
     private static let folder = "/usr/lib/postgresql/15/bin/"
     public static let superuser = "admin"
 
     /// A server that a whole test run shares; each test has a schema of its own there.
     public static func shared() async throws -> PostgreSQLServer { try await sharedServer.value }
-    private static let sharedServer = Task { try await PostgreSQLServer(isDurable: false) }
+    private static let sharedServer = Task {
+        let server = try await PostgreSQLServer(isDurable: false)
+        // It is never started again, and nothing of the tests' runs after its end.
+        server.removeSegment()
+        return server
+    }
 
     /// A cluster with an empty database that all others are copies of: to make one takes twenty times as long.
     private static let fresh = Task {
@@ -73,6 +78,11 @@ public final class PostgreSQLServer: Sendable {
 
     deinit {
         running.withLock { $0?.kill() }
+        removeSegment()
+    }
+
+    /// The kernel does so once no process uses it any more.
+    private func removeSegment() {
         if let segment = segment.withLock({ $0 }) { _ = latchkey_remove_segment(segment) }
     }
 

@@ -51,7 +51,7 @@ public enum ProcessMemory {
     }
 
     /// The parts of a mapping whose pages are in memory or swapped out; of a thread's stack, few are
-    /// (proc_pid_pagemap(5)).
+    /// (proc_pid_pagemap(5)). A shared page that only other processes have used is left out.
     private static func present(_ pages: Int32, from start: Int, to end: Int) throws -> [Range<Int>] {
         let size = sysconf(Int32(_SC_PAGESIZE))
         var entries = [UInt64](repeating: 0, count: (end - start) / size)

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import TestServices
@@ -14,6 +15,35 @@ struct ProgramTests {
         #expect(!lines.contains { $0.hasPrefix("HOME=") })
         #expect(run.errorText == "error\n")
         #expect(run.status == 3)
+    }
+
+    @Test func `a file of the kernel's is read as a whole`() throws {
+        // Foundation's own reading ends after one page.
+        #expect(try String(kernelFile: "/proc/self/smaps").utf8.count > 2 * sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    @Test func `a program is written once nobody has it open for writing`() throws {
+        let directory = try TestDirectory()
+        let writer = unsafe open(try directory.write("program", ""), O_WRONLY | O_CLOEXEC)
+        let closing = DispatchSemaphore(value: 0)
+        Thread {
+            usleep(50_000)
+            closing.signal()
+            close(writer)
+        }.start()
+        try directory.write("program", "#!/bin/sh\n", mode: 0o700)
+        #expect(closing.wait(timeout: .now()) == .success)
+    }
+
+    @Test func `a PostgreSQL server that is killed leaves no shared memory`() async throws {
+        var server: PostgreSQLServer? = try await PostgreSQLServer()
+        let number = try #require(server?.segment.withLock { $0 })
+        func listed() async throws -> Bool {
+            try await Program("ipcs").run(["-m"]).successful("ipcs").outputText.contains(" \(number) ")
+        }
+        #expect(try await listed())
+        server = nil
+        while try await listed() { try await Task.sleep(for: .milliseconds(10)) }
     }
 
     @Test func `a mebibyte goes in and comes out unchanged`() async throws {

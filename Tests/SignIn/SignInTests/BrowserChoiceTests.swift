@@ -84,11 +84,11 @@ struct BrowserChoiceTests {
     @Test func `an installed browser with private windows is found, behind a link too`() async throws {
         let folder = try TestDirectory()
         let environment = ["DISPLAY": ":0", "PATH": folder.path]
-        _ = try await folder.script("xdg-open", "exit 1")
+        _ = try folder.script("xdg-open", "exit 1")
         #expect(throws: UserAgentError.unavailable(.noPrivateWindow)) {
             try BrowserChoice(environment: environment, ephemeral: true)
         }
-        let chromium = try await folder.script("chromium", "exit 1")
+        let chromium = try folder.script("chromium", "exit 1")
         try FileManager.default.createSymbolicLink(
             atPath: folder.path + "/x-www-browser", withDestinationPath: chromium)
         let choice = try BrowserChoice(environment: environment, ephemeral: true)

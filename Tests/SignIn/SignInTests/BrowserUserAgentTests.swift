@@ -30,7 +30,7 @@ struct BrowserUserAgentTests {
     }
 
     @Test func `a browser that follows the link signs in and shows the outcome`() async throws {
-        let browser = try await folder.script(
+        let browser = try folder.script(
             "browser", "curl -sL -o \"$FOLDER/page\" \"$1\"; mv \"$FOLDER/page\" \"$FOLDER/shown\"")
         var agent = try agent(browser)
         agent.lastPageTimeout = .seconds(60)
@@ -40,7 +40,7 @@ struct BrowserUserAgentTests {
     }
 
     @Test func `the browser gets nothing of ours but the link`() async throws {
-        let browser = try await folder.script(
+        let browser = try folder.script(
             "browser",
             """
             { echo "$@"; cat /proc/$$/environ | tr '\\0' '\\n'; } > "$FOLDER/given"
@@ -67,14 +67,14 @@ struct BrowserUserAgentTests {
     }
 
     @Test func `browsers are tried in order until one asks for the page`() async throws {
-        let broken = try await folder.script("broken", "echo broken >> \"$FOLDER/tried\"; exit 3")
-        let works = try await folder.script("works", "echo works >> \"$FOLDER/tried\"; curl -sL -o /dev/null \"$1\"")
+        let broken = try folder.script("broken", "echo broken >> \"$FOLDER/tried\"; exit 3")
+        let works = try folder.script("works", "echo works >> \"$FOLDER/tried\"; curl -sL -o /dev/null \"$1\"")
         try await signIn(agent("/nonexistent/browser:\(broken):\(works) %s:\(broken)"))
         #expect(folder.text("tried") == "broken\nworks\n")
     }
 
     @Test func `without BROWSER the desktop's own opener is started`() async throws {
-        _ = try await folder.script("xdg-open", "echo \"$#\" > \"$FOLDER/count\"; curl -sL -o /dev/null \"$1\"")
+        _ = try folder.script("xdg-open", "echo \"$#\" > \"$FOLDER/count\"; curl -sL -o /dev/null \"$1\"")
         let environment = [
             "PATH": folder.path + ":/usr/bin:/bin", "FOLDER": folder.path, "WAYLAND_DISPLAY": "wayland-0",
         ]
@@ -88,10 +88,10 @@ struct BrowserUserAgentTests {
     func `a private window is opened by the installed browser, and the sign-in goes through it`(
         name: String, option: String
     ) async throws {
-        _ = try await folder.script(
+        _ = try folder.script(
             name, "echo \"$1\" > \"$FOLDER/option\"; echo \"$#\" > \"$FOLDER/count\"; curl -sL -o /dev/null \"$2\"")
         // Only the stand-in may be found under a browser's name.
-        _ = try await folder.script("curl", "exec /usr/bin/curl \"$@\"")
+        _ = try folder.script("curl", "exec /usr/bin/curl \"$@\"")
         let environment = ["PATH": folder.path, "FOLDER": folder.path, "DISPLAY": ":0"]
         try await signIn(BrowserUserAgent(.programs(BrowserChoice(environment: environment, ephemeral: true))))
         #expect(folder.text("option") == option + "\n")
@@ -99,13 +99,13 @@ struct BrowserUserAgentTests {
     }
 
     @Test func `when no browser works the error says why and names paste`() async throws {
-        let broken = try await folder.script("broken", "exit 3")
+        let broken = try folder.script("broken", "exit 3")
         let failed = await #expect(throws: UserAgentError.self) { try await signIn(agent("nothing-here:\(broken)")) }
         #expect(failed == .unavailable(.browserFailed(status: 3)))
         let missing = await #expect(throws: UserAgentError.self) { try await signIn(agent("nothing-here")) }
         #expect(missing == .unavailable(.noBrowser(number: ENOENT)))
         #expect(missing?.recoveries == [.paste])
-        let killed = try await folder.script("killed", "kill -9 $$")
+        let killed = try folder.script("killed", "kill -9 $$")
         await #expect(throws: UserAgentError.unavailable(.browserFailed(status: 137))) {
             try await signIn(agent(killed))
         }
@@ -121,7 +121,7 @@ struct BrowserUserAgentTests {
 
     @Test func `the log contains nothing of the sign-in at its most detailed level`() async throws {
         let sink = MemoryLogSink()
-        let browser = try await folder.script(
+        let browser = try folder.script(
             "browser", "curl -s \"${1%/go*}/callback?code=x&state=forged\"; curl -sL -o /dev/null \"$1\"")
         try await signIn(agent(browser, log: RedactedLogger("latchkey.sign-in", minimumLevel: .trace, sink: sink)))
         let state = try #require(server.queries.first?["state"])

@@ -148,7 +148,7 @@ import TestServices
         let folders = [try VaultFolder(), try VaultFolder()]
         for (number, folder) in folders.enumerated() {
             let store = try await folder.store()
-            let text = String(decoding: [UInt8](repeating: 48 + UInt8(number), count: 1 << 20), as: UTF8.self)
+            let text = String(repeating: "\(number)", count: 1 << 20)
             for index in 0..<20 {
                 // Three transactions on either side.
                 try await store.save(secret(text), for: key("\(index)", service: "vault \(number)"))

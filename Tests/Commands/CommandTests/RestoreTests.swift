@@ -168,6 +168,7 @@ internal import TestServices
                 ["-c", script, BuiltProducts.latchkey().path], environment: environment, folder: directory.path)
             // The other one is told to try again, or came after the end of the first.
             #expect(["75\n", "0\nkept\n"].contains(run.outputText), "\(run.outputText)")
+            #expect(try String(decoding: directory.read("errors"), as: UTF8.self).contains("[store.cannot-write]"))
             for name in ["full", "good", "kx"] { try? FileManager.default.removeItem(atPath: directory / name) }
         }
     }

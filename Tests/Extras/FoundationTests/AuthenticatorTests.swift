@@ -7,6 +7,7 @@ import Testing
 @testable import LatchkeyFoundation
 
 /// Requests that see to their login themselves, against a real server on loopback.
+@Suite(.timeLimit(.minutes(15)))
 struct AuthenticatorTests {
     // MARK: - Modes
 
@@ -77,6 +78,7 @@ struct AuthenticatorTests {
         scene.person.hesitate()
         let tasks = (0..<2).map { _ in Task { await scene.failure() } }
         while scene.person.timesAsked == 0 { try await Task.sleep(for: .milliseconds(2)) }
+        while await scene.authenticator.waiting < 2 { try await Task.sleep(for: .milliseconds(2)) }
         tasks[0].cancel()
         #expect(await tasks[0].value == .cancelled)
         // The other one still waits, and the person is still asked.

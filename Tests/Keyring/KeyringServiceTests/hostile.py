@@ -542,9 +542,10 @@ def deaf():
     begin = time.monotonic()
     other.search({})
     alone = time.monotonic() - begin
-    end = time.monotonic() + float(sys.argv[2])
+    begin = time.monotonic()
     answered = 0
-    while time.monotonic() < end:
+    # On a busy machine its thousand messages take longer than others' one call.
+    while time.monotonic() < begin + float(sys.argv[2]) or sent <= 1000 and time.monotonic() < begin + 60:
         while sent < 40000:
             pending = pending or search.serialise(serial=1000 + sent)
             try:
@@ -552,9 +553,9 @@ def deaf():
             except BlockingIOError:
                 break
             sent += not pending
-        begin = time.monotonic()
+        called = time.monotonic()
         other.call(ROOT, "Secret.Service", "ReadAlias", "s", ("default",))
-        longest = max(longest, time.monotonic() - begin)
+        longest = max(longest, time.monotonic() - called)
         answered += 1
     print(sent > 1000, answered > 0)
     flooding.bus.close()

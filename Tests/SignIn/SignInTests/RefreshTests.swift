@@ -11,6 +11,7 @@ import TestSecrets
 
 @testable import LatchkeySignIn
 
+@Suite(.timeLimit(.minutes(15)))
 struct RefreshTests {
     @Test func `a token is refreshed before its end, not earlier`() async throws {
         let scene = try SignInScene()
@@ -64,7 +65,7 @@ struct RefreshTests {
         let lease = try await sessions.lease("octocat", deadline: .unhurried)
         let service = scene.service
         let first = Task { try await service.refresh("octocat", refused: nil, deadline: .after(.seconds(1))) }
-        while await service.refreshes.isEmpty { await Task.yield() }
+        while await service.refreshes.isEmpty { try await Task.sleep(for: .milliseconds(2)) }
         let second = Task { try await service.refresh("octocat", refused: nil, deadline: .unhurried) }
         await #expect(throws: SignInError.self) { try await first.value }
         lease.release()

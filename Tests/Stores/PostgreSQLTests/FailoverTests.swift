@@ -9,7 +9,8 @@ import TestServices
 @testable import LatchkeyVault
 
 /// A primary and a standby that commits with it: what was acknowledged is there after the primary is gone.
-@Suite struct FailoverTests {
+@Suite(.timeLimit(.minutes(15)))
+struct FailoverTests {
     private func servers() async throws -> (PostgreSQLServer, PostgreSQLServer) {
         let primary = try await PostgreSQLServer()
         let standby = try await PostgreSQLServer(following: primary, name: "standby")

@@ -118,6 +118,9 @@ public actor OAuthAuthenticator {
         var waiting = 0
     }
 
+    /// How many tasks wait for the running sign-in.
+    var waiting: Int { attempt?.waiting ?? 0 }
+
     private func runningAttempt() -> Attempt {
         if let attempt { return attempt }
         let attempt = Attempt()

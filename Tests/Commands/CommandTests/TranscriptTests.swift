@@ -8,7 +8,7 @@ internal import TestServices
     @Test(arguments: try Transcript.all())
     func `the programs respond as the transcript says`(_ transcript: Transcript) async throws {
         let directory = try TestDirectory()
-        var environment = try directory.environment()
+        var environment = try await PassphraseVault.cheap(directory.environment())
         environment["PATH"] = try BuiltProducts.searchPath()
         var servers: MetadataServer?
         if transcript.needsServers {

@@ -246,7 +246,6 @@ extension OAuthError.ConfigurationProblem {
         case .redirectPort: "the redirect URI lacks a port"
         case .reservedParameter: "an extra parameter has a name that only Latchkey may set"
         case .parameter: "an extra parameter is empty, too long or has forbidden characters"
-        case .noRevocationEndpoint: "the server lacks a revocation endpoint"
         case .requestTooLarge: "the request is too large"
         case .signingKey: "can't create or use a signing key"
         case .authorizationURL:

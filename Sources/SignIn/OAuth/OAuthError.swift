@@ -176,8 +176,6 @@ public struct OAuthError: RedactedError, Hashable {
         case reservedParameter
         /// An extra parameter is empty, too long, or has forbidden characters.
         case parameter
-        /// The server lacks a revocation endpoint (RFC 7009).
-        case noRevocationEndpoint
         /// The request has more bytes than are sent.
         case requestTooLarge
         /// The response belongs to another server or client than the one that is to exchange it.
